@@ -174,10 +174,10 @@ function payloadBytes(data: Buffer, at: number): number {
   return length === 126 ? data.readUInt16BE(at + 2) : data.readUIntBE(at + 4, 6);
 }
 
-/** All sockets have the same instanceId, so they are one entry of the presence list. */
+/** Without an instanceId: each socket is a client of its own in the presence list. */
 const connectParams = (token: string) => ({
   minProtocol: 2,
   maxProtocol: 2,
-  client: { name: 'bench', version: '1', platform: 'linux', mode: 'test', instanceId: 'bench' },
+  client: { name: 'bench', version: '1', platform: 'linux', mode: 'test' },
   auth: { token },
 });

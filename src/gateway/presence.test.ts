@@ -161,3 +161,20 @@ test('changes are published together, at most once per pause', async () => {
   stop.abort();
   await running;
 });
+
+test('the list as JSON has the same entries, in ASCII, after every change', async () => {
+  const { clock, presence } = setUp();
+  const same = () => {
+    assert.deepEqual(JSON.parse(presence.json()), presence.list());
+    assert.match(presence.json(), /^[\x20-\x7e]*$/);
+  };
+  same();
+  presence.connected('c1', { ...ui, name: 'Größe 🜁 "\\u00e9"' }, '10.0.0.7');
+  presence.connected('c2', ui, '10.0.0.8');
+  same();
+  await clock.advance(1_000);
+  presence.disconnected('c1');
+  same();
+  presence.beacon({ instanceId: 'i-1', text: 'zurück\u2028' });
+  same();
+});

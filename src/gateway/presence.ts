@@ -12,6 +12,8 @@ export interface Presence {
   beacon(entry: Omit<PresenceEntry, 'ts'>): void;
   /** Newest first, including this daemon; at most 200. */
   list(): PresenceEntry[];
+  /** The list as JSON. */
+  json(): string;
   /** Incremented with every change of the list. */
   version(): number;
   /** Removes clients that left five minutes ago. */
@@ -27,6 +29,8 @@ interface PresenceOptions {
 
 interface Row {
   entry: PresenceEntry;
+  /** The entry as JSON, once it was needed. Most entries do not change between two calls. */
+  json?: string;
   /** Its open connections: two pages of one browser are one row. */
   connIds: Set<string>;
 }
@@ -48,15 +52,14 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
     rows.set(key, row);
     // The daemon's own entry takes the 200th place.
     if (rows.size < LIMITS.presenceEntries) return;
-    const oldest = [...rows].find(([, { connIds }]) => connIds.size === 0) ?? [...rows][0];
-    if (oldest) rows.delete(oldest[0]);
+    const oldest = oldestGone(rows) ?? rows.keys().next().value;
+    if (oldest !== undefined) rows.delete(oldest);
   }
 
-  function list(): PresenceEntry[] {
-    const ts = clock.now();
-    const own: PresenceEntry = { ts, ...self, mode: 'gateway', reason: 'self', text: `Gateway: ${self.host}` };
-    return [own, ...[...rows.values()].map(({ entry }) => entry).reverse()];
-  }
+  const own = (): PresenceEntry => {
+    return { ts: clock.now(), ...self, mode: 'gateway', reason: 'self', text: `Gateway: ${self.host}` };
+  };
+  const list = () => [own(), ...[...rows.values()].map(({ entry }) => entry).reverse()];
 
   return {
     connected(connId, client, address) {
@@ -73,7 +76,7 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       keys.delete(connId);
       const row = rows.get(key);
       if (!row?.connIds.delete(connId) || row.connIds.size > 0) return;
-      put(key, { ...row, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
+      put(key, { connIds: row.connIds, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
       onChange();
     },
     beacon(said) {
@@ -83,6 +86,7 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       onChange();
     },
     list,
+    json: () => `[${[toAscii(JSON.stringify(own())), ...newestFirst(rows)].join()}]`,
     version: () => version,
     sweep() {
       const sinceMs = clock.now() - LIMITS.presenceTtlMs;
@@ -104,6 +108,22 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
   };
 }
 
+/** The JSON of each entry, newest first. */
+function newestFirst(rows: ReadonlyMap<string, Row>): string[] {
+  const texts: string[] = [];
+  for (const row of rows.values()) {
+    row.json ??= toAscii(JSON.stringify(row.entry));
+    texts.push(row.json);
+  }
+  return texts.reverse();
+}
+
+/** The key of the client that left first. */
+function oldestGone(rows: ReadonlyMap<string, Row>): string | undefined {
+  for (const [key, { connIds }] of rows) if (connIds.size === 0) return key;
+  return undefined;
+}
+
 /** The key for a client without a connection. */
 const keyOf = ({ instanceId, host, ip, text }: Omit<PresenceEntry, 'ts'>): string =>
   (instanceId ?? host ?? ip ?? text ?? '').slice(0, 64).trim().toLowerCase();
@@ -120,12 +140,20 @@ function toEntry(client: Client, address: string, ts: number): PresenceEntry {
 }
 
 /** Shortens texts and drops empty ones. */
-const short = (fields: object): Partial<PresenceEntry> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([key, value]) => {
-      if (typeof value !== 'string') return value === undefined ? [] : [[key, value]];
-      return value === '' ? [] : [[key, value.slice(0, MAX_TEXT)]];
-    }),
-  );
+function short(fields: object): Partial<PresenceEntry> {
+  const kept: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const text = typeof value === 'string' ? value.slice(0, MAX_TEXT) : value;
+    if (text !== undefined && text !== '') kept[key] = text;
+  }
+  return kept;
+}
+
+/** Writes other characters as escapes of JSON: a text of ASCII alone is sent several times faster. */
+const toAscii = (json: string): string =>
+  json.replace(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** One UTF-16 code unit: an escape of JSON names a unit, not a character (RFC 8259, section 7). */
+const NOT_ASCII = /[\u0080-\uffff]/g;
 
 const isLoopback = (address: string): boolean => /^(::1|(::ffff:)?127\.)/.test(address);

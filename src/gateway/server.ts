@@ -65,14 +65,15 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   const tickIntervalMs = deps.tickIntervalMs ?? LIMITS.tickIntervalMs;
   const maxBufferedBytes = deps.maxBufferedBytes ?? LIMITS.maxBufferedBytes;
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
-  const hello = createHello({
+  const view: GatewayView = {
     server: deps.server,
-    presence: () => presence.list(),
+    presence: () => presence.json(),
     health: () => health.latest(),
     stateVersion,
     uptimeMs: () => clock.monotonic(),
     policy: { maxBufferedBytes, tickIntervalMs },
-  });
+  };
+  const hello = createHello(view, deps.defer);
   const { connections, onUpgrade, shut } = createDoor(deps, {
     dispatch: deps.dispatch,
     authenticator: deps.authenticator,

@@ -3,6 +3,7 @@ import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Dispatch } from '../dispatch.ts';
 import { createFrameCheck } from '../frame-check.ts';
@@ -13,7 +14,7 @@ import { CONNECT } from '../testing/test-client.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { Connection, type ConnectionDeps } from './connection.ts';
 import { createDeadlines } from './deadlines.ts';
-import { createHello } from './hello.ts';
+import { createHello, type GatewayView } from './hello.ts';
 import { createFrameJoin } from './outbox.ts';
 import { createRevocations } from './revocations.ts';
 
@@ -41,6 +42,15 @@ export function strictBroadcast(): Broadcast {
   return createBroadcast({ check: createFrameCheck({ every: 1, onInvalid }) });
 }
 
+const VIEW: GatewayView = {
+  server: { version: '1.2.3' },
+  presence: () => '[]',
+  health: () => ({}),
+  stateVersion: () => ({ presence: 1, health: 1 }),
+  uptimeMs: () => 12.5,
+  policy: { maxBufferedBytes: BUDGET, tickIntervalMs: 30_000 },
+};
+
 /** A connection with a wire and a clock that tests control; turns end when the test says so. */
 export function openConnection({
   dispatch = async (method) => method,
@@ -59,20 +69,14 @@ export function openConnection({
     ended: revocation.signal,
   };
   const turn: (() => void)[] = [];
+  const defer: Defer = (task) => void turn.push(task);
   const fake = fakeWire({ isStalled });
   const leaveLobby = () => void seen.push('left lobby');
   const upgrade = { connId: 'c1', address: '::1', token: undefined, hasOrigin: false, leaveLobby };
   const connection = new Connection(fake.wire, upgrade, {
     dispatch,
     authenticator: { authenticate: authenticate ?? (async () => principal) },
-    hello: createHello({
-      server: { version: '1.2.3' },
-      presence: () => [],
-      health: () => ({}),
-      stateVersion: () => ({ presence: 1, health: 1 }),
-      uptimeMs: () => 12.5,
-      policy: { maxBufferedBytes: BUDGET, tickIntervalMs: 30_000 },
-    }),
+    hello: createHello(VIEW, defer),
     presence: {
       connected: (connId) => void seen.push(`present ${connId}`),
       disconnected: (connId) => void seen.push(`absent ${connId}`),
@@ -84,7 +88,7 @@ export function openConnection({
     follow: () => assert.fail('nobody subscribes'),
     maxBufferedBytes: BUDGET,
     live: { inbound },
-    defer: (task) => void turn.push(task),
+    defer,
     join: createFrameJoin(),
     deadlines: createDeadlines({ ms: LIMITS.handshakeMs, clock }),
     clock,

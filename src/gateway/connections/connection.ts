@@ -164,23 +164,31 @@ export class Connection implements WireListener {
       return;
     }
     if (outcome.kind === 'accepted') {
-      this.#welcome(outcome);
+      this.#accept(outcome);
       return;
     }
     if (outcome.answer) this.#outbox.answer(encodeRefusal(outcome.answer.id, outcome.answer.error));
     this.close(outcome.closing);
   }
 
-  #welcome({ id, params, principal, leave }: Accepted): void {
-    const { hello, revocations, log } = this.#deps;
-    const { connId, leaveLobby } = this.#upgrade;
-    this.#state = 'open';
-    leaveLobby();
+  #accept(accepted: Accepted): void {
+    const { params, principal, leave } = accepted;
+    this.#upgrade.leaveLobby();
     if (leave) this.#endings.push(leave);
     this.#endHandshake();
     const isStranger = principal.source.kind === 'unpaired';
     if (!isStranger) this.#appear(params);
+    // Together with the others of this turn: the list of clients changes with each, and is then encoded once for all.
+    this.#deps.defer(() => this.#welcome(accepted));
+  }
+
+  #welcome({ id, params, principal }: Accepted): void {
+    if (this.#state !== 'joining') return;
+    const { hello, revocations, log } = this.#deps;
+    const { connId } = this.#upgrade;
+    this.#state = 'open';
     this.#outbox.answer(encodeAnswerOf(id, hello(connId, principal)));
+    this.#outbox.flush();
     this.#serve(principal);
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));

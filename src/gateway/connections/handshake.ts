@@ -39,13 +39,13 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     const message = 'invalid handshake: first request must be connect';
     return refuse(new GatewayError('INVALID_REQUEST', message), 'invalid_handshake');
   }
+  const params = paramsOf(frame.data.params);
   // First, because other versions have other params, and errors about those would be misleading.
-  if (isOtherProtocol(frame.data.params)) {
+  if (isOtherProtocol(params, frame.data.params)) {
     const details = { expectedProtocol: LIMITS.protocolVersion };
     const error = new GatewayError('INVALID_REQUEST', 'protocol mismatch', { details });
     return refuse(error, 'protocol_mismatch');
   }
-  const params = paramsOf(frame.data.params);
   if (params instanceof GatewayError) return refuse(params, 'invalid_handshake');
   const token = params.auth?.token ?? context.upgradeToken;
   if (params.client.mode === 'node') {
@@ -65,9 +65,9 @@ const ProtocolRange = z.object({
   maxProtocol: ConnectParams.shape.maxProtocol,
 });
 
-/** Whether the client has a valid version range that excludes ours. */
-function isOtherProtocol(params: unknown): boolean {
-  const range = ProtocolRange.safeParse(params).data;
+/** Whether the client has a valid version range that excludes ours. A range can be valid in params that are not. */
+function isOtherProtocol(params: ConnectParams | GatewayError, raw: unknown): boolean {
+  const range = params instanceof GatewayError ? ProtocolRange.safeParse(raw).data : params;
   const { protocolVersion } = LIMITS;
   return range !== undefined && (range.maxProtocol < protocolVersion || range.minProtocol > protocolVersion);
 }

@@ -1,16 +1,18 @@
-import type { HelloOk, PresenceEntry } from '../../../protocol/connect.ts';
+import type { HelloOk } from '../../../protocol/connect.ts';
 import type { Contract, Scope } from '../../../protocol/contract.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
+import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Principal } from '../auth/principal.ts';
 import { holds, isOfNode, mayCall } from '../rights.ts';
 
 /** What `hello-ok` reports about the daemon, at that moment. */
 export interface GatewayView {
   server: { version: string; host?: string; commit?: string };
-  presence(): PresenceEntry[];
+  /** The list of clients (PresenceEntry[]) as JSON. */
+  presence(): string;
   /** The last health summary; `{}` before the first. */
   health(): unknown;
   stateVersion(): StateVersion;
@@ -22,33 +24,45 @@ export interface GatewayView {
  * The answer to a successful handshake as JSON (HelloOk): the server, what this principal may use, and the initial state.
  * Thousands of clients may reconnect at once, so shared parts are encoded once.
  */
-export function createHello(view: GatewayView): (connId: string, principal: Principal) => string {
+export function createHello(view: GatewayView, defer: Defer): (connId: string, principal: Principal) => string {
   const encodeFeatures = createFeatures();
-  const encodePresence = createPresenceEncoding();
+  const forNodes = createSnapshot(view, defer, () => ({ presence: '[]', health: {} }));
+  const forClients = createSnapshot(view, defer, () => ({
+    presence: view.presence(),
+    health: view.health(),
+  }));
   return (connId, { scopes, source }) => {
     // Nodes get no information about other clients and the daemon's health.
-    const presence = isOfNode(scopes) ? '[]' : encodePresence(view.presence());
-    const health = isOfNode(scopes) ? {} : view.health();
-    const { stateVersion, uptimeMs } = { stateVersion: view.stateVersion(), uptimeMs: Math.floor(view.uptimeMs()) };
-    const rest = JSON.stringify({ health, stateVersion, uptimeMs }).slice(1);
+    const snapshot = isOfNode(scopes) ? forNodes() : forClients();
     const server = JSON.stringify({ ...view.server, connId });
     const policy = JSON.stringify({ maxPayload: maxPayloadOf(source), ...view.policy });
     const { protocolVersion } = LIMITS;
-    return `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":${encodeFeatures(scopes)},"snapshot":{"presence":${presence},${rest},"policy":${policy}}`;
+    return `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":${encodeFeatures(scopes)},"snapshot":${snapshot},"policy":${policy}}`;
   };
 }
 
-/** Caches the JSON of entries, because most of them are unchanged since the last call. */
-function createPresenceEncoding(): (entries: readonly PresenceEntry[]) => string {
-  const known = new WeakMap<PresenceEntry, string>();
-  const encode = (entry: PresenceEntry) => {
-    const before = known.get(entry);
-    if (before !== undefined) return before;
-    const json = JSON.stringify(entry);
-    known.set(entry, json);
-    return json;
+/** The state at this moment as JSON, encoded once for all handshakes of a turn of the event loop between which no client came or left. */
+function createSnapshot(
+  view: Pick<GatewayView, 'stateVersion' | 'uptimeMs'>,
+  defer: Defer,
+  read: () => { presence: string; health: unknown },
+): () => string {
+  let known: { version: number; json: string } | undefined;
+  const forget = () => {
+    known = undefined;
   };
-  return (entries) => `[${entries.map(encode).join()}]`;
+  const encode = (stateVersion: StateVersion) => {
+    const { presence, health } = read();
+    const rest = JSON.stringify({ health, stateVersion, uptimeMs: Math.floor(view.uptimeMs()) });
+    return `{"presence":${presence},${rest.slice(1)}`;
+  };
+  return () => {
+    const stateVersion = view.stateVersion();
+    if (known?.version === stateVersion.presence) return known.json;
+    if (!known) defer(forget);
+    known = { version: stateVersion.presence, json: encode(stateVersion) };
+    return known.json;
+  };
 }
 
 /** A client that is still unauthenticated after the handshake keeps the small limit of before. */
