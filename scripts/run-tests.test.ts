@@ -76,18 +76,18 @@ test('passed and skipped tests are counted, and both were found', async (t) => {
 const SKIPPING = `test('one', () => {});
 test('two', { skip: 'no disk', tags: ['missing'] }, () => {});
 test('three', { skip: 'no disk', tags: ['missing'] }, () => {});
-test('four', { skip: 'no IPv6', tags: ['refused'] }, () => {});
+test('four', { skip: 'no namespaces', tags: ['refused'] }, () => {});
 `;
 
 test('for each reason, one line counts the skipped tests', async (t) => {
   const { skips } = await runTexts(t, [SKIPPING]);
   assert.deepEqual(toSkipLines({ name: 'unit', skips }), [
     '2 unit tests skipped: no disk',
-    '1 unit test skipped: no IPv6',
+    '1 unit test skipped: no namespaces',
   ]);
 });
 
-test('in CI, a test that lacks something installable fails', async (t) => {
+test('in CI, a test that lacks anything but a sandbox fails', async (t) => {
   const { told, result } = await runTexts(t, [SKIPPING], { isCi: true });
   assert.match(told, /^✖ two \(.*\)\n {2}must not be skipped here: no disk\n\n✖ three /);
   assert.deepEqual([result.passed, result.skipped, result.failed, result.ok], [1, 1, 2, false]);
