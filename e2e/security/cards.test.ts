@@ -60,12 +60,12 @@ const DEVICES = {
 };
 
 for (const [device, { size, options }] of Object.entries(DEVICES)) {
-  test(`on the page, ${device}: the end of the command is visible, whatever precedes it`, options, async (t) => {
+  test(`on the page, ${device}: the end of the command is visible, whatever precedes it`, async (t) => {
     const { page } = await visit(t, daemon, { phone: device === 'phone' });
     await page.setViewportSize(size);
     await page.emulateMedia({ reducedMotion: 'reduce' }); // no drawer slides over the card
     for (const [name, { middle }] of Object.entries(TRICKS)) {
-      await t.test(name, async () => {
+      await t.test(name, options, async () => {
         await openDrawer(page);
         await page.locator(`#tab-${asked.get(name)}`).click();
         await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
