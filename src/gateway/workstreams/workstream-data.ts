@@ -1,5 +1,6 @@
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import { generatedName } from '../../../protocol/text/generated-name.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Effort, Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
@@ -183,14 +184,6 @@ export function toEffort(thinkingLevel: string | null): Effort {
   if (thinkingLevel === 'high') return 'high';
   return thinkingLevel === null || thinkingLevel === 'medium' ? 'medium' : 'low';
 }
-
-const GENERATED = 'ws-';
-
-/** The name of an unnamed workstream: `ws-` and four characters of its id. */
-export const generatedName = (wsId: string): string => GENERATED + wsId.slice(0, 4);
-
-/** The beginning of an id, with or without the `ws-` of a generated name. */
-export const toIdPrefix = (name: string): string => (name.startsWith(GENERATED) ? name.slice(GENERATED.length) : name);
 
 /** The name that a workstream was created with; null when it has a generated one, or its job's. */
 export const givenName = ({ ws_id, session_key, generated_name }: WorkstreamTable): string | null =>

@@ -1,3 +1,4 @@
+import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { DELETED } from '../store/deletion.ts';
@@ -6,7 +7,6 @@ import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
 import { ambiguousName } from './session-keys.ts';
-import { generatedName, toIdPrefix } from './workstream-data.ts';
 
 export interface NewWorkstream {
   wsId: string;

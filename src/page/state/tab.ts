@@ -3,6 +3,7 @@ import type { Subscription } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol/stream-events.ts';
+import { generatedName } from '../../../protocol/text/generated-name.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
 import type { Drafts } from './drafts.ts';
 
@@ -97,7 +98,7 @@ export function openTab(
 export function tabName(tab: Tab): string {
   const row = tab.row.value;
   const name = tab.conversation.value?.name ?? row.name;
-  if (!/^ws-[0-9a-f]{4,}$/.test(name)) return name;
+  if (name !== generatedName(tab.wsId)) return name;
   return row.title ?? (row.sessionKey === 'main' ? 'main' : name);
 }
 

@@ -87,16 +87,22 @@ test('name and state follow the log once it is read', async () => {
 
 test('a generated name gives way to the title, and to “main” for the first workstream', async () => {
   const { workstreams, list } = open();
-  await list('a');
+  await list('12ab34cd');
   const [tab] = workstreams.tabs.value;
   assert.ok(tab);
   const called = (more: Partial<WorkstreamRow>) => {
-    tab.row.value = { ...row('a'), sessionKey: 'a', name: 'ws-12ab', ...more };
+    tab.row.value = { ...row('12ab34cd'), sessionKey: 'a', name: 'ws-12ab', ...more };
     return tabName(tab);
   };
   assert.deepEqual(
-    [called({}), called({ title: 'Tides' }), called({ sessionKey: 'main' }), called({ name: 'mine', title: 'Tides' })],
-    ['ws-12ab', 'Tides', 'main', 'mine'],
+    [
+      called({}),
+      called({ title: 'Tides' }),
+      called({ sessionKey: 'main' }),
+      called({ name: 'mine', title: 'Tides' }),
+      called({ name: 'ws-beef', title: 'Tides' }),
+    ],
+    ['ws-12ab', 'Tides', 'main', 'mine', 'ws-beef'],
   );
 });
 
