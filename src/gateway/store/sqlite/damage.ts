@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import { type Notice, warn } from '../../../../protocol/notice.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
-import { freeName } from '../free-name.ts';
 import { isCleanlyStopped } from '../store-identity.ts';
 import { type Connection, openConnection, openReadingConnection } from './sqlite-connection.ts';
 import { faultOf } from './sqlite-errors.ts';
@@ -138,4 +137,11 @@ function setFilesAside(path: string, { index, stamp }: Surroundings): string {
   rmSync(`${path}-shm`, { force: true });
   if (index !== undefined) writeFileSync(`${aside}-shm`, index, { mode: 0o600 });
   return aside;
+}
+
+/** The name itself or, if the file exists, the first of `<name>-2`, `<name>-3` … that is free. */
+function freeName(name: string): string {
+  let candidate = name;
+  for (let n = 2; existsSync(candidate); n += 1) candidate = `${name}-${n}`;
+  return candidate;
 }
