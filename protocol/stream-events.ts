@@ -112,6 +112,7 @@ export const HistoryMessage = z
     /** On tool messages, as in `tool_result`. */
     exit_code: z.int().optional(),
     duration_ms: z.int().min(0).optional(),
+    not_sandboxed: z.string().optional(),
     /** On tool messages with a shortened `content`: the bytes of the full output, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
     /** On tool messages. */
@@ -230,6 +231,8 @@ export const STREAM_EVENTS = {
     exit_code: z.int().optional(),
     /** How long the call ran; absent if it did not run. */
     duration_ms: z.int().min(0).optional(),
+    /** Set when the call ran without the sandbox: why. */
+    not_sandboxed: z.string().optional(),
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
   }),

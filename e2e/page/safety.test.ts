@@ -101,7 +101,7 @@ test('messages, tool output and command output are shown as text, too', async (t
   assert.equal(await page.evaluate(() => document.querySelectorAll('img, i').length), 0);
 });
 
-test('without a sandbox the banner and the approval of a command say so', async (t) => {
+test('without a sandbox the banner, the approval and the card of a command say so, also after a reload', async (t) => {
   await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox: 'off' } }));
   await daemon.restart();
   const { page } = await visit(t, daemon);
@@ -110,4 +110,12 @@ test('without a sandbox the banner and the approval of a command say so', async 
   model.when('bare', callTools({ name: 'bash', arguments: { command: 'echo bare' } }), say('done'));
   await send(page, 'bare');
   await page.locator('.approval.pending .not-sandboxed', { hasText: 'Not sandboxed' }).waitFor();
+  await button(page, 'Approve').click();
+  await page.locator('.block.answer', { hasText: 'done' }).waitFor();
+  const told = () => page.locator('.not-sandboxed').allInnerTexts();
+  const live = await told();
+  assert.deepEqual([live.length, live[0]?.startsWith('Not sandboxed')], [1, true]);
+  await page.reload();
+  await page.locator('.tool .not-sandboxed').waitFor();
+  assert.deepEqual(await told(), live);
 });

@@ -43,6 +43,8 @@ export type Message =
       exitCode?: number;
       /** Absent when the call did not run. */
       durationMs?: number;
+      /** Why the call ran without the sandbox. */
+      notSandboxed?: string;
       /** For later edits: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */

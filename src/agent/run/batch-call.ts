@@ -29,6 +29,7 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
 
 /** The call as shown to people. */
 export function toItem(run: RunContext, { call, prepared }: BatchCall): ApprovalItem {
+  const notSandboxed = whyNotSandboxed(run, call);
   const { subject } = prepared;
   const ready = prepared.kind === 'ready' ? prepared : undefined;
   return {
@@ -39,6 +40,10 @@ export function toItem(run: RunContext, { call, prepared }: BatchCall): Approval
     approval_label: ready?.approvalLabel ?? call.name,
     needs_approval: ready?.needsApproval ?? false,
     error: prepared.kind === 'refused' ? prepared.reason : null,
-    ...(call.name === 'bash' && run.notSandboxed !== undefined && { not_sandboxed: run.notSandboxed }),
+    ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
   };
 }
+
+/** Why a call runs without the sandbox; undefined if it runs in it, or starts no process. */
+export const whyNotSandboxed = ({ notSandboxed }: RunContext, { name }: ToolCall): string | undefined =>
+  name === 'bash' ? notSandboxed : undefined;

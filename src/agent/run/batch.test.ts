@@ -153,17 +153,6 @@ test('auto-approve asks no questions', async () => {
   ]);
 });
 
-test('the card of a command without a sandbox says so', async () => {
-  const bash = callOf('one', 'bash');
-  const fixture = fixtureOf([bash, TWO]);
-  fixture.run.notSandboxed = 'no bubblewrap';
-  await runBatch(fixture.run);
-  assert.deepEqual(fixture.events[0], {
-    type: 'tool_info',
-    items: [itemOf(bash, { not_sandboxed: 'no bubblewrap' }), itemOf(TWO)],
-  });
-});
-
 test('the start of a tool is stored before it runs, unless the tool is read-only', async () => {
   const order: string[] = [];
   const execute = (_: unknown, { id }: { id: string }) => {

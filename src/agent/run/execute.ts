@@ -1,5 +1,5 @@
 import type { ToolOutcome } from '../tools/tool.ts';
-import type { BatchCall } from './batch-call.ts';
+import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
@@ -47,5 +47,6 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
   }
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   // The call's effect is known now; a full disk must not make its outcome unknown.
-  await recordAtLast(run, () => resultStep([{ call, result, durationMs }]));
+  const notSandboxed = whyNotSandboxed(run, call);
+  await recordAtLast(run, () => resultStep([{ call, result, durationMs, notSandboxed }]));
 }

@@ -9,6 +9,8 @@ export interface ToolResult {
   result: ToolOutcome;
   /** Absent when the call did not run. */
   durationMs?: number;
+  /** Why the call ran without the sandbox. */
+  notSandboxed?: string | undefined;
 }
 
 /** The step that records the results of calls: event, message for the model, and journal entry. */
@@ -16,7 +18,7 @@ export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
-  for (const { call, result, durationMs } of results) {
+  for (const { call, result, durationMs, notSandboxed } of results) {
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -27,6 +29,7 @@ export function resultStep(results: ToolResult[]): Step {
       is_error: outcome !== 'done',
       ...(exitCode !== undefined && { exit_code: exitCode }),
       ...(durationMs !== undefined && { duration_ms: durationMs }),
+      ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
       ...(kept && { whole_bytes: kept.bytes }),
     });
     messages.push({
@@ -37,6 +40,7 @@ export function resultStep(results: ToolResult[]): Step {
       outcome,
       ...(exitCode !== undefined && { exitCode }),
       ...(durationMs !== undefined && { durationMs }),
+      ...(notSandboxed !== undefined && { notSandboxed }),
       ...(files && { files }),
       ...(kept && { kept }),
     } satisfies ToolMessage);

@@ -48,9 +48,10 @@ test('a failed message is shown with its reason, and hidden from the model', asy
   ]);
 });
 
-test('a command that ended shows its exit code and how long it ran', () => {
-  const [shown] = toHistory(store({ ...resultOf('one', 'no', 'failed'), exitCode: 2, durationMs: 41 } as Message));
-  assert.deepEqual([shown?.exit_code, shown?.duration_ms], [2, 41]);
+test('a command that ended shows its exit code, how long it ran, and why it was not in the sandbox', () => {
+  const ended = { exitCode: 2, durationMs: 41, notSandboxed: 'no bubblewrap' };
+  const [shown] = toHistory(store({ ...resultOf('one', 'no', 'failed'), ...ended } as Message));
+  assert.deepEqual([shown?.exit_code, shown?.duration_ms, shown?.not_sandboxed], [2, 41, 'no bubblewrap']);
 });
 
 test('results are in the order of their calls in every turn, whichever finished first', () => {

@@ -108,7 +108,7 @@ function toHistoryMessage({ seq, createdMs, message, isDamaged }: StoredMessage)
   }
 }
 
-function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, kept }: ToolMessage) {
+function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, notSandboxed, kept }: ToolMessage) {
   const denied = NOT_ALLOWED.includes(outcome) || PREFIXES.some((words) => output.startsWith(words));
   return {
     role: 'tool' as const,
@@ -120,6 +120,7 @@ function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, kept
     is_error: outcome !== 'done',
     ...(exitCode !== undefined && { exit_code: exitCode }),
     ...(durationMs !== undefined && { duration_ms: durationMs }),
+    ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
     ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };

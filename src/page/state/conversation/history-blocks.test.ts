@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
+import type { HistoryMessage, HistoryNote, StreamEvent } from '../../../../protocol/stream-events.ts';
 import { isTool } from './blocks.ts';
+import { fold, item } from './conversation-fixture.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 
 const calls = (...ids: string[]) => ids.map((id) => ({ id, name: 'bash', arguments: '{"command":"ls\\n-la"}' }));
@@ -64,6 +65,28 @@ test('a result moves to its call on the older page', () => {
     ],
   );
   assert.deepEqual(tools(joined), [{ callId: 'a', phase: 'done', text: 'result of a', subject: 'ls …' }]);
+});
+
+test('a call that ran without the sandbox shows this live and from the history', () => {
+  const not_sandboxed = 'no bubblewrap';
+  const card = item('a', { needs_approval: false, not_sandboxed });
+  const ran = {
+    type: 'tool_result',
+    call_id: 'a',
+    name: 'bash',
+    output: '',
+    outcome: 'done',
+    is_error: false,
+  } as const;
+  const refused = { ...ran, outcome: 'denied', is_error: true } as const;
+  const live = (end: StreamEvent) => fold([{ type: 'tool_info', items: [card] }, end]).blocks;
+  const stored = [result(2, 'a', { not_sandboxed })];
+  const older = toBlocks([assistant(1, 'a')]);
+  const shown = [
+    ...[live({ ...ran, not_sandboxed }), toBlocks([assistant(1, 'a'), ...stored]), joinPages(older, toBlocks(stored))],
+    ...[live(refused), toBlocks([assistant(1, 'a'), result(2, 'a', { outcome: 'denied' })])],
+  ].map((blocks) => blocks.filter(isTool).map(({ notSandboxed }) => notSandboxed));
+  assert.deepEqual(shown, [[not_sandboxed], [not_sandboxed], [not_sandboxed], [undefined], [undefined]]);
 });
 
 test('malformed stored arguments leave only the name of the tool', () => {

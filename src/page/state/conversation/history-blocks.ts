@@ -67,8 +67,8 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
     if (!orphan) return block;
-    const { phase, result, wholeBytes, exitCode, durationMs } = orphan;
-    return { ...block, phase, result, wholeBytes, exitCode, durationMs };
+    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed } = orphan;
+    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed };
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -100,10 +100,11 @@ function addResult(blocks: readonly Block[], message: HistoryMessage, key: strin
   return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase: outcome, result: output, ...toEnd(message) }));
 }
 
-const toResultEnd = ({ whole_bytes, exit_code, duration_ms }: HistoryMessage) => ({
+const toResultEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed }: HistoryMessage) => ({
   whole_bytes,
   exit_code,
   duration_ms,
+  not_sandboxed,
 });
 
 /** One line from the stored arguments: tools put the most important argument first. */

@@ -110,13 +110,16 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   durationMs: undefined,
 });
 
-type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined };
+type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined } & {
+  not_sandboxed?: string | undefined;
+};
 
 /** The fields about a call's end in an event or a stored message, besides the text. */
-export const toEnd = ({ whole_bytes: wholeBytes, exit_code: exitCode, duration_ms: durationMs }: EndFields) => ({
-  wholeBytes,
-  exitCode,
-  durationMs,
+export const toEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed }: EndFields) => ({
+  wholeBytes: whole_bytes,
+  exitCode: exit_code,
+  durationMs: duration_ms,
+  notSandboxed: not_sandboxed,
 });
 
 const isOpen = (block: Block): block is ToolBlock =>
