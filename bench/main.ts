@@ -1,14 +1,15 @@
 // `npm run bench`: measures every row in alternating rounds, prints a table and writes bench/latest.json. See README.md.
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/clock.ts';
 import { describeCommit, describeMachine, isCheckoutChanged } from './machine.ts';
-import { measure, type Row, type RowResult } from './row.ts';
+import { compare, measure, type Row, type RowResult } from './row.ts';
 import { ROWS } from './rows.ts';
 import { createStage, preparePrograms } from './stage.ts';
-import { type Report, toCells, toText } from './table.ts';
+import { type Report, toCells, toChange, toText } from './table.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
+    against: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
@@ -27,7 +29,8 @@ const PUBLISHED_ROUNDS = 3;
 const LATEST = path.join(import.meta.dirname, 'latest.json');
 const rows = chosen(values.only);
 if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
-else await run();
+else if (values.against === undefined) await run();
+else await runAgainst(path.resolve(values.against));
 
 async function run(): Promise<void> {
   const { quick } = values;
@@ -54,6 +57,19 @@ async function run(): Promise<void> {
   };
   say(toText(report));
   if (file !== undefined) await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+/** Compares this build with the one in another checkout, row by row. */
+async function runAgainst(checkout: string): Promise<void> {
+  const { quick } = values;
+  if (!existsSync(path.join(checkout, 'dist'))) refuse(`${checkout} has no build: run npm ci && npm run build there`);
+  await using ours = await preparePrograms();
+  await using theirs = await preparePrograms(checkout);
+  for (const row of rows) {
+    await using now = createStage(ours, { quick });
+    await using before = createStage(theirs, { quick });
+    say(toChange(await compare(row, { now, before }, Number(values.rounds ?? (quick ? 1 : 5)))));
+  }
 }
 
 /** All rows, or the named ones; `fan-out` selects every row that begins so. */

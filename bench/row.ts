@@ -62,6 +62,40 @@ export async function measure(row: Row, stage: Stage, rounds: number): Promise<R
   };
 }
 
+/** A row of two builds. */
+export interface Comparison extends Pick<Row, 'name' | 'what' | 'unit'> {
+  /** The medians of the rounds. */
+  now: number;
+  before: number;
+  /** The median of `now / before` in each pair of rounds. */
+  change: number;
+  lowest: number;
+  highest: number;
+}
+
+/** Measures a row with two builds in alternating rounds, so that changes of the machine's speed affect both. */
+export async function compare(row: Row, stages: { now: Stage; before: Stage }, rounds: number): Promise<Comparison> {
+  const { open, maxRounds, name, what, unit } = row;
+  const [now, before] = [await open(stages.now), await open(stages.before)];
+  const pairs: [number, number][] = [];
+  const warmUps = maxRounds === undefined ? 1 : 0;
+  for (let done = 0; done < warmUps + Math.min(rounds, maxRounds ?? rounds); done += 1) {
+    const pair: [number, number] = [(await now()).value, (await before()).value];
+    if (done >= warmUps) pairs.push(pair);
+  }
+  const changes = pairs.map(([value, earlier]) => value / earlier);
+  return {
+    name,
+    what,
+    unit,
+    now: median(pairs.map(([value]) => value)),
+    before: median(pairs.map(([, earlier]) => earlier)),
+    change: median(changes),
+    lowest: Math.min(...changes),
+    highest: Math.max(...changes),
+  };
+}
+
 const isMet = (target: Target, reached: number): boolean =>
   'atLeast' in target ? reached >= target.atLeast : reached <= target.atMost;
 

@@ -52,18 +52,24 @@ export interface Programs {
   folder: string;
 }
 
-/** Copies the build as in the package, and bundles the anchors like the product. */
-export async function preparePrograms(): Promise<Programs & AsyncDisposable> {
+/**
+ * Copies the build as in the package, and bundles the anchors like the product. `checkout`: another checkout, whose build
+ * is measured as it is.
+ */
+export async function preparePrograms(checkout?: string): Promise<Programs & AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-bench-'));
-  const build = await import('../scripts/build.js');
-  await build.build({ ifStale: true });
+  const product = path.join(folder, 'product');
+  if (checkout === undefined) {
+    const build = await import('../scripts/build.js');
+    await build.build({ ifStale: true });
+  }
   for (const name of ['bin/headgate.js', 'package.json', 'dist']) {
-    await cp(path.join(ROOT, name), path.join(folder, 'product', name), { recursive: true });
+    await cp(path.join(checkout ?? ROOT, name), path.join(product, name), { recursive: true });
   }
   await bundleAnchors(path.join(folder, 'anchors'));
   return {
     folder,
-    product: path.join(folder, 'product/bin/headgate.js'),
+    product: path.join(product, 'bin/headgate.js'),
     anchor: (name) => path.join(folder, 'anchors', `${name}.js`),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };

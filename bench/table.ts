@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import type { Machine } from './machine.ts';
-import { median, type RowResult } from './row.ts';
+import { type Comparison, median, type RowResult } from './row.ts';
 
 /** The content of the file that a run of the benchmark writes. */
 export interface Report {
@@ -34,6 +34,13 @@ export function toMarkdown(report: Report): string {
   const { cores, cpu, memoryGiB, kernel, node, loadBefore } = machine;
   const where = `${date.slice(0, 10)}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}, commit ${commit}, load before the run ${loadBefore}`;
   return `${lines.join('\n')}\n\nMeasured ${where}. Median of the rounds, in brackets the lowest and the highest.`;
+}
+
+/** One row of a comparison of two builds. */
+export function toChange({ name, now, before, change, lowest, highest, unit }: Comparison): string {
+  const say = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
+  const percent = (quotient: number) => `${quotient < 1 ? '' : '+'}${((quotient - 1) * 100).toFixed(1)} %`;
+  return `${name.padEnd(17)} ${say(now)}, before ${say(before)}: ${percent(change)} (${percent(lowest)} to ${percent(highest)})`;
 }
 
 const HEAD = ['Name', 'What', 'Against', 'Aim', 'Reached', 'Met'];
