@@ -1,5 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
 
 /** Why a workstream no longer accepts anything. */
 export type Closing = 'close' | 'shutdown';
@@ -14,3 +16,26 @@ export const closed = (closing: Closing) => new GatewayError('UNAVAILABLE', WORD
 
 /** The stop reason for a run that the next start continues. */
 export const shuttingDown = () => new StopReason('shutdown', WORDS.shutdown);
+
+/**
+ * Longer than a command takes to be killed, and shorter than the stop of the whole daemon may take, so that the store is
+ * still closed in an orderly way.
+ */
+const SHUTDOWN_MS = 3_500;
+
+/** Waits for the work of a workstream to stop. After a limit it goes on without: the next start finds an interrupted run. */
+export async function stoppedInTime(
+  stopped: Promise<unknown>,
+  { wsId, clock, log }: { wsId: string; clock: Clock; log: Log },
+): Promise<void> {
+  const over = new AbortController();
+  const late = clock.sleep(SHUTDOWN_MS, over.signal).then(
+    () => log.warn({ wsId }, 'a run did not stop in time; the daemon stops without it'),
+    () => undefined, // it stopped
+  );
+  try {
+    await Promise.race([stopped, late]);
+  } finally {
+    over.abort();
+  }
+}

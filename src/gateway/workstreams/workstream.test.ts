@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayError } from '../../../protocol/errors.ts';
-import { never } from '../testing/puppet-model.ts';
+import type { ToolOutcome } from '../../agent/tools/tool.ts';
+import { calling, never } from '../testing/puppet-model.ts';
 import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const isUnavailable = (error: GatewayError) => error.code === 'UNAVAILABLE';
@@ -203,4 +204,30 @@ test('a shutdown while a run is being started suspends it too', async () => {
   await gateway.parts.workstreams.shutdown();
   await accepted;
   assert.deepEqual(await statusesOf(gateway), ['a running']);
+});
+
+test('a shutdown waits at most three and a half seconds for a run that does not stop, abandoned or not', async () => {
+  for (const isAbandoned of [false, true]) {
+    let started = 0;
+    const execute = () => {
+      started += 1;
+      return new Promise<ToolOutcome>(() => undefined);
+    };
+    await using gateway = await wholeGateway({ execute });
+    gateway.puppet.turn(calling('look'));
+    await gateway.accept('a');
+    await turnsUntil(() => started === 1, 'the tool');
+    if (isAbandoned) await gateway.mainWorkstream().cancel({ force: true });
+    let isOver = false;
+    const stopped = gateway.gateway.shutdown('bye').then(() => {
+      isOver = true;
+    });
+    await gateway.clock.advance(3_499);
+    assert.equal(isOver, false);
+    await gateway.clock.advance(1);
+    await stopped;
+    assert.deepEqual(await statusesOf(gateway), [isAbandoned ? 'a cancelled' : 'a running']);
+    const late = ['warn', 'a run did not stop in time; the daemon stops without it'];
+    assert.deepEqual(gateway.log.lines.at(-1), late);
+  }
 });

@@ -13,7 +13,7 @@ import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../run
 import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from '../runs/run-rows.ts';
 import { type StopOptions, stopRun } from '../runs/stop-run.ts';
 import type { Statement } from '../store/store.ts';
-import { type Closing, closed, shuttingDown } from './closing.ts';
+import { type Closing, closed, shuttingDown, stoppedInTime } from './closing.ts';
 import { titleOf, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 
@@ -140,12 +140,15 @@ export class Workstream {
     this.#wake();
   }
 
-  /** Stops the current run in a way that a restart can continue it. */
+  /**
+   * Stops the current run in a way that a restart can continue it. Does not wait long for a worker that does not stop,
+   * such as one that a cancel has abandoned.
+   */
   async shutdown(): Promise<void> {
     this.#closing = 'shutdown';
     this.#live?.stop(shuttingDown());
-    await this.#settled();
-    await this.#driving;
+    const stopped = this.#settled().then(() => this.#driving);
+    await stoppedInTime(stopped, { ...this.#deps, wsId: this.data.wsId });
   }
 
   async #settled(): Promise<void> {
