@@ -99,43 +99,7 @@ function isTest(file) {
 
 async function buildServer(outdir) {
   const { build: bundle } = await import('esbuild');
-  const shared = {
-    absWorkingDir: ROOT,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    sourcemap: true,
-    metafile: true,
-    // Short lines, so that the line in a stack trace is useful.
-    minifySyntax: true,
-    minifyWhitespace: true,
-    lineLimit: 160,
-    logLevel: 'warning',
-    // The final place of the files, because source maps name their sources relative to it.
-    outdir: DIST,
-    write: false,
-    plugins: [lazyHttp, noBodyParser],
-    // CommonJS packages call require() for Node's modules.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
-    },
-  };
-  const bundles = await Promise.all([
-    bundle({
-      ...shared,
-      entryPoints: { main: 'src/cli/main.ts' },
-      splitting: true,
-      chunkNames: 'chunks/[name]-[hash]',
-    }),
-    bundle({
-      ...shared,
-      entryPoints: {
-        'search-worker': 'src/agent/tools/search/search-worker.ts',
-        'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
-      },
-    }),
-  ]);
+  const bundles = await Promise.all([bundle(toMainBundle()), bundle(toWorkerBundle())]);
   for (const file of bundles.flatMap(({ outputFiles }) => outputFiles)) {
     const aside = path.join(outdir, path.relative(DIST, file.path));
     await mkdir(path.dirname(aside), { recursive: true });
@@ -146,6 +110,45 @@ async function buildServer(outdir) {
   await writeFile(path.join(outdir, 'openapi.json'), JSON.stringify(openapi));
   await precompress(path.join(outdir, 'openapi.json'));
 }
+
+const toMainBundle = () => ({
+  ...toServerBundle(),
+  entryPoints: { main: 'src/cli/main.ts' },
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+});
+
+/** How esbuild bundles the workers of the daemon; `npm run dev` rebuilds them. */
+export const toWorkerBundle = () => ({
+  ...toServerBundle(),
+  entryPoints: {
+    'search-worker': 'src/agent/tools/search/search-worker.ts',
+    'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
+  },
+});
+
+const toServerBundle = () => ({
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  sourcemap: true,
+  metafile: true,
+  // Short lines, so that the line in a stack trace is useful.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 160,
+  logLevel: 'warning',
+  // The final place of the files, because source maps name their sources relative to it.
+  outdir: DIST,
+  write: false,
+  plugins: [lazyHttp, noBodyParser],
+  // CommonJS packages call require() for Node's modules.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+  },
+});
 
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {

@@ -1,38 +1,81 @@
-// `npm run dev`: runs the daemon from its sources, restarts it when they change, and rebuilds the page when its sources change.
-// Arguments after `--` go to `headgate start`. The workers of the daemon come from the last build.
+// `npm run dev`: runs the daemon from its sources and restarts it when they change, and rebuilds the page and the workers when theirs change.
+// Arguments after `--` go to `headgate start`.
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { context } from 'esbuild';
 import { build as buildVite } from 'vite';
-import { build } from './build.js';
+import { build, toWorkerBundle } from './build.js';
 import { precompress } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const PAGE = path.join(ROOT, 'dist/ui');
-/** The last file of the page to be replaced. When it changes, the daemon restarts and reads the page again. */
+const DIST = path.join(ROOT, 'dist');
+const PAGE = path.join(DIST, 'ui');
+/** The last file of the page to be replaced. */
 const LAST = 'index.html';
 
 await build({ ifStale: true });
-const aside = await mkdtemp(path.join(ROOT, 'dist/.dev-page-'));
+const aside = await mkdtemp(path.join(DIST, '.dev-page-'));
+const workerBundle = toWorkerBundle();
+const workers = await watchWorkers();
 const page = await watchPage();
 const daemon = watchDaemon(process.argv.slice(2));
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => daemon.kill(signal));
+// tsx kills the daemon at the second signal, but both a terminal and npm send Ctrl-C. So tsx runs in a separate group and
+// gets one signal; it ends within five seconds.
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    if (!isStopping) daemon.kill('SIGTERM');
+    isStopping = true;
+  });
+}
 daemon.once('exit', async (code) => {
-  await page.close();
+  await Promise.all([page.close(), workers.dispose()]);
   await rm(aside, { recursive: true, force: true });
   process.exitCode = code ?? 0;
 });
 
-/** tsx runs the daemon with its own Node, which npm installed in node_modules. */
+/**
+ * tsx runs the daemon with its own Node, which npm installed in node_modules. The daemon also restarts for a new page or
+ * worker, because it reads them when it starts.
+ */
 function watchDaemon(args) {
   const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
-  const watch = ['watch', '--clear-screen=false', '--include', path.join(PAGE, LAST)];
-  return spawn(process.execPath, [tsx, ...watch, 'scripts/dev-daemon.ts', 'start', ...args], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
+  const workerFiles = Object.keys(workerBundle.entryPoints).map((name) => path.join(DIST, `${name}.js`));
+  const included = [path.join(PAGE, LAST), ...workerFiles].flatMap((file) => ['--include', file]);
+  return spawn(
+    process.execPath,
+    [tsx, 'watch', '--clear-screen=false', ...included, 'scripts/dev-daemon.ts', 'start', ...args],
+    {
+      cwd: ROOT,
+      detached: true,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+}
+
+/** Bundles the workers whenever their sources change. */
+async function watchWorkers() {
+  const putInPlace = {
+    name: 'put-in-place',
+    setup({ onEnd }) {
+      onEnd(async ({ errors, outputFiles }) => {
+        if (errors.length > 0) return; // esbuild has printed them
+        // A source map comes before its worker, for which the daemon restarts.
+        const files = outputFiles.toSorted((a, b) => Number(b.path.endsWith('.map')) - Number(a.path.endsWith('.map')));
+        for (const { path: file, contents } of files) {
+          if (await holds(file, contents)) continue;
+          await replace(file, contents);
+          process.stderr.write(`${path.basename(file)} was rebuilt\n`);
+        }
+      });
+    },
+  };
+  const watcher = await context({ ...workerBundle, plugins: [...workerBundle.plugins, putInPlace] });
+  await watcher.watch();
+  return watcher;
 }
 
 /** Builds the page into a temporary folder whenever it changes, and moves complete builds into place. */
@@ -42,26 +85,41 @@ async function watchPage() {
     root: path.join(ROOT, 'src/page'),
     build: { outDir: aside, emptyOutDir: true, watch: {} },
   });
-  let isFirst = true;
   watcher.on('event', async (event) => {
     if (event.code === 'ERROR') process.stderr.write(`${event.error.message}\n`);
     if (event.code !== 'BUNDLE_END') return;
     await event.result.close();
-    if (isFirst)
-      isFirst = false; // already in place
-    else await putInPlace();
+    await putPageInPlace();
   });
   return watcher;
 }
 
-async function putInPlace() {
-  const names = ['licenses.txt', LAST];
-  for (const name of names) await precompress(path.join(aside, name));
-  const files = names.flatMap((name) => [`${name}.br`, `${name}.gzip`, name]);
-  for (const name of ['csp.json', ...files]) {
-    const made = path.join(PAGE, `.${name}`);
-    await cp(path.join(aside, name), made);
-    await rename(made, path.join(PAGE, name));
+async function putPageInPlace() {
+  for (const name of ['csp.json', 'licenses.txt', LAST]) {
+    const contents = await readFile(path.join(aside, name));
+    if (await holds(path.join(PAGE, name), contents)) continue;
+    if (name !== 'csp.json') {
+      await precompress(path.join(aside, name));
+      for (const ending of ['br', 'gzip']) {
+        await replace(path.join(PAGE, `${name}.${ending}`), await readFile(path.join(aside, `${name}.${ending}`)));
+      }
+    }
+    await replace(path.join(PAGE, name), contents);
+    if (name === LAST) process.stderr.write('the page was rebuilt\n');
   }
-  process.stderr.write('the page was rebuilt\n');
+}
+
+/** A file with the same contents is left alone, so that the daemon does not restart for it. */
+async function holds(file, contents) {
+  const before = await readFile(file).catch((error) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  return before?.equals(contents) ?? false;
+}
+
+/** Replaces the file whole, so that no daemon reads a part of it. */
+async function replace(file, contents) {
+  const made = path.join(path.dirname(file), `.${path.basename(file)}`);
+  await writeFile(made, contents);
+  await rename(made, file);
 }
