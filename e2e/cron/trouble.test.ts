@@ -58,7 +58,7 @@ test('A missed one-time job must be disabled and give the actual reason; only a 
   assert.deepEqual([enabled, state.nextRunAtMs, state.lastStatus, state.lastError], [false, undefined, 'missed', why]);
   const list = await cli('cron', 'list');
   assert.match(list.stdout, /^too late .* over +missed /m);
-  assert.match(list.stderr, new RegExp(`^! job "too late" was missed and will never run: ${why}$`, 'm'));
+  assert.match(list.stderr, new RegExp(`^! job "too late" was missed and will not run: ${why}$`, 'm'));
   assert.match(
     (await cli('cron', 'explain', id)).stdout,
     /, missed: Its time had already passed when the job was added;/,

@@ -58,7 +58,7 @@ test('the list shows when a disconnected node was last connected', async () => {
   await using node = await paired();
   node.child.kill('SIGKILL');
   await node.child.exited;
-  const row = new RegExp(`^box +away, last seen \\d+ s ago .* ${node.nodeId()}$`, 'm');
+  const row = new RegExp(`^box +last seen \\d+ s ago .* ${node.nodeId()}$`, 'm');
   assert.match((await cli('list')).stdout, row);
 });
 

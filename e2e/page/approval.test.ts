@@ -75,7 +75,7 @@ test('Always allow asks for confirmation, stops approvals here and shows a banne
   await button(page, 'Yes, never ask here').click();
   await page.locator('.answer', { hasText: 'one done' }).waitFor();
   const banner = page.locator('.banner', {
-    hasText: /^This workstream runs every tool without asking until \w+ \d\d:\d\d\./,
+    hasText: /^This workstream runs every call without asking until \w+ \d\d:\d\d\./,
   });
   await banner.waitFor();
   await state(page, 'idle');

@@ -55,7 +55,7 @@ test('an empty schedule view says what to do; a job is added with a preview of i
   await card(page, 'plants')
     .locator('.job-next', { hasText: /in \d+ (second|minute|hour|day)/ })
     .waitFor();
-  await card(page, 'plants').getByText('has not run yet').waitFor();
+  await card(page, 'plants').getByText('No runs yet').waitFor();
   await assertAccessible(page, 'schedule with a job');
   const { jobs } = await client.call('cron.list', {});
   assert.partialDeepStrictEqual(jobs, [
@@ -124,7 +124,7 @@ test('a job that waits for a free slot is not shown as running', async (t) => {
   const { page } = await visit(t, daemon);
   await openSchedule(page);
   await button(page, 'History of wait in line').click();
-  await page.locator('.run', { hasText: 'queued' }).waitFor();
+  await page.locator('.run', { hasText: 'due' }).waitFor();
   rest.release();
   await page.locator('.run', { hasText: 'At last.' }).waitFor();
 });
@@ -169,7 +169,7 @@ test('list and history show why a run failed', async (t) => {
   await page.locator('.run-text.failed', { hasText: 'no such road' }).waitFor();
 });
 
-test('a job that keeps failing raises a visible alert; a missed one-time job says that it will never run', async (t) => {
+test('a job that keeps failing raises a visible alert; a missed one-time job says that it will not run', async (t) => {
   const id = await addJob('get nowhere');
   const past = { kind: 'at', atMs: systemClock.now() - 3_600_000 } as const;
   const late = await addJob('too late', { schedule: past, misfire: 'skip' });
@@ -183,7 +183,7 @@ test('a job that keeps failing raises a visible alert; a missed one-time job say
   await missed.getByRole('switch').click();
   await missed.getByText('enabled: the only time of the job is over').waitFor();
   for (let errors = 1; errors <= 3; errors += 1) await client.call('cron.run', { id, mode: 'force' });
-  await card(page, 'get nowhere').getByText('Alert: failed 3 times in a row.').waitFor();
+  await card(page, 'get nowhere').getByText('Alert: 3 errors in a row.').waitFor();
   await page.getByRole('status').getByText('A job keeps failing: get nowhere.').waitFor();
   await assertAccessible(page, 'an alert');
   model.when('get nowhere', say('There.'));

@@ -29,7 +29,7 @@ const focusIsIn = (page: Page, selector: string) =>
 test('an empty list says how to pair a machine; a requesting machine is approved by its code, connects, disconnects and is removed', async (t) => {
   const { page } = await visit(t, daemon);
   await openNodes(page);
-  await page.getByText('No machine is paired').waitFor();
+  await page.getByText('No nodes are paired').waitFor();
   await page.getByText(`headgate node run --gateway ${daemon.url.replace(/\/$/, '')} --name`).waitFor();
   await assertAccessible(page, 'no nodes');
 
@@ -63,7 +63,7 @@ test('an empty list says how to pair a machine; a requesting machine is approved
   await assertAccessible(page, 'the question before a revocation');
   await page.getByRole('alertdialog', { name: 'Revoke box?' }).getByRole('button', { name: 'Revoke' }).click();
   assert.equal((await node.child.exited).code, 1);
-  await page.getByText('No machine is paired').waitFor();
+  await page.getByText('No nodes are paired').waitFor();
   await focusIsIn(page, '#nodes-title');
 });
 

@@ -1,5 +1,5 @@
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
-import { isModelTrouble } from '../../../protocol/model-trouble.ts';
+import { healthProblems } from '../../../protocol/text/health-words.ts';
 import { toLocal } from '../local-time.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -37,15 +37,5 @@ export function toAutoApproveLines({ isOn, untilMs }: AutoApprove, paint: Paint)
 }
 
 /** One sentence for each current problem. */
-export function toNotices({ notices, store, backend, sandbox, model }: HealthSummary): string[] {
-  return [
-    ...notices.map(({ text }) => text),
-    ...(store.status === 'degraded' ? [`Nothing can be saved at the moment${because(store.reason)}.`] : []),
-    ...(backend.status === 'down' && !notices.some(isModelTrouble)
-      ? [`The model ${model} cannot be reached at the moment.`]
-      : []),
-    ...(sandbox.active ? [] : [`Commands run without a sandbox${because(sandbox.reason)}.`]),
-  ].map(toSafeText);
-}
-
-const because = (reason: string | undefined) => (reason === undefined || reason === '' ? '' : ` (${reason})`);
+export const toNotices = (health: HealthSummary): string[] =>
+  [...health.notices, ...healthProblems(health)].map(({ text }) => toSafeText(text));

@@ -123,7 +123,7 @@ export async function listRuns(which: string, command: CronCommand<RunsFlags>): 
   if (!job && runs.length === 0) throw unknownJob(which);
   if (json) return print(runs);
   if (!job) tell('This job was removed. Its runs:');
-  if (runs.length === 0) tell('It has not run yet.');
+  if (runs.length === 0) tell('No runs yet.');
   else process.stdout.write(toRunTable(runs, here()));
   const { failing, missed } = findTroubles(job ? [job] : []);
   for (const line of toTroubleLines({ failing: failing.filter(({ alert }) => alert), missed })) tell(line);

@@ -133,7 +133,7 @@ const toCells = (node: NodeRow, nowMs: number): string[] => [
 
 function toState({ connected, lastSeenAtMs }: NodeRow, nowMs: number): string {
   if (connected) return 'connected';
-  return lastSeenAtMs === undefined ? 'away' : `away, last seen ${toDistance(lastSeenAtMs, nowMs)}`;
+  return lastSeenAtMs === undefined ? 'not connected yet' : `last seen ${toDistance(lastSeenAtMs, nowMs)}`;
 }
 
 function toCard(request: NodePairing): string {

@@ -1,5 +1,6 @@
 import type { CronExtendedJob, CronOccurrence } from '../../../protocol/cron.ts';
 import { isOver } from '../../../protocol/job-over.ts';
+import { runStatusOf } from '../../../protocol/run-status.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { type Here, toDistance, toLength, toLocal } from '../local-time.ts';
@@ -60,21 +61,15 @@ export function toStatus({ state }: CronExtendedJob): string {
 }
 
 function toRunCells(run: CronOccurrence, here: Here): string[] {
-  const { scheduledAtMs, throughMs, status, runAtMs, durationMs } = run;
+  const { scheduledAtMs, throughMs, runAtMs, durationMs } = run;
   const isRange = throughMs !== undefined && throughMs !== scheduledAtMs;
   return [
     `${toLocal(scheduledAtMs, here)}${isRange ? ` to ${toLocal(throughMs, here)}` : ''}`,
-    status ?? toOpenStatus(run),
+    runStatusOf(run),
     runAtMs === undefined ? NONE : toLocal(runAtMs, here),
     durationMs === undefined ? NONE : toLength(durationMs),
     toLine(toWords(run, here), 80),
   ];
-}
-
-/** The status of an occurrence that has not ended; one that has not started waits for a free slot. */
-function toOpenStatus({ retryAtMs, runAtMs }: CronOccurrence): string {
-  if (retryAtMs !== undefined) return 'retrying';
-  return runAtMs === undefined ? 'due' : 'running';
 }
 
 function toWords({ trigger, count, attempts, retryAtMs, error, summary }: CronOccurrence, here: Here): string {

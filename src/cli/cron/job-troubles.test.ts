@@ -22,7 +22,7 @@ test('failing jobs are listed, and alerts are marked', () => {
 test('a finished one-time job is listed if it failed; a job switched off by hand is not', () => {
   const missed = { lastStatus: 'missed' as const, lastError: 'asleep\u202e', lastScheduledAtMs: AT_MS };
   const [line = '', ...more] = linesOf({ ...once, state: missed });
-  assert.match(line, /^! job "mail" was missed and will never run: asleep\S+$/);
+  assert.match(line, /^! job "mail" was missed and will not run: asleep\S+$/);
   assert.deepEqual(more, []);
   assert.equal(linesOf({ ...once, state: failed(5) }).length, 1);
   assert.deepEqual(linesOf({ ...once, state: { lastStatus: 'ok', lastScheduledAtMs: AT_MS } }), []);

@@ -16,7 +16,7 @@ interface JobTrouble {
 export interface JobTroubles {
   /** Their last run ended in an error. */
   failing: JobTrouble[];
-  /** One-time jobs whose time was missed: they will never run. */
+  /** One-time jobs whose time was missed: they will not run. */
   missed: JobTrouble[];
 }
 
@@ -33,7 +33,7 @@ export const toTroubleLines = ({ failing, missed }: JobTroubles): string[] => [
     const times = consecutiveErrors > 1 ? ` ${consecutiveErrors} times in a row` : '';
     return `! ${alert ? 'alert: ' : ''}job "${name}" failed${times}: ${toVisibleLine(error ?? 'see headgate cron runs')}`;
   }),
-  ...missed.map(({ name, error = '' }) => `! job "${name}" was missed and will never run: ${toVisibleLine(error)}`),
+  ...missed.map(({ name, error = '' }) => `! job "${name}" was missed and will not run: ${toVisibleLine(error)}`),
 ];
 
 const hasEnded = ({ state }: CronExtendedJob, status: 'error' | 'missed'): boolean => state.lastStatus === status;

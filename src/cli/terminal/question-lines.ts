@@ -64,6 +64,7 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   const call = toToolCall(item, true);
   const line = (text: string, rows: number) =>
     toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
+  const because = (reason: string) => (reason === '' ? '' : `: ${line(reason, REASON_ROWS)}`);
   const tag = !item.needs_approval && item.error === null ? paint('dim', ' (needs no approval)') : '';
   const titleRows = hasOwnPreview(call) ? TITLE_ROWS : REASON_ROWS;
   const subject = call.subject === undefined ? undefined : line(call.subject, titleRows);
@@ -72,7 +73,12 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
     `  ${title}${tag}`,
     ...(item.not_sandboxed === undefined
       ? []
-      : [paint('yellow', `  ! Not sandboxed, local sockets are open: ${line(item.not_sandboxed, REASON_ROWS)}`)]),
+      : [
+          paint(
+            'yellow',
+            `  ! Not sandboxed${because(item.not_sandboxed)}. It can use local sockets (Docker, ssh-agent).`,
+          ),
+        ]),
     ...(item.error === null ? [] : [paint('red', `  Will not run: ${line(item.error, REASON_ROWS)}`)]),
     ...toPreviewLines(call, { paint, room }),
   ];

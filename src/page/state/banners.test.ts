@@ -121,9 +121,9 @@ test('a store that refuses writes and a damaged store have different banners', (
 
 test('the auto-approve banner shows its end', () => {
   const text = (untilMs: number | undefined) => toBanners({ ...calm, autoApprove: { isOn: true, untilMs } })[0]?.text;
-  assert.equal(text(undefined), 'This workstream runs every tool without asking.');
+  assert.equal(text(undefined), 'This workstream runs every call without asking.');
   assert.equal(
     text(calm.nowMs + 8.5 * 3_600_000 + 17),
-    'This workstream runs every tool without asking until today 17:30.',
+    'This workstream runs every call without asking until today 17:30.',
   );
 });

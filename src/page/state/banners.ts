@@ -1,6 +1,6 @@
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
-import { isModelTrouble } from '../../../protocol/model-trouble.ts';
+import { type HealthProblem, healthProblems } from '../../../protocol/text/health-words.ts';
 import type { AutoApprove } from './conversation/conversation.ts';
 import { toClock } from './text/moment.ts';
 
@@ -30,14 +30,24 @@ export function toBanners(situation: Situation): Banner[] {
   const { connection, lost, isOutdated, health } = situation;
   const disconnected = connectionBanners(connection, lost);
   if (disconnected.length > 0) return disconnected; // the other facts may be out of date
+  const problems = health === undefined ? [] : healthProblems(health);
+  const [stored, others] = [problems.filter(isStore), problems.filter((problem) => !isStore(problem))];
   return [
-    ...storeBanners(health),
+    ...stored.map(toProblemBanner),
     ...approvalBanners(situation),
-    ...modelBanners(health),
-    ...sandboxBanners(health),
+    ...noticeBanners(health?.notices ?? []),
+    ...others.map(toProblemBanner),
     ...versionBanners(isOutdated),
   ];
 }
+
+const isStore = ({ part }: HealthProblem): boolean => part === 'store';
+
+const toProblemBanner = ({ part, text }: HealthProblem): Banner => ({
+  id: part,
+  level: part === 'store' ? 'error' : 'warning',
+  text,
+});
 
 function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[] {
   switch (connection.kind) {
@@ -66,39 +76,23 @@ function connectionBanners(connection: ConnectionStatus, lost: boolean): Banner[
   }
 }
 
-function storeBanners(health: HealthSummary | undefined): Banner[] {
-  if (health?.store.status !== 'degraded') return [];
-  const { reason, damaged } = health.store;
-  const why = reason ? ` (${reason})` : '';
-  const text = damaged
-    ? `Some stored data cannot be read${why}. Everything else works; run headgate doctor for details.`
-    : `Headgate cannot save data${why}. It refuses messages until saving works again.`;
-  return [{ id: 'store', level: 'error', text }];
-}
-
 function approvalBanners({ autoApprove, nowMs, timeZone }: Situation): Banner[] {
   if (!autoApprove?.isOn) return [];
   const { untilMs } = autoApprove;
   // Rounded down to minutes, as the daemon's clock may differ by seconds.
   const until = untilMs === undefined ? '' : ` until ${toClock(toMinute(untilMs), { nowMs, timeZone })}`;
-  const text = `This workstream runs every tool without asking${until}.`;
+  const text = `This workstream runs every call without asking${until}.`;
   return [{ id: 'auto-approve', level: 'warning', text, action: 'ask-again' }];
 }
 
 const toMinute = (ms: number) => ms - (ms % 60_000);
 
-function modelBanners(health: HealthSummary | undefined): Banner[] {
-  if (!health) return [];
-  const notices = health.notices.map(({ code, level, text }, index, all): Banner => {
+function noticeBanners(notices: HealthSummary['notices']): Banner[] {
+  return notices.map(({ code, level, text }, index, all): Banner => {
     // Counted per code, so that a notice keeps its id when another one ends.
     const earlier = all.slice(0, index).filter((other) => other.code === code).length;
     return { id: `${code}${earlier}`, level, text };
   });
-  if (health.backend.status === 'up' || health.notices.some(isModelTrouble)) return notices;
-  return [
-    ...notices,
-    { id: 'backend', level: 'warning', text: `The model ${health.model} cannot be reached at the moment.` },
-  ];
 }
 
 const versionBanners = (isOutdated: boolean): Banner[] =>
@@ -112,15 +106,3 @@ const versionBanners = (isOutdated: boolean): Banner[] =>
         },
       ]
     : [];
-
-function sandboxBanners(health: HealthSummary | undefined): Banner[] {
-  if (!health || health.sandbox.active) return [];
-  const reason = health.sandbox.reason ? `: ${health.sandbox.reason}` : '';
-  return [
-    {
-      id: 'sandbox',
-      level: 'warning',
-      text: `Shell commands run without a sandbox${reason}. Read commands before you approve them.`,
-    },
-  ];
-}

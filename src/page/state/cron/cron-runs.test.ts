@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { RequestError } from '../../../../protocol/client/request-error.ts';
 import { createFakeClient } from '../fake-client.ts';
 import { occurrence } from './cron-fixture.ts';
-import { CronRuns, statusOf } from './cron-runs.ts';
+import { CronRuns } from './cron-runs.ts';
 
 function open(stored: number) {
   const fake = createFakeClient();
@@ -31,14 +31,4 @@ test('a failed read shows the reason and keeps the old history', async () => {
   });
   await history.read();
   assert.deepEqual([shown(), history.problem.value], [[0], 'try later']);
-});
-
-test('an unfinished run is running, retrying or due', () => {
-  const open = occurrence({ status: undefined, attempts: 0 });
-  assert.deepEqual([open, { ...open, runAtMs: 1 }, { ...open, runAtMs: 1, retryAtMs: 2 }, occurrence()].map(statusOf), [
-    'due',
-    'running',
-    'retrying',
-    'ok',
-  ]);
 });

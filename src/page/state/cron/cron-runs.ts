@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { CronOccurrence, CronRun, CronStatus } from '../../../../protocol/cron.ts';
+import type { CronOccurrence, CronRun } from '../../../../protocol/cron.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 
 const FEW = 10;
@@ -54,15 +54,6 @@ export class CronRuns {
       if (asked === this.#asked) this.#problem.value = wordsOf(error);
     }
   }
-}
-
-/** Status of an unfinished run. `due`: it has not started and waits for a free slot. */
-export type OpenStatus = 'running' | 'retrying' | 'due';
-
-export function statusOf({ status, retryAtMs, runAtMs }: CronOccurrence): CronStatus | OpenStatus {
-  if (status !== undefined) return status;
-  if (retryAtMs !== undefined) return 'retrying';
-  return runAtMs === undefined ? 'due' : 'running';
 }
 
 const isOccurrence = (entry: CronRun | CronOccurrence): entry is CronOccurrence => 'trigger' in entry;

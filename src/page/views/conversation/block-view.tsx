@@ -49,7 +49,9 @@ export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) 
 const Question = ({ block, wsId }: { block: UserBlock; wsId: string }) => (
   <div class="block user">
     <span class="hidden-text">You:</span>
-    {block.source !== 'person' && <span class="source">{block.source === 'cron' ? 'schedule' : 'program'}</span>}
+    {block.source !== 'person' && (
+      <span class="source">{block.source === 'cron' ? 'scheduled' : 'from a program'}</span>
+    )}
     {block.attachments && <Attachments wsId={wsId} files={block.attachments} />}
     {block.text}
     {block.failed && (

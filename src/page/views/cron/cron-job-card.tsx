@@ -54,7 +54,7 @@ export function CronJobCard({ app, desk, job, now, words, onEdit }: CronJobCardP
           />
         )}
       </div>
-      {job.state.alert && <p class="job-alert">Alert: failed {job.state.consecutiveErrors} times in a row.</p>}
+      {job.state.alert && <p class="job-alert">Alert: {job.state.consecutiveErrors} errors in a row.</p>}
       <p class="problem" role="alert">
         {problem.value}
       </p>
@@ -96,7 +96,7 @@ function JobTimes({ app, job, now }: Pick<CronJobCardProps, 'app' | 'job' | 'now
         ) : (
           <>
             <span title={new Date(nextRunAtMs).toLocaleString()}>{toClock(nextRunAtMs, place)}</span>{' '}
-            <span class="soft">{nextRunAtMs > now.value ? toDistance(nextRunAtMs, now.value) : 'due now'}</span>
+            <span class="soft">{nextRunAtMs > now.value ? toDistance(nextRunAtMs, now.value) : 'due'}</span>
           </>
         )}
       </p>
@@ -120,9 +120,9 @@ function toIdle(job: CronExtendedJob): string {
 
 function LastRun({ job, nowMs }: { job: CronExtendedJob; nowMs: number }) {
   const { lastStatus, lastRunAtMs, lastScheduledAtMs, lastError, consecutiveErrors = 0, alert } = job.state;
-  if (lastStatus === undefined) return <span class="soft">has not run yet</span>;
+  if (lastStatus === undefined) return <span class="soft">No runs yet</span>;
   const atMs = lastRunAtMs ?? lastScheduledAtMs;
-  const times = lastStatus === 'error' && consecutiveErrors > 1 && !alert ? ` ${consecutiveErrors} times in a row` : '';
+  const times = lastStatus === 'error' && consecutiveErrors > 1 && !alert ? ` (${consecutiveErrors} in a row)` : '';
   const ago = atMs === undefined ? '' : `, ${toDistance(atMs, nowMs)}`;
   return (
     <>

@@ -1,9 +1,10 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { CronExtendedJob, CronOccurrence } from '../../../../protocol/cron.ts';
+import { runStatusOf } from '../../../../protocol/run-status.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { CronRuns, statusOf } from '../../state/cron/cron-runs.ts';
+import { CronRuns } from '../../state/cron/cron-runs.ts';
 import { toClock, toLength } from '../../state/text/moment.ts';
 import { CronStatusMark } from './cron-status-mark.tsx';
 
@@ -65,7 +66,7 @@ function RunRow({ run, place, onOpen }: RunRowProps) {
   const { error, summary } = run;
   return (
     <li class="run">
-      <CronStatusMark status={statusOf(run)} />
+      <CronStatusMark status={runStatusOf(run)} />
       <span class="run-when">{toWhen(run, place)}</span>
       <span class="run-facts">{toFacts(run, place)}</span>
       {onOpen && (

@@ -1,35 +1,31 @@
-import type { CronStatus } from '../../../../protocol/cron.ts';
-import type { OpenStatus } from '../../state/cron/cron-runs.ts';
+import type { RunStatus } from '../../../../protocol/run-status.ts';
 import { Icon, type IconName } from '../icons.tsx';
 
-type Shown = CronStatus | OpenStatus;
-
-const MARKS: Record<Shown, { icon: IconName; word: string }> = {
-  ok: { icon: 'check', word: 'ok' },
-  error: { icon: 'cross', word: 'failed' },
-  skipped: { icon: 'chevron', word: 'skipped' },
-  missed: { icon: 'warning', word: 'missed' },
-  interrupted: { icon: 'stop', word: 'interrupted' },
-  running: { icon: 'play', word: 'running' },
-  retrying: { icon: 'clock', word: 'waiting to retry' },
-  due: { icon: 'clock', word: 'queued' },
+const ICONS: Record<RunStatus, IconName> = {
+  ok: 'check',
+  error: 'cross',
+  skipped: 'chevron',
+  missed: 'warning',
+  interrupted: 'stop',
+  running: 'play',
+  retrying: 'clock',
+  due: 'clock',
 };
 
 interface CronStatusMarkProps {
-  status: Shown;
-  /** Replaces the default word of the status. */
+  status: RunStatus;
+  /** Replaces the word of the status. */
   words?: string;
   after?: string;
 }
 
 /** The status of a run, as an icon and a word. */
 export function CronStatusMark({ status, words, after = '' }: CronStatusMarkProps) {
-  const { icon, word } = MARKS[status];
   return (
     <span class={`cron-status ${status}`}>
-      <Icon name={icon} />
+      <Icon name={ICONS[status]} />
       <span>
-        {words ?? word}
+        {words ?? status}
         {after}
       </span>
     </span>

@@ -65,7 +65,7 @@ const NoNodes = ({ mayDecide }: { mayDecide: boolean }) => (
     <span class="mark big">
       <Icon name="node" />
     </span>
-    <h2>No machine is paired</h2>
+    <h2>No nodes are paired</h2>
     <p>A node is another machine on which the agent can run commands: a build server, a small computer, a laptop.</p>
     <HowToPair mayDecide={mayDecide} />
   </div>
