@@ -51,7 +51,11 @@ test('a job is added, shown, changed, run, explained and removed, and its histor
 
   const explained = await cron('explain', 'news');
   assert.match(explained.stdout, /, scheduled: It will run at that time\.$/m);
-  assert.match(explained.stderr, /^After that: \w{3} \d{4}-\d\d-\d\d \d\d:00\.\n$/, 'the run after the next one');
+  assert.match(
+    explained.stderr,
+    /^After that: \w{3} \d{4}-\d\d-\d\d \d\d:00\.\n$/,
+    'the time of the run after that is shown',
+  );
   assert.match((await cron('explain', 'news', '2031-01-01 00:30')).stdout, /^Wed 2031-01-01 00:30, not-scheduled: /);
 
   const removed = `Removed "news". Its history is kept for a while: headgate cron runs ${id}\n`;
@@ -61,7 +65,7 @@ test('a job is added, shown, changed, run, explained and removed, and its histor
   assert.match(left.stdout, / ok +\w{3} \d.* \[by hand\] Nothing new\.$/m);
   assert.deepEqual([left.code, left.stderr], [0, 'This job was removed. Its runs:\n']);
   assert.deepEqual((await jsonOf('runs', id)).length, 1);
-  assert.equal((await cron('runs', 'news')).code, 1, 'its name went with it');
+  assert.equal((await cron('runs', 'news')).code, 1, 'the name of a removed job is unknown');
 });
 
 test('a failed run exits with 1 and the reason; a run that is not due is not a failure', async () => {
@@ -127,7 +131,7 @@ test('a schedule is previewed in its own zone and in local time', async () => {
   assert.deepEqual(
     schedule,
     { kind: 'at', atMs: Date.UTC(2031, 6, 1, 9) },
-    'words are read by the clocks of the caller',
+    'a schedule in words uses the time zone of the caller',
   );
   await assert.rejects(client.call('cron.preview', { ...words, tz: 'Mars/Olympus' }), { code: 'INVALID_REQUEST' });
 });

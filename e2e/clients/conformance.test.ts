@@ -87,7 +87,7 @@ suite('headgate conformance', { concurrency: true }, () => {
     const client = await daemon.client();
     const { code, counts, findings } = await judge(daemon.url, daemon.token);
     const others = findings.filter(({ outcome }) => outcome !== 'holds');
-    assert.deepEqual(others, [], 'with what the server did, or why it could not be tried');
+    assert.deepEqual(others, [], 'each failed or skipped case has its reason');
     assert.deepEqual({ code, counts }, { code: 0, counts: { holds: findings.length, fails: 0, 'does not apply': 0 } });
     await assertUntouched(client);
   });

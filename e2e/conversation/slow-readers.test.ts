@@ -102,7 +102,7 @@ function textOf({ events }: Pick<ReadOut, 'events'>): string {
   const offsets = events.map(({ cursor }) => parseCursor(cursor)?.offset ?? 0);
   assert.ok(
     offsets.every((offset, i) => i === 0 || offset > (offsets[i - 1] ?? 0)),
-    'in order',
+    'events arrive in order',
   );
   return events.map(({ event }) => (event.type === 'content' ? event.text : '')).join('');
 }

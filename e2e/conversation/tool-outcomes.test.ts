@@ -12,7 +12,7 @@ const WORDS = ['Denied by user 7 times', 'Blocked: 3 threads', 'Cancelled by use
 const printing = WORDS.map((words) => ({ name: 'bash', arguments: { command: `echo '${words}'` } }));
 model.when('print them', callTools(...printing), say('All printed.'));
 
-test('What came of a call must be told by its outcome, whatever its text begins with', async () => {
+test('the outcome of a call does not depend on how its text begins', async () => {
   await using talk = await openConversation(daemon);
   const { answer } = await talk.ask('print them');
   const { approval_id } = await talk.until('approve_request');

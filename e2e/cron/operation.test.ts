@@ -203,7 +203,7 @@ test('on a full disk no run starts and nothing changes; once there is room, ever
   const ends = () => readCronLedger(daemon.home).occurrences.filter(({ status }) => status === 'ok').length;
   const enough = ends() + 3;
   for (let waitedMs = 0; waitedMs < 60_000 && ends() < enough; waitedMs += 100) await pause(100);
-  assert.ok(ends() >= enough, 'it runs again');
+  assert.ok(ends() >= enough, 'the job runs again');
   await client.ask('config.set', { raw: '{"cron": {"enabled": false}}' });
   await pause(500);
   const jobs = [{ id, schedule, createdMs, forced: 0, line: 'tick' }];
@@ -237,7 +237,7 @@ test('cron.preview lists the next times, and cron.explain says why a job ran or 
   assert.deepEqual(
     [zoned.tz, zoned.runs[0]?.local],
     ['Asia/Tokyo', '2036-12-24T18:00:00'],
-    'the zone that was written',
+    'a time zone in the text takes precedence',
   );
   for (const [params, refused] of [
     [{ schedule: 'every now and then' }, /schedule: "now and then" is not a duration/],

@@ -260,7 +260,7 @@ test('The `read` scope must allow viewing jobs but not changing them', async () 
   client.socket.close();
 });
 
-test('A refusal must not end the connection', async () => {
+test('a refusal does not end the connection', async () => {
   const { call, socket } = await openSocket(daemon);
   await assert.rejects(call('cron.add', { schedule: null }), /INVALID_REQUEST/);
   await call('cron.status', {});

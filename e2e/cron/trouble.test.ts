@@ -33,7 +33,7 @@ test('The third consecutive error of a job and each further one must raise `aler
   assert.partialDeepStrictEqual((await cron.stateOf(id)).state, { alert: true, consecutiveErrors: 3 });
   assert.ok(
     readSpecifiedList(await cron.ask('cron.list', {})).some((job) => job.id === id),
-    'without it in plain output',
+    'plain output lists the job without its alert',
   );
 
   const line = /^! alert: job "lose the way" failed 3 times in a row: .*no such road/m;

@@ -84,7 +84,7 @@ const touched = (file: string) =>
     () => false,
   );
 
-test('An isolated job must ask the agent in a session of its own, and its history must lead to the conversation', async () => {
+test('an isolated job asks the agent in a separate session, and its history names that session', async () => {
   const client = await daemon.client();
   model.when('count the sheep', say('There are 12.'));
   const id = await addJob(client, 'count the sheep', { name: 'Sheep' });
@@ -99,7 +99,7 @@ test('An isolated job must ask the agent in a session of its own, and its histor
   assert.deepEqual(await sessionOf(client, id).then((again) => [again.wsId, again.name]), [wsId, 'Sheep']);
 });
 
-test('The summary of an isolated job must reach the main session under its prefix', async () => {
+test('the summary of an isolated job reaches the main session with its prefix', async () => {
   const client = await daemon.client();
   model.when('look outside', say('It rains.'));
   const id = await addJob(client, 'look outside', { isolation: { postToMainPrefix: 'Weather' } });
@@ -108,7 +108,7 @@ test('The summary of an isolated job must reach the main session under its prefi
   assert.equal(queuedSystemEvents.at(-1), 'Weather: It rains.');
 });
 
-test('A call that needs approval must be refused at once while nobody is there, and its history says so', async () => {
+test('without an approver, a call that needs approval is refused at once, and the history shows it', async () => {
   const client = await daemon.client();
   model.when('never this', bash('touch never.txt'), say('I was not allowed to.'));
   const id = await addJob(client, 'never this');
@@ -124,7 +124,7 @@ test('A call that needs approval must be refused at once while nobody is there, 
   assert.deepEqual(denied, ['assistant', 'tool']);
 });
 
-test('Tools that a job allows must run unasked, and no others', async () => {
+test('the tools that a job allows run without asking; all others are refused', async () => {
   const client = await daemon.client();
   const write = { name: 'write_file', arguments: { path: 'other.txt', content: 'x' } };
   model.when('only bash', callTools({ name: 'bash', arguments: { command: 'touch allowed.txt' } }, write), say('half'));
@@ -136,7 +136,7 @@ test('Tools that a job allows must run unasked, and no others', async () => {
   assert.equal(heard.filter((text) => text.endsWith('the job’s policy allows only bash.')).length, 1);
 });
 
-test('A job that waits must ask, be denied at its own deadline, and run when somebody approves in time', async () => {
+test('a job that waits for approvals asks; its calls run if approved in time and are denied at its deadline', async () => {
   const client = await daemon.client();
   const waiting = (timeoutMs: number) => ({ approval: { mode: 'wait', timeoutMs } as const });
   model.when('nobody answers', bash('touch late.txt'), say('no answer'));
@@ -154,7 +154,7 @@ test('A job that waits must ask, be denied at its own deadline, and run when som
   assert.deepEqual([(await run).summary, await touched('in-time.txt')], ['thanks', true]);
 });
 
-test('Whoever may approve and follows the session of a job must be asked; a reader with fewer rights must not', async () => {
+test('an approver who follows the session of a job is asked; a reader without the approve scope is not', async () => {
   const client = await daemon.client();
   model.when('is anybody there', bash('true'), say('done'));
   const id = await addJob(client, 'is anybody there');
@@ -181,7 +181,7 @@ test('Whoever may approve and follows the session of a job must be asked; a read
   assert.deepEqual(toolTexts(model.requests.at(-1)?.body ?? assert.fail()).at(-1), 'Denied by user: not now');
 });
 
-test('Whoever follows the session of a job over a WebSocket must be asked as well, until they go', async () => {
+test('an approver who follows the session over a WebSocket is asked, until the connection ends', async () => {
   const client = await daemon.client();
   model.when('over a socket', bash('true'), say('done'));
   const id = await addJob(client, 'over a socket');
@@ -200,7 +200,7 @@ test('Whoever follows the session of a job over a WebSocket must be asked as wel
   assert.deepEqual([first, second?.startsWith('Not run: no approver was available')], ['Denied by user', true]);
 });
 
-test('An answer must be delivered where the job says; where it cannot be, the job must say why', async () => {
+test('an answer is delivered to the job’s channel; if that fails, the job shows the reason', async () => {
   const client = await daemon.client();
   model.when('send it', say('the report'));
   const to = (turn: Turn) => addJob(client, 'send it', { turn: { deliver: true, ...turn } });
@@ -218,7 +218,7 @@ test('An answer must be delivered where the job says; where it cannot be, the jo
   assert.match(inVain.error ?? '', /^Nothing was delivered: /);
 });
 
-test('A job that takes longer than it may must be stopped, keep what it said, and say why', async () => {
+test('a job that exceeds its time limit is stopped, keeps its partial answer, and shows the reason', async () => {
   const client = await daemon.client();
   model.when('take for ever', [say('I begin'), stall()]);
   const id = await addJob(client, 'take for ever', { maxRunMs: 1_000 });
@@ -228,7 +228,7 @@ test('A job that takes longer than it may must be stopped, keep what it said, an
   assert.deepEqual(speechOf(readLedger(daemon.home, wsId)).at(-1), 'assistant: I begin');
 });
 
-test('A run that a person cancels must end its job’s occurrence as interrupted', async () => {
+test('a run that a person cancels ends the occurrence as interrupted', async () => {
   const client = await daemon.client();
   const held = stall();
   model.when('cancel me', [say('I begin'), held]);
@@ -241,7 +241,7 @@ test('A run that a person cancels must end its job’s occurrence as interrupted
   assert.deepEqual([status, error], ['interrupted', 'cancelled']);
 });
 
-test('A main job must be queued for the next turn, or wake the agent now', async () => {
+test('a main job is queued for the next turn, or wakes the agent at once', async () => {
   const client = await daemon.client();
   const tell = (text: string, wakeMode: Add['wakeMode']) =>
     addJob(client, '', { sessionTarget: 'main', wakeMode, payload: { kind: 'systemEvent', text } });
@@ -258,7 +258,7 @@ test('A main job must be queued for the next turn, or wake the agent now', async
   assert.match(String(body.messages.at(-1)?.content), /the milk is low\nSystem: .* the milk is out$/);
 });
 
-test('A scheduled run that kill -9 cuts off must go on after the restart and end once', async () => {
+test('a scheduled run interrupted by kill -9 continues after the restart and ends once', async () => {
   const client = await daemon.client();
   const held = stall();
   model.when('survive', [say('half'), held]);
@@ -279,7 +279,7 @@ test('A scheduled run that kill -9 cuts off must go on after the restart and end
   );
 });
 
-test('A command that kill -9 cuts off in a job must not be run again while nobody is there', async () => {
+test('without an approver, a job’s command that kill -9 interrupted is not run again', async () => {
   const client = await daemon.client();
   const approval: CronApproval = { mode: 'allow', tools: ['bash'] };
   model.when('once only', bash('echo x >> once.txt; echo up; sleep 60'), say('It may have happened.'));

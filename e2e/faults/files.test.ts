@@ -84,7 +84,7 @@ async function assertTold(daemon: DaemonUnderTest, told: RegExp | undefined, dam
   const notices = await noticesOf(daemon);
   assert.equal(notices.length, told ? 1 : 0);
   const [notice = '', kept = ''] = told?.exec(notices[0] ?? '') ?? [];
-  assert.ok(daemon.output().stdout.includes(notice), 'the banner says so');
+  assert.ok(daemon.output().stdout.includes(notice), 'the banner shows the notice');
   if (damaged) assert.deepEqual(readFileSync(path.join(daemon.home, kept)), damaged);
 }
 

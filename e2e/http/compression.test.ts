@@ -96,7 +96,7 @@ test('A GET whose `If-None-Match` names the current `ETag` must answer 304 until
   const known = { 'if-none-match': headers.etag ?? '' };
   assert.equal((await send(LIST, { headers: { ...known, authorization: 'Bearer wrong' } })).status, 401);
   await client.call('workstream.create', { name: 'one more' });
-  assert.equal((await send(LIST, { headers: known })).status, 200, 'it has changed');
+  assert.equal((await send(LIST, { headers: known })).status, 200, 'the list has changed');
 });
 
 test('HEAD is answered with the headers of GET and no body', async () => {
@@ -129,7 +129,7 @@ test('An event stream must be neither compressed nor held back', async () => {
         text += chunk;
         if (text.includes('the first words')) break;
       }
-      assert.ok(text.includes('the first words'), 'while the answer is not finished');
+      assert.ok(text.includes('the first words'), 'the first words arrive before the answer ends');
       rest.release();
     }
     stream.destroy();

@@ -26,7 +26,7 @@ async function scrape(): Promise<Series[]> {
 const namesOf = (samples: Series[]) =>
   samples.map(({ name, labels }) => `${name} ${JSON.stringify(labels)}`).sort((a, b) => a.localeCompare(b));
 
-test('The first two scrapes must have the same series', async () => {
+test('the first two scrapes have the same series', async () => {
   const first = namesOf(await scrape());
   assert.deepEqual(namesOf(await scrape()), first);
   assert.ok(first.length > 20);
@@ -68,7 +68,7 @@ test('`node_id` must be the host name and four hex digits, the same after a rest
   assert.equal(await nodeId(), before);
 });
 
-test('No series may depend on what the process has open, or on which garbage was collected', async () => {
+test('no series depends on open handles or on garbage collection', async () => {
   const quiet = namesOf(await scrape()).filter((name) => !name.startsWith('service_'));
   const { ws_id } = (await daemon.post('/v1/api/workstreams/new', {})).body;
   await using stream = await daemon.sse(ws_id);

@@ -233,7 +233,7 @@ test('cancelling a run ends its program on a node, with its children', async () 
   await fileAppears(pidFile);
   await talk.client.call('workstream.cancel', { wsId: talk.wsId });
   await processEnds((await readFile(pidFile, 'utf8')).trim());
-  assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true, 'the node serves on');
+  assert.equal((await invoke(node.nodeId(), 'system.info')).ok, true, 'the node still runs commands');
 });
 
 async function processEnds(pid: string): Promise<void> {

@@ -124,7 +124,7 @@ test('repeated kills during a stream: the text on the screen stays, and nothing 
     const before = await blocksOf(page);
     await daemon.kill9();
     await disconnected(page).waitFor();
-    assert.deepEqual(await blocksOf(page), before, 'what was read can still be read');
+    assert.deepEqual(await blocksOf(page), before, 'loaded messages stay readable');
     model.when(`round ${round}`, say(...words, `The end of ${round}.`));
     await daemon.restart();
     await page.locator('.answer', { hasText: `The end of ${round}.` }).waitFor();

@@ -25,7 +25,11 @@ test('a code block is highlighted once it is complete, and copied unchanged', as
   await send(page, 'code');
   const block = page.locator('.code').first();
   await block.getByText('const total').waitFor();
-  assert.equal(await block.locator('[class^=hljs]').count(), 0, 'what still grows is plain');
+  assert.equal(
+    await block.locator('[class^=hljs]').count(),
+    0,
+    'a code block that is still growing is not highlighted',
+  );
   rest.release();
   await block.locator('.hljs-keyword').first().waitFor();
   assert.deepEqual(
@@ -101,7 +105,7 @@ test('an edit is shown before and after, with both line numbers, marked words an
   ]);
   await button(page, 'Approve').click();
   await page.locator('.answer', { hasText: 'Changed.' }).waitFor();
-  assert.equal(await page.locator('.tool .diff.unified').count(), 1, 'the card of the call shows it the same way');
+  assert.equal(await page.locator('.tool .diff.unified').count(), 1, 'the card of the call shows the same diff');
   await page.reload();
   await page.locator('.tool .diff.unnumbered').waitFor();
   assert.deepEqual(
@@ -230,7 +234,7 @@ test('a long output can be read page by page, searched and saved', async (t) => 
   assert.ok((await shown()).startsWith('1\n2\n3\n'));
   await whole.getByRole('button', { name: 'Next page' }).click();
   await whole.locator('.output[aria-busy=false]').waitFor();
-  assert.ok((await shown()).length <= 70_000, 'one page is in the document');
+  assert.ok((await shown()).length <= 70_000, 'the document contains only one page');
   await whole.getByRole('searchbox', { name: 'Find in the output' }).fill('77777');
   await button(page, 'Find next').click();
   await whole.getByText('Page 7 of 9').waitFor();

@@ -103,7 +103,7 @@ test('the next message can be written while the agent works, and is sent when it
   await page.locator('.answer', { hasText: 'one' }).waitFor();
   await send(page, 'second');
   const field = page.getByRole('textbox', { name: 'Message' });
-  assert.equal(await field.inputValue(), 'second', 'Enter keeps it while the agent works');
+  assert.equal(await field.inputValue(), 'second', 'Enter keeps the draft while the agent works');
   rest.release();
   await button(page, 'Send').click();
   await page.locator('.answer', { hasText: 'three' }).waitFor();

@@ -55,7 +55,7 @@ for (const phone of [false, true]) {
     await page.reload();
     await page.locator('.tool.failed').scrollIntoViewIfNeeded();
     await isReasonInView();
-    assert.equal(await phase(), told, 'stored as it was');
+    assert.equal(await phase(), told, 'the reloaded card shows the same phase');
   });
 }
 
@@ -92,13 +92,13 @@ test('Escape goes one step back from "Always allow" and "Deny", without stopping
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
   await button(page, 'Always allow…').click();
   await button(page, 'Yes, never ask here').waitFor();
-  assert.equal(await focused(), 'Back', 'not what would confirm it');
+  assert.equal(await focused(), 'Back', 'the focus is not on the button that confirms');
   await page.keyboard.press('Escape');
   assert.equal(await focused(), 'Always allow…');
   await page.keyboard.press('Enter');
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
   await page.keyboard.press('Escape');
-  assert.equal(await button(page, 'Yes, never ask here').count(), 0, 'wherever the focus is');
+  assert.equal(await button(page, 'Yes, never ask here').count(), 0, 'no confirmation is open, wherever the focus is');
   await button(page, 'Deny…').click();
   await button(page, 'Deny').focus();
   await page.keyboard.press('Escape');

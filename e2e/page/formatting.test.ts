@@ -190,7 +190,7 @@ test('screen readers get a streaming answer sentence by sentence, each once', as
   const heard = (): Promise<string[]> => page.evaluate(() => JSON.parse(document.body.dataset.heard ?? '[]'));
   await send(page, 'aloud');
   await page.locator('.answer', { hasText: 'Sentence 2 has' }).waitFor();
-  assert.deepEqual(await heard(), ['Sentence 1 has some words.'], 'a sentence that has only begun waits');
+  assert.deepEqual(await heard(), ['Sentence 1 has some words.'], 'an unfinished sentence is not read aloud yet');
   stalls[0].release();
   await page.locator('.answer', { hasText: 'The end' }).waitFor();
   assert.equal((await heard()).join(' ').includes('The end'), false);
@@ -201,5 +201,5 @@ test('screen readers get a streaming answer sentence by sentence, each once', as
   assert.ok(all.length < words.length / 2, `${all.length} lines for ${words.length} tokens`);
   await page.reload();
   await page.locator('.answer', { hasText: 'The end' }).waitFor();
-  assert.equal(await region.textContent(), '', 'what is stored is not read again');
+  assert.equal(await region.textContent(), '', 'stored messages are not read aloud');
 });

@@ -69,7 +69,7 @@ test('the drawer lists the workstreams, traps the focus, and closes on a choice,
     field.focus();
     return document.activeElement === field;
   });
-  assert.equal(isReached, false, 'what lies under the drawer is out of reach');
+  assert.equal(isReached, false, 'elements below the drawer cannot be clicked');
   assert.deepEqual(await tooSmall(page), []);
   for (const name of ['New workstream', 'Saved conversations', 'Log out'])
     await button(page, name).tap({ trial: true });
@@ -131,7 +131,7 @@ test('the button that copies an output does not cover any of its lines', async (
   await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
   const output = await page.locator('.output').boundingBox();
   const copy = await page.locator('.output-tools').getByRole('button', { name: 'Copy' }).boundingBox();
-  assert.ok(output && copy && copy.y >= output.y + output.height, 'it stands below them');
+  assert.ok(output && copy && copy.y >= output.y + output.height, 'the copy button is below the output');
 });
 
 test('an approval in another workstream is shown on the button of the drawer', async (t) => {

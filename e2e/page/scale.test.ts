@@ -116,13 +116,13 @@ test('the visible text does not move while older messages load or an answer stre
   await client.call('workstream.send', { wsId, message: 'go on' });
   rest.release();
   await state(page, 'idle');
-  assert.ok(Math.abs((await topOf(page, heading)) - before) < 2, 'an answer at the end moves nothing');
+  assert.ok(Math.abs((await topOf(page, heading)) - before) < 2, 'an answer at the end does not move the view');
   const height = await heightOf(page);
   await button(page, 'Load earlier messages').evaluate((element) => {
     if (element instanceof HTMLElement) element.click();
   });
   await page.waitForFunction((was) => (document.querySelector('.transcript')?.scrollHeight ?? 0) > was, height);
-  assert.ok(Math.abs((await settled(page, heading)) - before) < 2, 'an older page moves nothing');
+  assert.ok(Math.abs((await settled(page, heading)) - before) < 2, 'loading an older page does not move the view');
   await button(page, 'Go to the latest message').click();
   await page.locator('.answer').getByText('It ends.').waitFor();
 });

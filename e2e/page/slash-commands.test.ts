@@ -37,7 +37,7 @@ test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape cl
   await page.getByRole('heading', { name: 'by command', level: 1 }).waitFor();
   await field(page).fill('/h');
   await page.keyboard.press('Enter');
-  assert.equal(await field(page).inputValue(), '/help', 'Enter takes; another one sends');
+  assert.equal(await field(page).inputValue(), '/help', 'the first Enter takes the suggestion and sends nothing');
   await page.keyboard.press('Enter');
   await page.locator('.note', { hasText: '/resume NAME' }).waitFor();
   await field(page).fill('/n');

@@ -40,7 +40,7 @@ test('`chat.history` must leave out the oldest messages beyond 6 MiB, and must s
     [cut.truncated, bytes > LIMITS.chatHistoryBytes - 910_000, bytes <= LIMITS.chatHistoryBytes],
     [...[true, true, true]],
   );
-  assert.equal(cut.messages.at(-2)?.content[0]?.text.slice(0, 2), '8 ', 'the newest are there');
+  assert.equal(cut.messages.at(-2)?.content[0]?.text.slice(0, 2), '8 ', 'the newest messages are included');
   client.socket.close();
 });
 
@@ -55,6 +55,6 @@ test('a client that requests many long histories without reading them gets BUSY,
   const codes = answers.map(({ ok, error }) => (ok ? 'ok' : error?.code));
   assert.deepEqual([...new Set(codes)].sort(), ['BUSY', 'ok']);
   assert.ok(codes.filter((code) => code === 'ok').length >= 2);
-  assert.equal((await historyOf(client)).truncated, true, 'who reads is answered again');
+  assert.equal((await historyOf(client)).truncated, true, 'a client that reads again gets answers again');
   for (const { socket } of [client, other]) socket.close();
 });

@@ -17,7 +17,7 @@ test('An empty optional string of params must count as absent', async () => {
   await client.call('connect', connect);
   const ask = { message: 'hello', idempotencyKey: 'empty' };
   assert.equal((await client.request('agent', { ...ask, ...EMPTY_AGENT })).ok, true);
-  assert.equal((await client.request('agent', ask)).ok, true, 'it is the same call as without them');
+  assert.equal((await client.request('agent', ask)).ok, true, 'the call equals one without these fields');
   assert.equal((await client.request('agent.wait', { runId: 'empty', sessionKey: '' })).ok, true);
   const sent = await client.call('send', { to: 'main', message: 'x', idempotencyKey: 's', mediaUrl: '', provider: '' });
   assert.equal((sent as { provider: string }).provider, 'workstream');

@@ -56,13 +56,13 @@ test('A session created by an alias must have this alias as its key in every fra
   assert.equal((await asked).ok, true);
   for (const [what, answer] of Object.entries(answers)) {
     const others = keysIn(answer).filter((key) => key !== 'main' && key !== 'notes');
-    assert.deepEqual(others, [], `${what} says no other key`);
+    assert.deepEqual(others, [], `${what} names no other key`);
   }
   for (const what of ['history', 'list', 'resolved', 'patched', 'status', 'health', 'approvals', 'loaded'] as const) {
-    assert.ok(keysIn(answers[what]).includes('notes'), `${what} says the alias: ${JSON.stringify(answers[what])}`);
+    assert.ok(keysIn(answers[what]).includes('notes'), `${what} names the alias: ${JSON.stringify(answers[what])}`);
   }
   const told = client.events().flatMap((event) => keysIn(event));
-  assert.deepEqual([...new Set(told)], ['notes'], 'and so do all events');
+  assert.deepEqual([...new Set(told)], ['notes'], 'all events name the alias');
   client.socket.close();
 });
 

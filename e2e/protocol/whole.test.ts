@@ -273,7 +273,7 @@ test('every event of PROTOCOL.md reaches an authorized client as its row says', 
     assert.deepEqual(
       seqs,
       seqs.map((_, index) => (seqs[0] ?? 0) + index),
-      'a gap that is no loss',
+      'a gap in the numbers without a lost event',
     );
   }
 });

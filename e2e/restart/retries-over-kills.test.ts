@@ -105,7 +105,7 @@ test(`${RETRIES} concurrent retries with one key, across ${KILLED_AFTER.length} 
   const perLife = (RETRIES / LIVES) * Object.keys(asks).length;
   // Data that a daemon wrote before its death can be read after it; sometimes this is all of the data.
   const among = answered.slice(0, -1).filter((count) => count < perLife);
-  assert.ok(among.length >= KILLED_AFTER.length / 2, 'kills came among them');
+  assert.ok(among.length >= KILLED_AFTER.length / 2, 'enough kills happened during the calls');
   // Absent if the run had ended before every answer.
   assert.ok((answers.get('agent, first')?.size ?? 1) === 1, 'all were accepted as the same run');
   answers.delete('agent, first');

@@ -146,7 +146,7 @@ for (const { name, sandbox, approved, lines, told } of [
     await talk.decide(approvalId, { approved: true });
     await talk.until('tool_output_chunk');
     await daemon.kill9();
-    if (sandbox === 'off') assert.notDeepEqual(await commandLinesWith(nap), [], 'nothing has ended it yet');
+    if (sandbox === 'off') assert.notDeepEqual(await commandLinesWith(nap), [], 'the command still runs');
     await restart(talk);
     assert.deepEqual(await commandLinesWith(nap), []);
     const outcome = await talk.until('approve_request', (event) => event.kind === 'outcome');

@@ -101,5 +101,5 @@ test('kills do not extend the time limit of a run', async () => {
     entries.map(({ error }) => error),
     ["It ran longer than 6.5 s, the job's maxRunMs"],
   );
-  assert.ok((entries[0]?.ts ?? 0) - readyMs < 5_000, 'it was given its whole time again'); // by the daemon's clock
+  assert.ok((entries[0]?.ts ?? 0) - readyMs < 5_000, 'the time before the kill was not counted'); // by the daemon's clock
 });

@@ -13,7 +13,10 @@ const story = await simulate({ ...ONE, seed: 9, schedulers: 1 });
 
 test('the scheduler keeps its promises through kills, clock jumps and sleep', () => {
   assert.deepEqual(checkCron(story), []);
-  assert.ok(story.lives.length > 5 && story.wallSteps.length > 3 && story.runs.length > 100, 'too little has happened');
+  assert.ok(
+    story.lives.length > 5 && story.wallSteps.length > 3 && story.runs.length > 100,
+    'the simulated month had too few lives, clock changes or runs',
+  );
 });
 
 // Each of these seeds is fast and reveals a scheduler fault that the others do not.
@@ -26,7 +29,9 @@ for (const { seed, schedulers } of [
   { seed: 14, schedulers: 3 },
 ]) {
   const [sample, who] =
-    schedulers === 1 ? [ONE, 'one keeps its word'] : [THREE, 'three over one store keep their word'];
+    schedulers === 1
+      ? [ONE, 'one scheduler keeps its promises']
+      : [THREE, 'three schedulers over one store keep their promises'];
   test(`seed ${seed}: ${who}`, async () => {
     assert.deepEqual(checkCron(await simulate({ ...sample, seed, schedulers })), []);
   });
@@ -37,7 +42,7 @@ for (const { name, rule, apply } of CRON_DEFECTS) {
     for (const seed of [1, 2, 3, 4, 5]) {
       const lie = structuredClone(story);
       apply(lie, createRandom(seed));
-      assert.ok([...CRON_RULES[rule](lie)].length > 0, `seed ${seed}: found nothing`);
+      assert.ok([...CRON_RULES[rule](lie)].length > 0, `seed ${seed}: the rule found no violation`);
     }
   });
 }

@@ -72,5 +72,5 @@ test('a flood of requests is refused on its own connection, and all others are s
     { answers: Array(NEIGHBOURS).fill(REQUESTS), status: 200, refusals: [REFUSED] },
   );
   assert.ok(answered >= LIMITS.inboundBurst, `${answered} of the flood were answered`);
-  for (const own of answers) assert.ok(Math.min(...own) >= UNDER_WAY - 1, 'the flood went on meanwhile');
+  for (const own of answers) assert.ok(Math.min(...own) >= UNDER_WAY - 1, 'the flood continued during these calls');
 });

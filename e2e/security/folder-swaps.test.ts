@@ -123,7 +123,7 @@ for (const [sandbox, options] of Object.entries(SANDBOXES)) {
       for (const folder of [userHome, sibling])
         assert.equal(await readFile(path.join(folder, 'note.txt'), 'utf8'), `${CANARY}\n`);
       const read = readBy(model);
-      assert.ok(read.includes('1\\tharmless'), 'some calls ran');
+      assert.ok(read.includes('1\\tharmless'), 'at least one call ran');
       const secrets = { canary: CANARY, token: daemon.token, passwd: 'root:x:0' };
       for (const [name, secret] of Object.entries(secrets)) {
         const at = withoutQueries(read).indexOf(secret);
@@ -177,7 +177,7 @@ for (const [sandbox, options] of Object.entries(SANDBOXES)) {
       await talk.reconnect();
       const again = await talk.ask('after a restart');
       await assert.rejects(again.answer, /it was replaced by another folder or a link/);
-      assert.deepEqual(model.requests.length, 1, 'the model was asked before the exchange only');
+      assert.deepEqual(model.requests.length, 1, 'the model was requested only before the exchange');
       await talk.client.call('workstream.update', confirm);
       model.script(say('back'));
       await (await talk.ask('confirmed')).answer;

@@ -111,7 +111,7 @@ test('revoking a token also ends every token, login, link, socket and stream der
   assert.deepEqual(
     await Promise.all(all.map((secret) => statusFor(daemon, secret))),
     all.map(() => 200),
-    'a restart ends nothing',
+    'a restart ends no credential',
   );
   const other = await createToken(daemon, daemon.token);
   const [held, others] = [

@@ -99,7 +99,7 @@ test('every method and every route has its expected right', async () => {
   assert.deepEqual(
     [countOf(METHODS_BY_SCOPE), countOf(ROUTES_BY_SCOPE)],
     [METHODS.length, rows.length + siteRoutes.length],
-    'each once',
+    'every name appears once',
   );
 });
 
@@ -221,7 +221,7 @@ test('over HTTP every route enforces its right for every scope, with tokens, log
 });
 
 test('over HTTP an invalid credential gives access only to routes that need none', async () => {
-  assert.equal(toldBefore.status, 200, 'the expired one was good before');
+  assert.equal(toldBefore.status, 200, 'the expired token was valid before');
   const expected = expectedRoutes(['public'], 'unauthorized');
   assert.deepEqual(await tryRoutes(async () => ({})), expected, 'none');
   for (const [what, token] of Object.entries(WORTHLESS)) {

@@ -76,7 +76,7 @@ test('all addresses together have at most 256 silent sockets; HTTP and open conn
   });
   assert.ok(
     halves.sockets.every((one) => one.isHeld()),
-    'half an upgrade takes no place among them',
+    'an unfinished upgrade takes none of the places',
   );
   await daemon.clock.advance(LIMITS.handshakeMs);
   await Promise.all(many.sockets.map(({ gone }) => gone));

@@ -29,7 +29,7 @@ for (const config of [undefined, { retentionDays: 9 }]) {
     await paste(backup, { home: from, cwd: folder });
     await paste(backup, { home: from, cwd: folder }); // the next night
     const copied = await stat(path.join(folder, 'headgate-backup', 'headgate.db'));
-    assert.equal(copied.mode & 0o077, 0, 'nobody else may read it');
+    assert.equal(copied.mode & 0o077, 0, 'only the owner may read the file');
 
     await client.call('chat.send', { ...send, idempotencyKey: 'k2' });
     await client.call('agent.wait', { runId: 'k2' });
@@ -39,7 +39,7 @@ for (const config of [undefined, { retentionDays: 9 }]) {
     for (const home of places) {
       await using restored = await startDaemon({ home });
       assert.equal(restored.token, daemon.token);
-      assert.equal(readLedger(home, wsId).messages.length, 2, 'what was said after the backup is gone');
+      assert.equal(readLedger(home, wsId).messages.length, 2, 'messages sent after the backup are gone');
       const reader = await restored.client();
       const again = await reader.call('events.subscribe', { wsId, after: cursor });
       assert.deepEqual([again.recovered, 'reason' in again && again.reason], [false, 'epoch']);

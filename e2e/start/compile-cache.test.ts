@@ -33,7 +33,7 @@ test('the compile cache is kept for later starts, old caches are deleted, and a 
   assert.equal(await startAndStop(home), 200);
   const builds = await readdir(compiled);
   assert.deepEqual([builds.length, builds.includes('older-build')], [1, false]);
-  assert.deepEqual(await filesIn(compiled), [], 'the first start made the folder only');
+  assert.deepEqual(await filesIn(compiled), [], 'the first start only created the folder');
   assert.equal(await startAndStop(home), 200);
   const files = await filesIn(compiled);
   assert.ok(files.length >= 5, `${files.length} files are kept`);

@@ -21,10 +21,10 @@ test('an upgrade that is killed repeatedly, each time a few statements later, st
   for (let statements = FEWEST; versionOf(old) < MIGRATIONS.length; statements += 3) {
     seen.push(versionOf(old));
     assert.deepEqual(await killedAfter(old, statements), { code: null, signal: 'SIGKILL' });
-    if (statements === FEWEST) assert.ok((await copiesOf(old)).some(isPartial), 'killed while it was copied');
+    if (statements === FEWEST) assert.ok((await copiesOf(old)).some(isPartial), 'a kill interrupted the copy');
   }
   t.diagnostic(`versions at which it was killed: ${seen.join(', ')}`);
-  assert.ok(new Set(seen).size >= 3, 'killed between migrations, too');
+  assert.ok(new Set(seen).size >= 3, 'kills also happened between migrations');
 
   const { daemon, answers } = await old.start(MINUTE_MS);
   const differences = differencesOf(await old.answersOfThen(daemon), await answers());

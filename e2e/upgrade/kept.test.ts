@@ -172,7 +172,7 @@ test('auto-approve with an end stays on after the upgrade: the next command runs
   const reader = await upgraded.daemon.client();
   const { workstreams } = await reader.call('workstream.list', {});
   const always = workstreams.find(({ name }) => name === 'always');
-  assert.ok(always?.skipPermissionsUntilMs, 'it has an end');
+  assert.ok(always?.skipPermissionsUntilMs, 'auto-approve has an end');
   const message = 'paint the door';
   newer.model.when(message, bash('echo painted > door.txt'), say('The door is painted.'));
   await reader.call('agent', { message, sessionKey: always.wsId, idempotencyKey: message }, { timeoutMs: 60_000 });

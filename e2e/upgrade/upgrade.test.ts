@@ -22,8 +22,8 @@ for (const [name, meant] of Object.entries(MEANT)) {
     assert.deepEqual(judge(differencesOf(await old.answersOfThen(daemon), told), meant), NONE);
 
     const copy = `${old.database}.bak-v${name.replace('schema-', '')}`;
-    assert.equal(dumpDatabase(copy), before, 'the copy is what the older build left');
-    assert.equal((await stat(copy)).mode & 0o077, 0, 'nobody else may read the copy');
+    assert.equal(dumpDatabase(copy), before, 'the copy equals the database of the older build');
+    assert.equal((await stat(copy)).mode & 0o077, 0, 'only the owner may read the copy');
     assert.equal(await readFile(path.join(old.home, 'config.json'), 'utf8'), config);
 
     await daemon.stop();

@@ -99,15 +99,15 @@ async function agree(daemon: DaemonUnderTest, wsId: string, { stream, socket }: 
   const told = storyOf(ledger.events.map(({ event }) => event));
   for (const [name, { seen }] of Object.entries({ 'the event stream': stream, 'the WebSocket': socket })) {
     if (last > 0) await seen.until(({ offset }) => offset >= last, `offset ${last} on ${name}`);
-    assert.deepEqual(storyOf(eventsOf(seen)), told, `${name} tells what the file says`);
+    assert.deepEqual(storyOf(eventsOf(seen)), told, `${name} got the events of the log`);
     const offsets = seen.all.map(({ offset }) => offset);
     assert.deepEqual(
       offsets,
       [...new Set(offsets)].sort((a, b) => a - b),
-      `${name} tells each event once, in order`,
+      `${name} got each event once, in order`,
     );
   }
-  assert.deepEqual(socket.resets, [], 'the WebSocket was always continued exactly');
+  assert.deepEqual(socket.resets, [], 'the WebSocket subscription always resumed without a reset');
   await agreeAfresh(daemon, wsId, ledger);
   return ledger;
 }
@@ -122,13 +122,14 @@ async function agreeAfresh(daemon: DaemonUnderTest, wsId: string, { events, mess
   const caughtUp = stream.frames.slice(2).filter((frame) => frame.id !== undefined);
   const isBefore = ({ offset }: Logged) => offset <= from;
   const asReplayed = events.filter((logged) => !isBefore(logged)).map(({ event }) => event);
-  assert.deepEqual(storyOf(caughtUp.map(({ data }) => data)), replayOf(asReplayed), 'a fresh stream catches up');
+  assert.deepEqual(storyOf(caughtUp.map(({ data }) => data)), replayOf(asReplayed), 'a new stream catches up');
   assert.deepEqual(
     history.messages.map(({ role }: { role: string }) => role),
     messages.slice(0, history.messages.length).map(({ role }) => role),
-    'the history of a fresh stream is what is stored',
+    'the history of a new stream equals the stored messages',
   );
-  if (asReplayed.length === 0) assert.equal(history.messages.length, messages.length, 'and all of it');
+  if (asReplayed.length === 0)
+    assert.equal(history.messages.length, messages.length, 'the history contains every message');
 }
 
 /** A decided approval is replayed as its running calls. */
