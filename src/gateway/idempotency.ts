@@ -46,7 +46,7 @@ type Kind = IdempotencyTable['kind'];
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { store, clock, log } = deps;
   const settle = createSettle(deps);
-  const inFlight = new Map<string, SharedCall & { answer: Promise<unknown> }>();
+  const inFlight = new Map<string, { shared: SharedCall; answer: Promise<unknown> }>();
 
   return {
     answer({ method, key, params, caller }, work) {
@@ -55,8 +55,8 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       const digest = digestOf(params);
       const running = inFlight.get(name);
       if (running) {
-        if (running.digest !== digest) return Promise.reject(conflict());
-        running.join(caller);
+        if (running.shared.digest !== digest) return Promise.reject(conflict());
+        running.shared.join(caller);
         return running.answer;
       }
       const shared = createSharedCall(digest);
@@ -65,7 +65,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
         inFlight.delete(name);
         shared.end();
       });
-      inFlight.set(name, { ...shared, answer });
+      inFlight.set(name, { shared, answer });
       return answer;
     },
     async run(signal) {

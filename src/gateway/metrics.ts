@@ -64,7 +64,9 @@ export function createMetrics(): Metrics {
   const counts = createCounters(registry);
   const http = createHttpMetrics(registry);
   return {
-    ...http,
+    httpRequest: http.httpRequest,
+    sseConnections: http.sseConnections,
+    sseCoalesced: http.sseCoalesced,
     request(method, outcome) {
       counts.requests({ method, outcome });
       if (outcome === 'RATE_LIMITED') counts.rateLimited();

@@ -32,12 +32,12 @@ export interface OutputLimits {
 }
 
 /** Collects the output of one command. */
-export function createOutputCollector({ folder, name, onChunk, limits }: OutputOptions): OutputCollector {
-  const max = { maxBytes: 64 * 1024, maxLines: 2_000, maxFileBytes: 64 * 1024 * 1024, ...limits };
-  const ends = createEnds(max.maxBytes);
-  const file = createOverflowFile({ folder, name, maxBytes: max.maxFileBytes });
-  const live = createLiveChunks({ maxBytes: max.maxBytes, onChunk });
-  const isTooLong = () => ends.bytes > max.maxBytes || ends.lines > max.maxLines;
+export function createOutputCollector({ folder, name, onChunk, limits = {} }: OutputOptions): OutputCollector {
+  const { maxBytes = 64 * 1024, maxLines = 2_000, maxFileBytes = 64 * 1024 * 1024 } = limits;
+  const ends = createEnds(maxBytes);
+  const file = createOverflowFile({ folder, name, maxBytes: maxFileBytes });
+  const live = createLiveChunks({ maxBytes, onChunk });
+  const isTooLong = () => ends.bytes > maxBytes || ends.lines > maxLines;
   return {
     async write(bytes) {
       live.write(bytes);
@@ -52,7 +52,7 @@ export function createOutputCollector({ folder, name, onChunk, limits }: OutputO
       live.end();
       await file.close();
       if (!isTooLong()) return ends.head().toString('utf8');
-      const half = { maxBytes: Math.floor(max.maxBytes / 2), maxLines: Math.floor(max.maxLines / 2) };
+      const half = { maxBytes: Math.floor(maxBytes / 2), maxLines: Math.floor(maxLines / 2) };
       const head = takeHead(ends.head(), half);
       const tail = takeTail(ends.tail(), half);
       const leftOut = {

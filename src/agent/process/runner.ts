@@ -63,7 +63,7 @@ export interface RunnerOptions {
   sandbox: Sandbox;
   bash: Program;
   /** Tracks every sandboxed command. */
-  sandboxed?: SandboxedCommands;
+  sandboxed?: SandboxedCommands | undefined;
   /** Further folders that agents write to, with links resolved. */
   workdirs?: readonly string[];
   ids: Pick<Ids, 'id'>;
@@ -73,18 +73,19 @@ export interface RunnerOptions {
 
 /** The runner for this machine. */
 export function createProcessRunner(options: RunnerOptions): ProcessRunner {
-  const { sandbox, bash } = options;
+  const { clock, environment, sandbox, bash, sandboxed, ids, home } = options;
   const workdirs = new Set(options.workdirs);
+  const machine: Machine = { clock, environment, sandbox, bash, sandboxed, workdirs, ids, home };
   return {
     sandbox,
     bash,
-    run: (command, hooks) => runCommand(command, hooks, { ...options, workdirs }),
+    run: (command, hooks) => runCommand(command, hooks, machine),
     async killLeftover(identity) {
       if (!(await isLeft(identity))) return false;
-      await endTree(identity, options);
+      await endTree(identity, { clock });
       return true;
     },
-    killStrays: () => endMarked(markOf(options.home), options),
+    killStrays: () => endMarked(markOf(home), { clock }),
   };
 }
 
@@ -102,14 +103,15 @@ const toGate = (last: number): string =>
 /** Without these options, bash takes Node's pipes for a network login and reads ~/.bashrc. */
 const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 
-interface RunOptions extends Omit<RunnerOptions, 'workdirs'> {
+/** What every command runs with. */
+interface Machine extends Omit<RunnerOptions, 'workdirs'> {
   /** Grows with every command, because a program planted by one command must not run in another. */
   workdirs: Set<string>;
 }
 
-async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: RunOptions): Promise<ProcessResult> {
+async function runCommand(command: ShellCommand, hooks: ProcessHooks, machine: Machine): Promise<ProcessResult> {
   if (hooks.signal.aborted) return toStopped(hooks.signal.reason);
-  const child = await startHeld(command, options);
+  const child = await startHeld(command, machine);
   if (!('leader' in child)) return child;
   const reading = readAll(child.output, hooks.onOutput);
   let failure: unknown;
@@ -117,15 +119,15 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, options: R
     await until(hooks.onProcess(child.leader), hooks.signal);
     hooks.signal.throwIfAborted();
     child.openGate();
-    using deadline = withDeadline(hooks.signal, { clock: options.clock, ms: command.timeoutMs });
+    using deadline = withDeadline(hooks.signal, { clock: machine.clock, ms: command.timeoutMs });
     await until(Promise.race([child.exited, reading.failed]), deadline.signal);
   } catch (error) {
     failure = error;
   }
-  await endTree(child.leader, { clock: options.clock, spares: sparedBy(child.leader, options.sandbox) });
-  options.sandboxed?.end(child.leader.pid);
+  await endTree(child.leader, { clock: machine.clock, spares: sparedBy(child.leader, machine.sandbox) });
+  machine.sandboxed?.end(child.leader.pid);
   child.input.destroy();
-  await drain(reading, { output: child.output, clock: options.clock });
+  await drain(reading, { output: child.output, clock: machine.clock });
   if (failure === undefined) return child.exited;
   if (failure instanceof StopReason || hooks.signal.aborted) return toStopped(failure);
   throw failure;
@@ -141,7 +143,7 @@ interface HeldChild {
 
 async function startHeld(
   { command, folder }: ShellCommand,
-  { sandbox, sandboxed, bash, workdirs, environment, ids, home }: RunOptions,
+  { sandbox, sandboxed, bash, workdirs, environment, ids, home }: Machine,
 ): Promise<HeldChild | ProcessResult> {
   try {
     if (bash.kind !== 'found') throw new Error(`bash ${whyNot(bash)}`);

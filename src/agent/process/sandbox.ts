@@ -57,7 +57,7 @@ const BIND_FD = 5;
  * Runs the sandbox once to test it, because an installed bubblewrap often does not work (in containers, for example).
  */
 export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { mode, home, programs, architecture = process.arch } = options;
+  const { mode, home, environment, clock, programs, architecture = process.arch } = options;
   const { bwrap, bash } = programs;
   const none = (reason: string): Sandbox => ({ kind: 'none', reason, required: mode === 'required' });
   if (mode === 'off') return none('switched off by tools.sandbox');
@@ -77,7 +77,7 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
   await using held = await holdFolder(realHome);
   const attempt = async (wrap: ReturnType<typeof wrapBy>) =>
-    tryOnce(await wrap([bash.path, '--norc', '-c', ':'], held), { ...options, filter });
+    tryOnce(await wrap([bash.path, '--norc', '-c', ':'], held), { environment, clock, filter });
   if ((await attempt(wrapBy('descriptor'))) === undefined) {
     return { kind: 'bubblewrap', wrap: wrapBy('descriptor'), filter };
   }

@@ -8,7 +8,7 @@ interface Asking {
   clock: Clock;
   fetch: Fetch;
   /** Called when the server responds. */
-  onAnswer?(): void;
+  onAnswer?: (() => void) | undefined;
   signal: AbortSignal;
 }
 
@@ -18,9 +18,8 @@ interface Asking {
  */
 export async function probeRegularly(
   upstream: Upstream,
-  deps: Asking & { breaker: CircuitBreaker; random: () => number },
+  { clock, fetch, onAnswer, signal, breaker, random }: Asking & { breaker: CircuitBreaker; random: () => number },
 ): Promise<void> {
-  const { breaker, clock, random, signal } = deps;
   while (!signal.aborted) {
     const idleMs = INTERVAL_MS * (0.5 + random());
     try {
@@ -29,21 +28,20 @@ export async function probeRegularly(
       return; // only the signal ends a sleep early
     }
     const permit = breaker.tryProbe();
-    if (permit) await probeOnce(upstream, { ...deps, permit });
+    if (permit) await probeOnce(upstream, { clock, fetch, onAnswer, signal, breaker, permit });
   }
 }
 
 async function probeOnce(
   upstream: Upstream,
-  deps: Asking & { breaker: CircuitBreaker; permit: Permit },
+  { clock, fetch, onAnswer, signal, breaker, permit }: Asking & { breaker: CircuitBreaker; permit: Permit },
 ): Promise<void> {
-  const { breaker, permit, fetch } = deps;
   try {
-    await within(TIMEOUT_MS, deps, (signal) => probe(upstream, { fetch, signal }));
+    await within(TIMEOUT_MS, { clock, signal }, (inTime) => probe(upstream, { fetch, signal: inTime }));
     permit.succeed();
-    if (breaker.state() === 'closed') deps.onAnswer?.();
+    if (breaker.state() === 'closed') onAnswer?.();
   } catch {
-    if (deps.signal.aborted) permit.release();
+    if (signal.aborted) permit.release();
     else permit.fail();
   }
 }

@@ -37,25 +37,26 @@ export async function describeModel(
  * Checks that the server is up. Throws when it does not answer or reports its own failure; any other answer counts as
  * up.
  */
-export async function probe(upstream: Upstream, asking: Asking): Promise<void> {
-  await ask(upstream, { ...asking, url: modelsUrl(upstream) }).catch((error: unknown) => {
+export async function probe(upstream: Upstream, { fetch, signal }: Asking): Promise<void> {
+  await ask(upstream, { url: modelsUrl(upstream), fetch, signal }).catch((error: unknown) => {
     const failure = toProviderError(error, upstream, 'connect');
     if (['unreachable', 'timeout', 'interrupted'].includes(failure.kind)) throw failure;
   });
 }
 
 /** Finds the first of the usual local servers that answers and has a model. Asks all of them at once, without a key. */
-export async function findLocalServer(deps: {
-  fetch: Fetch;
-  clock: Clock;
-  signal: AbortSignal;
-}): Promise<string | undefined> {
+export async function findLocalServer({
+  fetch,
+  clock,
+  signal,
+}: Asking & { clock: Clock }): Promise<string | undefined> {
   const found = await Promise.all(
     LOCAL_SERVERS.map(async (baseUrl) => {
       const upstream = { provider: 'openai-compatible', baseUrl, keyName: '' };
-      const rows = await within(LOCAL_PROBE_MS, deps, (signal) => listModels(upstream, { ...deps, signal })).catch(
-        () => [], // usually there is no server
+      const asked = within(LOCAL_PROBE_MS, { clock, signal }, (inTime) =>
+        listModels(upstream, { fetch, signal: inTime }),
       );
+      const rows = await asked.catch(() => []); // usually there is no server
       return rows.length > 0 ? baseUrl : undefined;
     }),
   );
@@ -101,9 +102,9 @@ const ModelList = z.object({ data: z.array(ModelRow) });
 const modelsUrl = ({ baseUrl }: Upstream) => `${baseUrl.replace(/\/+$/, '')}/models`;
 const rootOf = ({ baseUrl }: Upstream) => baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
 
-async function listModels(upstream: Upstream, asking: Asking): Promise<ModelRow[]> {
-  const answer = await ask(upstream, { ...asking, url: modelsUrl(upstream) }).catch((error: unknown) => {
-    asking.signal.throwIfAborted();
+async function listModels(upstream: Upstream, { fetch, signal }: Asking): Promise<ModelRow[]> {
+  const answer = await ask(upstream, { url: modelsUrl(upstream), fetch, signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
     throw toProviderError(error, upstream, 'connect');
   });
   const list = ModelList.safeParse(answer);
@@ -118,8 +119,9 @@ const windowOfRow = (row: ModelRow | undefined) => row?.max_model_len ?? row?.co
 const Props = z.object({ default_generation_settings: z.object({ n_ctx: Count }) });
 
 /** llama.cpp reports its start options outside its OpenAI paths. */
-async function windowFromProps(upstream: Upstream, asking: Asking): Promise<number | undefined> {
-  const props = Props.safeParse(await askOrNothing(upstream, { ...asking, url: `${rootOf(upstream)}/props` }));
+async function windowFromProps(upstream: Upstream, { fetch, signal }: Asking): Promise<number | undefined> {
+  const url = `${rootOf(upstream)}/props`;
+  const props = Props.safeParse(await askOrNothing(upstream, { url, fetch, signal }));
   return props.success ? props.data.default_generation_settings.n_ctx : undefined;
 }
 
@@ -128,10 +130,10 @@ const Show = z.object({ parameters: z.string().catch(''), model_info: z.record(z
 /** For Ollama: the value set in the model file, otherwise the model's maximum. */
 async function windowFromShow(
   { upstream, modelId }: { upstream: Upstream; modelId: string },
-  asking: Asking,
+  { fetch, signal }: Asking,
 ): Promise<number | undefined> {
   const url = `${rootOf(upstream)}/api/show`;
-  const show = Show.safeParse(await askOrNothing(upstream, { ...asking, url, body: { model: modelId } }));
+  const show = Show.safeParse(await askOrNothing(upstream, { url, body: { model: modelId }, fetch, signal }));
   if (!show.success) return undefined;
   const set = /^num_ctx\s+(\d+)/m.exec(show.data.parameters)?.[1];
   if (set !== undefined) return Number(set);

@@ -26,7 +26,7 @@ export async function checkModel(choice: ModelChoice, asking: Asking): Promise<s
     return await within(TIMEOUT_MS, asking, (signal) =>
       provider === 'openai-compatible'
         ? describeModel(choice, { fetch: asking.fetch, signal }).then(({ modelId }) => modelId)
-        : lookUp({ ...choice, provider }, { ...asking, signal }),
+        : lookUp({ ...choice, provider }, { fetch: asking.fetch, signal }),
     );
   } catch (error) {
     asking.signal.throwIfAborted();

@@ -45,17 +45,16 @@ export interface RunningModels extends Models {
 
 /** All models of this daemon, with one circuit breaker per server. */
 export function createModels(deps: ModelsDeps): RunningModels {
-  const { config, environment, log } = deps;
+  const { config, environment, clock, log, fetch, random = Math.random } = deps;
   const limits = AnswerLimits.parse(config.answers ?? {});
-  const tools = { ...deps, limits, random: deps.random ?? Math.random };
   let localUrl: string | undefined;
   let byDefault = DEMO;
   const known = () => ({ config, environment, localUrl });
-  const backends = createBackends(tools, (key) => {
+  const backends = createBackends({ clock, random, fetch, log }, (key) => {
     if (key === backendKey(byDefault)) deps.onHealthChange?.(health());
   });
   const health = () => backends.health(backendKey(byDefault));
-  const demo = createDemoModel({ clock: deps.clock });
+  const demo = createDemoModel({ clock });
   const models = new Map<string, UpstreamModel>();
 
   const upstreamOf = (choice: ModelChoice & { provider: Exclude<ModelChoice['provider'], 'demo'> }): UpstreamModel => {
@@ -64,7 +63,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     const { breaker, onOutcome } = backends.of(choice);
     const onRetry = ({ kind }: ProviderError) =>
       log.info({ provider: choice.provider, kind }, 'retrying the model request');
-    const model = createUpstreamModel(choice, { ...tools, breaker, onOutcome, onRetry });
+    const model = createUpstreamModel(choice, { clock, random, fetch, breaker, limits, onOutcome, onRetry });
     models.set(choice.alias, model);
     return model;
   };
@@ -85,15 +84,16 @@ export function createModels(deps: ModelsDeps): RunningModels {
   };
   return {
     async start() {
-      let choice = chooseDefault({ ...known(), wanted: deps.model });
+      const { signal } = new AbortController();
+      let choice = chooseDefault({ config, environment, localUrl, wanted: deps.model });
       if (!choice) {
-        localUrl = await findLocalServer({ ...tools, signal: new AbortController().signal });
+        localUrl = await findLocalServer({ fetch, clock, signal });
         choice = chooseDefault(known());
       }
       byDefault = choice ?? DEMO;
       const wanted = byDefault;
       void backends.check(wanted);
-      await within(START_MS, { ...tools, signal: new AbortController().signal }, () => resolve(wanted)).catch(() =>
+      await within(START_MS, { clock, signal }, () => resolve(wanted)).catch(() =>
         log.info({ provider: wanted.provider }, 'the model is still being described'),
       );
     },
@@ -143,7 +143,7 @@ interface Backend {
 
 /** Manages one backend per provider and base URL: its breaker, its probe, and problems with its key. */
 function createBackends(
-  deps: { clock: Clock; random: () => number; fetch: Fetch; log: Log },
+  { clock, random, fetch, log }: { clock: Clock; random: () => number; fetch: Fetch; log: Log },
   onHealthChange: (key: string) => void,
 ) {
   const backends = new Map<string, Backend>();
@@ -155,7 +155,7 @@ function createBackends(
     const onAnswer = () => {
       backend.problem = undefined;
     };
-    return probeRegularly(choice, { ...deps, breaker, onAnswer, signal });
+    return probeRegularly(choice, { clock, random, fetch, breaker, onAnswer, signal });
   };
 
   const open = (choice: ModelChoice): Backend => {
@@ -163,9 +163,9 @@ function createBackends(
     const existing = backends.get(key);
     if (existing) return existing;
     const breaker = createCircuitBreaker({
-      clock: deps.clock,
+      clock,
       onChange(state) {
-        deps.log.warn({ upstream: nameOf(choice), state }, 'the circuit breaker changed state');
+        log.warn({ upstream: nameOf(choice), state }, 'the circuit breaker changed state');
         onHealthChange(key);
       },
     });
@@ -190,11 +190,11 @@ function createBackends(
     async check(choice: ModelChoice): Promise<void> {
       if (choice.apiKey === undefined || choice.provider === 'openai-compatible') return;
       try {
-        await checkModel(choice, { ...deps, signal: new AbortController().signal });
+        await checkModel(choice, { fetch, clock, signal: new AbortController().signal });
       } catch (error) {
         const failure = toProviderError(error, choice, 'connect');
         open(choice).problem = noticeOf(failure);
-        deps.log.warn({ provider: choice.provider, kind: failure.kind }, 'the configured model cannot be used');
+        log.warn({ provider: choice.provider, kind: failure.kind }, 'the configured model cannot be used');
       }
     },
     health(key: string): BackendHealth {

@@ -16,7 +16,7 @@ export interface ModelTarget {
   modelId: string;
   /** Always given: the SDK packages would otherwise read it from the environment. */
   baseUrl: string;
-  apiKey?: string;
+  apiKey?: string | undefined;
   fetch: Fetch;
 }
 

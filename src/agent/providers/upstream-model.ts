@@ -39,24 +39,28 @@ interface UpstreamDeps {
 /** A chosen model with its breaker, retries and deadlines. */
 export function createUpstreamModel(
   choice: ModelChoice & { provider: Exclude<ProviderName, 'demo'> },
-  deps: UpstreamDeps,
+  { clock, random, fetch, breaker, limits, onOutcome, onRetry }: UpstreamDeps,
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
   const images = createImageGate({ takesImages: choice.settings.images ?? true });
-  const open = createOpening(kind, choice, deps.fetch);
+  const open = createOpening(kind, choice, fetch);
   let described: Description | undefined;
 
   const learn = async (signal: AbortSignal): Promise<Description> => {
-    described ??= await describeChoice(choice, { ...deps, signal });
+    described ??= await describeChoice(choice, { fetch, clock, signal });
     return described;
   };
   async function* ask(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     const modelId = choice.modelId ?? (await learn(signal)).modelId;
-    const deadlines = deadlinesFor(choice.baseUrl, deps.limits);
-    const meter = createAnswerMeter(deps.limits, choice);
+    const deadlines = deadlinesFor(choice.baseUrl, limits);
+    const meter = createAnswerMeter(limits, choice);
     const model = await open(modelId, meter);
-    const around = { ...deps, signal, deadlines, onPart: meter.part };
-    yield* streamAiSdk({ model, kind, upstream: choice, attaching: images.attaching(request) }, request, around);
+    yield* streamAiSdk({ model, kind, upstream: choice, attaching: images.attaching(request) }, request, {
+      clock,
+      signal,
+      deadlines,
+      onPart: meter.part,
+    });
   }
   /**
    * If the server refuses a request with images, retries once without them, so that an image cannot end a conversation.
@@ -75,16 +79,17 @@ export function createUpstreamModel(
   }
   const onFailure = (error: unknown) => {
     if (!(error instanceof ProviderError)) return;
-    deps.onOutcome(error);
+    onOutcome(error);
     if (error.kind === 'refused') described = undefined; // the server may have another model by now
   };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
     const settings = limitsOf(choice);
-    const askPatiently = () => withRetries(() => attempt({ ...settings, ...request }, signal), { ...deps, signal });
+    const askOnce = () => attempt({ ...settings, ...request }, signal);
+    const askPatiently = () => withRetries(askOnce, { clock, random, signal, onRetry });
     try {
-      yield* throughBreaker(deps.breaker, askPatiently, signal);
-      deps.onOutcome(undefined);
+      yield* throughBreaker(breaker, askPatiently, signal);
+      onOutcome(undefined);
     } catch (error) {
       onFailure(error);
       throw error;
@@ -110,7 +115,7 @@ type Opened = Pick<LanguageModelV4, 'modelId' | 'doStream'>;
  * Opens the SDK's model once, because opening costs as much as a request. The model has a single `fetch`, so the meter
  * that counts the bytes of an attempt is passed along with the call.
  */
-function createOpening(kind: Provider, target: Omit<ModelTarget, 'modelId' | 'fetch'>, fetch: Fetch) {
+function createOpening(kind: Provider, { baseUrl, apiKey }: Omit<ModelTarget, 'modelId' | 'fetch'>, fetch: Fetch) {
   const meters = new AsyncLocalStorage<AnswerMeter>();
   const metered: Fetch = async (url, init) => {
     const meter = meters.getStore();
@@ -119,7 +124,7 @@ function createOpening(kind: Provider, target: Omit<ModelTarget, 'modelId' | 'fe
   };
   let latest: LanguageModelV4 | undefined;
   return async (modelId: string, meter: AnswerMeter): Promise<Opened> => {
-    const opened = latest?.modelId === modelId ? latest : await kind.open({ ...target, modelId, fetch: metered });
+    const opened = latest?.modelId === modelId ? latest : await kind.open({ modelId, baseUrl, apiKey, fetch: metered });
     latest = opened;
     return { modelId, doStream: (options) => meters.run(meter, () => opened.doStream(options)) };
   };
@@ -148,15 +153,15 @@ const DISCOVERY_MS = 5_000;
 /** Asks only openai-compatible servers. A named model is used even if the server does not describe it. */
 async function describeChoice(
   choice: ModelChoice,
-  deps: { fetch: Fetch; clock: Clock; signal: AbortSignal },
+  { fetch, clock, signal }: { fetch: Fetch; clock: Clock; signal: AbortSignal },
 ): Promise<Description> {
   const { modelId, provider } = choice;
   const known = { modelId: modelId ?? '', contextWindow: knownContextWindow(modelId ?? '') };
   if (provider !== 'openai-compatible') return known;
   try {
-    return await within(DISCOVERY_MS, deps, (signal) => describeModel(choice, { fetch: deps.fetch, signal }));
+    return await within(DISCOVERY_MS, { clock, signal }, (inTime) => describeModel(choice, { fetch, signal: inTime }));
   } catch (error) {
-    deps.signal.throwIfAborted();
+    signal.throwIfAborted();
     const failure = toProviderError(error, choice, 'connect');
     if (modelId === undefined || failure.kind === 'unauthorized') throw failure;
     return known;

@@ -67,7 +67,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     needsApproval: true,
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
-    execute: (run) => execute(args, run, { ...dependencies, folder: context.workdir.folder }),
+    execute: (run) => execute({ args, folder: context.workdir.folder }, run, dependencies),
   };
 }
 
@@ -81,9 +81,9 @@ function toFirstLine(command: string): string {
 }
 
 async function execute(
-  args: BashArguments,
+  { args, folder }: { args: BashArguments; folder: HeldFolder },
   run: ToolRun,
-  { runner, outputs, ids, folder, live }: BashDependencies & { folder: HeldFolder },
+  { runner, outputs, ids, live }: BashDependencies,
 ): Promise<ToolOutcome> {
   const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
   await using output = createOutputCollector({ folder: outputs, name: ids.id('out'), onChunk: run.onOutput });

@@ -44,13 +44,17 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
 
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-async function show(place: AllowedPlace, args: ReadFileArguments, signal: AbortSignal): Promise<ToolOutcome> {
+async function show(
+  place: AllowedPlace,
+  { offset, limit }: ReadFileArguments,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   const { handle, stats } = await openConfined(place);
   try {
     if (stats.size > MAX_READ_BYTES) {
       throw new ToolProblem(`${place.shown} is too large to read (${stats.size} bytes); search finds parts of it.`);
     }
-    const read = await readLines(handle, { ...args, signal });
+    const read = await readLines(handle, { offset, limit, signal });
     if (read.kind === 'binary') throw new ToolProblem(`${place.shown} is a binary file (${stats.size} bytes).`);
     return { output: read.text, outcome: 'done', files: { [place.path]: read.sha256 } };
   } finally {

@@ -102,7 +102,12 @@ export class Attachments {
     };
     const commitOnce = async ({ key, sha256 }: { key: string; sha256: string }): Promise<Attachment> => {
       const params = { wsId, fileName: attachment.filename, sha256 };
-      const request = { method: UPLOAD, key, params, caller: { principal: { id: principal }, ...UNHURRIED } };
+      const request = {
+        method: UPLOAD,
+        key,
+        params,
+        caller: { principal: { id: principal }, signal: NEVER, interim: () => undefined },
+      };
       return Attachment.parse(
         await idempotency.answer(request, ({ kept, keep }) =>
           kept === undefined ? commit(keep(attachment)) : this.#requireRow(wsId, Attachment.parse(kept)),
@@ -264,7 +269,7 @@ export class Attachments {
 /** The scope of idempotency keys for uploads. */
 const UPLOAD = 'attachment.upload';
 /** The file exists when the row is committed, so nothing cancels this call. */
-const UNHURRIED = { signal: new AbortController().signal, interim: () => undefined };
+const NEVER = new AbortController().signal;
 
 async function* hashing(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes) {

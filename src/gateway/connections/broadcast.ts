@@ -63,7 +63,8 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
       members.add(member);
       const watching = watchers.join(member);
       return {
-        ...watching,
+        watch: watching.watch,
+        unwatch: watching.unwatch,
         leave() {
           members.delete(member);
           watching.leave();

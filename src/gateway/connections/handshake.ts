@@ -50,7 +50,8 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
   const token = params.auth?.token ?? context.upgradeToken;
   if (params.client.mode === 'node') {
     // Checked whatever the credential may do: a client that calls itself a node never gets more rights than that node.
-    const admission = context.nodes.admit({ ...context, client: params.client, token });
+    const { address, hasOrigin } = context;
+    const admission = context.nodes.admit({ client: params.client, token, address, hasOrigin });
     if (admission.kind === 'refused') return refuse(admission.error, admission.closing);
     return { ...admission, kind: 'accepted', id, params };
   }

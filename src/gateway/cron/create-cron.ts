@@ -37,7 +37,9 @@ export function createCron(deps: CronDeps): Cron {
   const { toolbox, hostTimeZone, publish } = deps;
   const owner = ids.id('scheduler');
   const ledger = new SqlLedger({
-    ...{ store, clock, owner },
+    store,
+    clock,
+    owner,
     async tellMain({ text, wakes, jobId }, also) {
       const principal = jobKeyOf(jobId);
       await systemEvents.add(text, { rights: 'approve', also, ...(wakes && { wakes: principal }) });
@@ -45,10 +47,24 @@ export function createCron(deps: CronDeps): Cron {
     },
   });
   const executor = createExecutor({
-    ...{ workstreams, runs, commands, channels, systemEvents, heartbeats, store, clock, log, owner },
+    workstreams,
+    runs,
+    commands,
+    channels,
+    systemEvents,
+    heartbeats,
+    store,
+    clock,
+    log,
+    owner,
   });
   const scheduler = new Scheduler({
-    ...{ ledger, executor, owner, publish, clock, log },
+    ledger,
+    executor,
+    owner,
+    publish,
+    clock,
+    log,
     isAlone: true, // one daemon at a time uses the home
     settings: {
       get enabled() {

@@ -128,7 +128,11 @@ export class SqlLedger implements Ledger {
     const { status, error, summary, endedMs, startedMs, durationMs, before, job, settled, tellMain } = end;
     const nextRunMs = plannedMs(job, endedMs);
     const row = fenced(claim).set({
-      ...{ status, ended_ms: endedMs, lease_ms: null, next_run_ms: nextRunMs ?? null, removed_job_json: null },
+      status,
+      ended_ms: endedMs,
+      lease_ms: null,
+      next_run_ms: nextRunMs ?? null,
+      removed_job_json: null,
       duration_ms: durationMs ?? null,
       error: short(error) ?? null,
       summary: short(summary) ?? null,

@@ -86,8 +86,6 @@ function toNote(
   if (!asked) return [];
   const calls = read(Items, asked.items_json)?.map(({ call_id, func_name }) => ({ call_id, name: func_name }));
   return (
-    calls && [
-      { ...told, kind: 'decision', approval_id, question: asked.kind, calls, ...{ approved, always, feedback, by } },
-    ]
+    calls && [{ ...told, kind: 'decision', approval_id, question: asked.kind, calls, approved, always, feedback, by }]
   );
 }

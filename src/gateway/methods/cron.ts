@@ -121,7 +121,10 @@ async function explainJob({ id, atMs }: Params<'cron.explain'>, deps: CronMethod
     asked === undefined
       ? explainIdle(job)
       : explain({
-          ...{ job, row: await occurrences.at(id, asked), nowMs, atMs: asked },
+          job,
+          row: await occurrences.at(id, asked),
+          nowMs,
+          atMs: asked,
           isRunning: scheduler.runningSince(id) !== undefined,
           switchedOffBy: deps.live.cron.switchedOffBy,
           keptSinceMs: nowMs - deps.live.cron.retentionDays * DAY_MS,

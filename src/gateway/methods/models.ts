@@ -9,7 +9,9 @@ export const modelsMethods = ({
 }): Handlers<keyof typeof modelsContracts> => ({
   'models.list': () => ({
     models: models.list().map(({ alias, modelId, provider, isDefault }) => ({
-      ...{ id: alias, name: modelId, provider },
+      id: alias,
+      name: modelId,
+      provider,
       ...(isDefault && { isDefault }),
     })),
   }),

@@ -31,8 +31,13 @@ export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendCon
       chatId: destination.to,
     };
     const row = insertDelivery({
-      ...{ messageId: accepted.messageId, provider: accepted.provider, to: destination.to },
-      ...{ message: message.trim(), mediaUrl, from: call.principal?.id ?? 'unknown', acceptedMs: deps.clock.now() },
+      messageId: accepted.messageId,
+      provider: accepted.provider,
+      to: destination.to,
+      message: message.trim(),
+      mediaUrl,
+      from: call.principal?.id ?? 'unknown',
+      acceptedMs: deps.clock.now(),
     });
     await deps.store.commit({ statements: [row, ...call.keep(accepted)], durable: true });
     deps.deliveries.wake();

@@ -59,9 +59,16 @@ export interface InvocationsDeps {
   log: Log;
 }
 
-export function createInvocations(deps: InvocationsDeps): Invocations {
-  const { store, connected, clock, ids } = deps;
-  const waits = createOutcomeWaits(deps);
+export function createInvocations({
+  store,
+  connected,
+  paired,
+  checkAllowed,
+  clock,
+  ids,
+  log,
+}: InvocationsDeps): Invocations {
+  const waits = createOutcomeWaits({ connected, paired, clock });
   const deadlines = createInvocationDeadlines(clock);
   const findRow = (column: 'invoke_id' | 'tool_call', value: string) =>
     store.db.selectFrom('invocations').selectAll().where(column, '=', value).executeTakeFirst();
@@ -93,7 +100,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
   async function resumeRow(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
     if (row.outcome_json !== null) return toResult(row, readOutcome(row.outcome_json));
     if (row.status !== 'unsent') return wait(row, signal);
-    requireReady(deps, row); // things may have changed since it was stored
+    requireReady({ checkAllowed, connected }, row); // things may have changed since it was stored
     const to = { status: 'sent', deadline_ms: clock.now() + row.timeout_ms } as const;
     deadlines.begin(row);
     await store.commit({ statements: [move(row, { from: 'unsent', to })], durable: true });
@@ -106,7 +113,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
       const known = toolCall === undefined ? undefined : await findRow('tool_call', toolCall);
       if (known) return resumeRow(known, signal);
       const row = toRow(invocation, ids.id('inv'), clock.now());
-      requireReady(deps, row);
+      requireReady({ checkAllowed, connected }, row);
       deadlines.begin(row);
       const insert = statementOf(build.insertInto('invocations').values(row));
       await store.commit({ statements: [insert, ...(keep?.(row.invoke_id) ?? [])], durable: true });
@@ -131,7 +138,7 @@ export function createInvocations(deps: InvocationsDeps): Invocations {
       waits.answer(row.invoke_id, outcome);
       return true;
     },
-    run: (signal) => sweep({ ...deps, deadlines }, signal),
+    run: (signal) => sweep({ store, deadlines, clock, log }, signal),
   };
 }
 
@@ -146,7 +153,9 @@ function callOff({ invoke_id, node_id }: InvocationTable, connected: Invocations
   connected.find(node_id)?.link.send('node.invoke.cancel', { id: invoke_id, nodeId: node_id });
 }
 
-function requireReady({ checkAllowed, connected }: InvocationsDeps, { node_id, command }: InvocationTable): void {
+type ReadyDeps = Pick<InvocationsDeps, 'checkAllowed' | 'connected'>;
+
+function requireReady({ checkAllowed, connected }: ReadyDeps, { node_id, command }: InvocationTable): void {
   checkAllowed(node_id, command);
   if (connected.find(node_id) === undefined) throw notConnected(node_id);
 }

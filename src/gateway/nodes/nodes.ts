@@ -50,7 +50,8 @@ export async function openNodes({ store, lastAliveMs, rules, clock, ids, log }: 
   const lastSeen = await openLastSeen({ store, lastAliveMs, clock, log });
   const connected = createConnectedNodes(lastSeen.saw);
   const requests = createPairingRequests({
-    ...{ clock, ids },
+    clock,
+    ids,
     onRequested: (request) => publish('node.pair.requested', request),
     onResolved(resolved, link) {
       publish('node.pair.resolved', resolved);
@@ -58,7 +59,12 @@ export async function openNodes({ store, lastAliveMs, rules, clock, ids, log }: 
     },
   });
   const invocations = createInvocations({
-    ...{ store, connected, paired, clock, ids, log },
+    store,
+    connected,
+    paired,
+    clock,
+    ids,
+    log,
     checkAllowed: (nodeId, command) => checkAllowed(paired.get(nodeId), command, createCommandPolicy(rules())),
   });
   const describe = (node: PairedNode) => toNodeRow(node, connected);

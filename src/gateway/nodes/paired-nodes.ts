@@ -145,7 +145,8 @@ function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing, 
     display_name: earlier !== undefined && isRenamed(earlier) ? earlier.display_name : (displayName ?? null),
     about_json: JSON.stringify({ ...about, saidName: displayName ?? null } satisfies About),
     commands_json: JSON.stringify([...new Set(commands)].sort()),
-    ...{ seen_ms: null, is_connected: 0 },
+    seen_ms: null,
+    is_connected: 0,
   };
 }
 

@@ -13,30 +13,27 @@ import { type Always, type AlwaysRules, toAlwaysColumns } from '../workstreams/a
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { Deltas } from './deltas.ts';
 import { firstStepOf } from './first-step.ts';
-import type { RunRecord, RunResult } from './run-record.ts';
+import type { AdoptedRun, RunRecord, RunResult } from './run-record.ts';
 import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
 
 /** Receives what a run does. Called after the commit; must not throw. */
-export interface RunObserver {
+interface RunObserver {
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
   onUsage(usage: NonNullable<Step['usage']>): void;
   onToolStarted(tool: string): void;
-  onEnded(result: RunResult): void;
 }
 
 export interface LiveRunDeps {
-  run: RunRecord;
   data: WorkstreamData;
-  progress: Progress;
   /** The context for the model; everything that the run records is appended. */
   messages: Message[];
-  /** An approval that was pending when the daemon stopped. */
-  pending?: NewApproval;
   store: Store;
   always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
   clock: Clock;
   observer: RunObserver;
+  /** Called after the commit of its end; must not throw. */
+  onEnded(result: RunResult): void;
 }
 
 /** One run while it is in memory: its recorder, its pending approval, and its cancellation. */
@@ -67,15 +64,15 @@ export class LiveRun implements Recorder {
   #partial = '';
   #onDecision: ((decision: Decision) => void) | undefined;
 
-  constructor(deps: LiveRunDeps) {
+  constructor({ run, progress, pending }: AdoptedRun, deps: LiveRunDeps) {
     this.#deps = deps;
-    this.run = deps.run;
-    this.progress = deps.progress;
+    this.run = run;
+    this.progress = progress;
     this.messages = deps.messages;
-    this.#pending = deps.pending;
+    this.#pending = pending;
     this.ended = this.#ended.promise;
     this.stalled = this.#stalled.promise;
-    const { wsId } = deps.run;
+    const { wsId } = run;
     this.#deltas = new Deltas((event) => deps.store.commit({ events: { wsId, events: [event] } }));
   }
 
@@ -248,7 +245,7 @@ export class LiveRun implements Recorder {
     if (!step.ended) return;
     const { startedMs } = this.run;
     const result: RunResult = { ...step.ended, endedMs: at.nowMs, ...(startedMs !== undefined && { startedMs }) };
-    observer.onEnded(result);
+    this.#deps.onEnded(result);
     this.#ended.resolve(result);
   }
 

@@ -75,5 +75,6 @@ export interface AdoptedRun {
   progress: Progress;
   /** Its journal or its request cannot be read, so it can only end. */
   isUnreadable?: boolean;
+  /** An approval that was pending when the daemon stopped. */
   pending?: NewApproval;
 }

@@ -15,8 +15,14 @@ export const markDeleted = (wsId: string): Statement =>
     build
       .updateTable('workstreams')
       .set({
-        ...{ loaded: DELETED, session_key: null, alias: null, title: null, model_alias: null, usage_json: null },
-        ...{ message_count: 0, context_after_seq: 0 },
+        loaded: DELETED,
+        session_key: null,
+        alias: null,
+        title: null,
+        model_alias: null,
+        usage_json: null,
+        message_count: 0,
+        context_after_seq: 0,
       })
       .where('ws_id', '=', wsId)
       .where('loaded', '!=', DELETED),

@@ -58,7 +58,7 @@ export interface SqliteStoreOptions {
 
 /** Opens, checks, migrates and claims the file. For the possible errors see `openUndamaged` and `migrate`. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { path, clock, log, durability, maxWalBytes = 64 * 1_048_576 } = options;
+  const { path, clock, log, durability, bootId, maxWalBytes = 64 * 1_048_576 } = options;
   const opened = openUndamaged(path, {
     clock,
     log,
@@ -68,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       connection.run('pragma wal_autocheckpoint = 0');
       connection.run(`pragma journal_size_limit = ${maxWalBytes}`); // a larger log is truncated when it restarts
       connection.run('pragma cache_size = -16384'); // KiB
-      return claimIdentity(connection, { ...options, hasLostCommits });
+      return claimIdentity(connection, { bootId, durability, hasLostCommits });
     },
   });
   const { connection, prepared: identity } = opened;
@@ -139,7 +139,7 @@ interface StoreDeps {
 function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
   const all: Connection['all'] = (sql, parameters) => reading(() => connection.all(sql, parameters));
   return {
-    db: new Kysely<Database>({ dialect: sqliteDialect({ ...connection, all }) }),
+    db: new Kysely<Database>({ dialect: sqliteDialect({ prepare: connection.prepare, all, close: connection.close }) }),
     commit: queue.commit,
     onCommitted: queue.onCommitted,
     bounds: (wsId: string) => reading(() => ({ ...heads.bounds(wsId) })),

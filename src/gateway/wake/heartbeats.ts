@@ -3,10 +3,9 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { RunHandle, RunResult } from '../runs/run-record.ts';
+import type { RunResult } from '../runs/run-record.ts';
 import type { AcceptOptions, Runs } from '../runs/runs.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
-import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { SystemEvents } from './system-events.ts';
 
@@ -21,8 +20,11 @@ const PREVIEW_CHARS = 200;
 /** No timer is longer, because the wall clock may jump and machines sleep. */
 const MAX_NAP_MS = 60_000;
 
-/** Undefined: the main session is busy, and this heartbeat is skipped. */
-type AcceptBeat = (main: Workstream, by: Omit<AcceptOptions, 'message'>) => Promise<RunHandle | undefined>;
+interface Beat {
+  message: string;
+  /** While the main session is busy, the heartbeat is skipped. */
+  onlyIfIdle: boolean;
+}
 
 interface HeartbeatDeps {
   workstreams: Pick<Workstreams, 'obtainByKey'>;
@@ -80,24 +82,24 @@ export class Heartbeats {
       const isDue = live.heartbeatMs > 0 && clock.monotonic() >= lastMs + live.heartbeatMs;
       if (signal.aborted || !isDue) continue;
       lastMs = clock.monotonic();
-      if (this.#enabled)
-        await this.#beat('heartbeat', (main, by) => this.#deps.runs.acceptIfIdle(main, { message: PERIODIC, ...by }));
+      if (this.#enabled) await this.#beat('heartbeat', { message: PERIODIC, onlyIfIdle: true });
     }
   }
 
   /** A person's turn may have carried the events meanwhile; then no turn is needed. */
   async #beatForEvents(principal: string): Promise<void> {
     if (this.#deps.systemEvents.texts().length === 0) return;
-    await this.#beat(principal, (main, by) => this.#deps.runs.accept(main, { message: WOKEN, ...by }));
+    await this.#beat(principal, { message: WOKEN, onlyIfIdle: false });
   }
 
-  async #beat(principal: string, accept: AcceptBeat): Promise<void> {
-    const { workstreams, clock, log } = this.#deps;
+  async #beat(principal: string, { message, onlyIfIdle }: Beat): Promise<void> {
+    const { workstreams, runs, clock, log } = this.#deps;
     const startedMs = clock.monotonic();
     try {
       const main = await workstreams.obtainByKey(MAIN);
       const request = { unattended: true } as const;
-      const handle = await accept(main, { principal, source: 'agent', rights: 'approve', request });
+      const asked: AcceptOptions = { message, principal, source: 'agent', rights: 'approve', request };
+      const handle = await (onlyIfIdle ? runs.acceptIfIdle(main, asked) : runs.accept(main, asked));
       if (!handle) return this.#tell({ ts: clock.now(), status: 'skipped', reason: 'busy' });
       const outcome = toOutcome(await handle.ended);
       this.#tell({ ts: clock.now(), durationMs: Math.round(clock.monotonic() - startedMs), ...outcome });

@@ -156,7 +156,11 @@ export class Commands {
     const count = data.messageCount - data.contextAfterSeq;
     if (count === 0) return this.#clear(workstream, []);
     const row = toWorkstreamRow({
-      ...{ wsId: ids.wsId(), workdir: data.workdir, workdirIno: data.workdirIno, loaded: 0, nowMs: clock.now() },
+      wsId: ids.wsId(),
+      workdir: data.workdir,
+      workdirIno: data.workdirIno,
+      loaded: 0,
+      nowMs: clock.now(),
     });
     await this.#deps.messages.requireIntact(data.wsId, { after: data.contextAfterSeq, upTo: data.messageCount });
     const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });

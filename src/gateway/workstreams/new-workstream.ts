@@ -34,11 +34,16 @@ export async function prepareNew(
   const model = asked ? (await models.resolve(asked)).alias : undefined;
   const { folder, statements } = await workdirs.choose(options.workdir?.trim() || undefined, by);
   const row = toWorkstreamRow({
-    ...{ wsId: ids.wsId(), sessionKey, generatedName, always },
+    wsId: ids.wsId(),
+    sessionKey,
+    generatedName,
+    always,
     ...(name && { name }),
     ...(alias !== undefined && { alias }),
     ...(model !== undefined && { model }),
-    ...{ workdir: folder.path, workdirIno: folder.ino, nowMs: clock.now() },
+    workdir: folder.path,
+    workdirIno: folder.ino,
+    nowMs: clock.now(),
   });
   return { row, statements: [insertWorkstream(row), ...statements] };
 }

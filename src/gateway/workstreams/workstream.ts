@@ -148,7 +148,7 @@ export class Workstream {
     this.#closing = 'shutdown';
     this.#live?.stop(shuttingDown());
     const stopped = this.#settled().then(() => this.#driving);
-    await stoppedInTime(stopped, { ...this.#deps, wsId: this.data.wsId });
+    await stoppedInTime(stopped, { wsId: this.data.wsId, clock: this.#deps.clock, log: this.#deps.log });
   }
 
   async #settled(): Promise<void> {
@@ -215,20 +215,19 @@ export class Workstream {
   }
 
   async #makeLive(adopted: AdoptedRun): Promise<LiveRun> {
-    const { observer } = this.#deps;
+    const { store, always, clock, observer } = this.#deps;
     if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps);
-    const live = new LiveRun({
-      ...this.#deps,
-      ...adopted,
+    const live = new LiveRun(adopted, {
       data: this.data,
       messages: this.#context ?? [],
-      observer: {
-        ...observer,
-        onEnded: (result) => {
-          if (result.failed) this.forgetContext(); // so that the next run reads the context without this message
-          this.#live = undefined; // before clients learn of it, so that their next send does not find it busy
-          observer.onEnded(this.data, adopted.run, result);
-        },
+      store,
+      always,
+      clock,
+      observer,
+      onEnded: (result) => {
+        if (result.failed) this.forgetContext(); // so that the next run reads the context without this message
+        this.#live = undefined; // before clients learn of it, so that their next send does not find it busy
+        observer.onEnded(this.data, adopted.run, result);
       },
     });
     if (!this.#context) live.stop(unreadable());
@@ -303,9 +302,9 @@ export class Workstream {
     dropped.catch((err: unknown) => log.error({ err }, 'cancelled runs could not be dropped; they will still run'));
   }
 
-  async #stopCurrent(how: Omit<StopOptions, 'clock'>): Promise<void> {
+  async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {
     if (!this.#live) return;
-    await stopRun(this.#live, { ...how, clock: this.#deps.clock });
+    await stopRun(this.#live, { force, reason, clock: this.#deps.clock });
     this.#wake(); // an abandoned worker starts no further run
   }
 }

@@ -17,6 +17,13 @@ export interface AiSdkModel {
   attaching?: Attaching | undefined;
 }
 
+interface Attempt {
+  clock: Clock;
+  signal: AbortSignal;
+  deadlines: Deadlines;
+  onPart(part: LanguageModelV4StreamPart): void;
+}
+
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
 /**
@@ -26,13 +33,17 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 export async function* streamAiSdk(
   { model, kind, upstream, attaching }: AiSdkModel,
   request: ModelRequest,
-  deps: { clock: Clock; signal: AbortSignal; deadlines: Deadlines; onPart(part: LanguageModelV4StreamPart): void },
+  { clock, signal, deadlines, onPart }: Attempt,
 ): AsyncGenerator<ModelPart> {
-  const names = { provider: upstream.provider, modelId: model.modelId };
-  const options = toCallOptions(request, { kind, attaching, ...names });
+  const { modelId } = model;
+  const names = { provider: upstream.provider, modelId };
   const convert = createConverter({ names, upstream, callIds: createCallIds(request.messages) });
-  for await (const part of withDeadlines((signal) => readParts({ model, options, upstream, signal }), deps)) {
-    deps.onPart(part);
+  const open = (abortSignal: AbortSignal) => {
+    const options = toCallOptions(request, { kind, attaching, modelId, provider: upstream.provider, abortSignal });
+    return readParts({ model, options, upstream, signal: abortSignal });
+  };
+  for await (const part of withDeadlines(open, { clock, signal, deadlines })) {
+    onPart(part);
     const converted = convert(part);
     if (converted) yield converted;
     if (converted?.type === 'finish') return;
@@ -78,18 +89,23 @@ function createConverter(deps: {
   };
 }
 
+interface CallTarget {
+  kind: Provider;
+  attaching: Attaching | undefined;
+  provider: string;
+  modelId: string;
+  abortSignal: AbortSignal;
+}
+
 function toCallOptions(
   request: ModelRequest,
-  {
-    kind,
-    attaching,
-    provider,
-    modelId,
-  }: { kind: Provider; attaching: Attaching | undefined; provider: string; modelId: string },
+  { kind, attaching, provider, modelId, abortSignal }: CallTarget,
 ): LanguageModelV4CallOptions {
-  const { tools, maxOutputTokens, temperature } = request;
+  const { system, messages, tools, maxOutputTokens, temperature } = request;
+  const { sendsPlainReasoning } = kind;
   return {
-    prompt: toPrompt({ ...request, attaching }, { provider, modelId, sendsPlainReasoning: kind.sendsPlainReasoning }),
+    abortSignal,
+    prompt: toPrompt({ system, messages, attaching }, { provider, modelId, sendsPlainReasoning }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
         type: 'function',
@@ -145,7 +161,7 @@ const ANNOUNCEMENTS = new Set<LanguageModelV4StreamPart['type']>([
 
 async function connect({ model, options, upstream, signal }: Reading) {
   try {
-    const { stream } = await model.doStream({ ...options, abortSignal: signal });
+    const { stream } = await model.doStream(options);
     return stream;
   } catch (error) {
     signal.throwIfAborted();

@@ -84,10 +84,11 @@ export function findOriginalParts(
 // Early metadata has null for values that are not known yet; the same key may come again with the value.
 function addOptions(part: Stored['parts'][number], metadata: SharedV4ProviderMetadata | undefined): void {
   for (const [provider, values] of Object.entries(metadata ?? {})) {
-    const options = { ...part.options?.[provider] };
+    const known = part.options ?? {};
+    const options = { ...known[provider] };
     for (const [key, value] of Object.entries(values)) {
       if (value !== null && value !== undefined) options[key] = value;
     }
-    part.options = { ...part.options, [provider]: options };
+    part.options = { ...known, [provider]: options };
   }
 }

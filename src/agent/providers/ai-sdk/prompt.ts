@@ -9,14 +9,17 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['con
 /** Converts the stored conversation for the SDK. Original parts go back only to the model that wrote them. */
 export function toPrompt(
   { system, messages, attaching }: { system: string; messages: readonly Message[]; attaching?: Attaching | undefined },
-  to: { provider: string; modelId: string; sendsPlainReasoning: boolean },
+  { provider, modelId, sendsPlainReasoning }: { provider: string; modelId: string; sendsPlainReasoning: boolean },
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   for (const [index, message] of messages.entries()) {
     if (message.role === 'user') addUser(prompt, toUserParts(message, attaching));
     else if (message.role === 'tool') addToolResult(prompt, message);
-    else addAssistant(prompt, toAssistantParts(message, { ...to, inRunningTurn: index > lastUser }));
+    else {
+      const inRunningTurn = index > lastUser;
+      addAssistant(prompt, toAssistantParts(message, { provider, modelId, sendsPlainReasoning, inRunningTurn }));
+    }
   }
   return prompt;
 }
@@ -66,9 +69,9 @@ function toAssistantParts(
   const original = findOriginalParts(message, to);
   if (original) {
     return original.map((part) => {
-      const options = part.options ? { providerOptions: part.options } : {};
-      if (part.type !== 'tool-call') return { type: part.type, text: part.text, ...options };
-      return { ...toToolCallPart(part.call), ...options };
+      const metadata = part.options ? { providerOptions: part.options } : {};
+      if (part.type !== 'tool-call') return { type: part.type, text: part.text, ...metadata };
+      return { ...toToolCallPart(part.call), ...metadata };
     });
   }
   const parts: AssistantPart[] = [];

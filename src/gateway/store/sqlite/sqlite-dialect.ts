@@ -2,7 +2,9 @@ import { SqliteDialect, type SqliteStatement } from 'kysely';
 import type { Connection } from './sqlite-connection.ts';
 
 /** kysely on the daemon's connection, for reading only: a statement without result rows is refused. */
-export function sqliteDialect(connection: Connection): SqliteDialect {
+type ReadConnection = Pick<Connection, 'prepare' | 'all' | 'close'>;
+
+export function sqliteDialect(connection: ReadConnection): SqliteDialect {
   return new SqliteDialect({
     database: {
       prepare: (sql) => toStatement(connection, sql),
@@ -13,7 +15,7 @@ export function sqliteDialect(connection: Connection): SqliteDialect {
   });
 }
 
-function toStatement(connection: Connection, sql: string): SqliteStatement {
+function toStatement(connection: ReadConnection, sql: string): SqliteStatement {
   const prepared = connection.prepare(sql);
   // A write here would run outside the turn's group, and a `begin` would keep a transaction open across turns.
   if (!prepared.reader) throw new Error(`the store's db only reads; commit a unit instead of: ${sql}`);
