@@ -12,10 +12,14 @@ import { maySkip } from './skips.js';
 
 /** Longer reasons are cut: some assertions compare megabytes. */
 const MAX_REASON = 4_000;
+/** How much of the output of a process is kept; less than a reason, so that its end is shown. */
+const MAX_OUTPUT = 3_000;
 /** How many of the slowest files are listed. */
 const SLOWEST = 8;
 /** More processes than cores, because tests often wait for timers and other processes. */
 const AT_ONCE = availableParallelism() * 3;
+/** How long the output of an ended process is awaited. */
+const LAST_WORDS_MS = 10_000;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));
 const END_WATCH = new URL('end-watch.js', import.meta.url).href;
 
@@ -108,12 +112,12 @@ async function runBatch({ files, watch, environment, reportPath }) {
   const results = toResults(entries).map(failIfEmpty);
   const failure = (reason) => ({ outcome: 'failed', name: nameOf(files), file: path.resolve(files[0]), reason });
   if (problem !== undefined) results.push(failure(`its report cannot be read: ${problem}\n${output}`));
+  const strays = entries.filter(isStray).map(({ message }) => message);
+  const told = [...strays, ...unfinished(entries, results), output];
   if (signal !== null) {
-    const unfinished = entries.filter((begun) => begun.outcome === 'begun' && !results.some(isOf(begun)));
-    const names = unfinished.map(({ name, file }) => `unfinished: ${name} (${path.relative(process.cwd(), file)})`);
-    results.push(failure([`ended by ${signal} after ${Math.round(tookSeconds)} s`, ...names, output].join('\n')));
-  } else if (code !== 0 && !results.some(({ outcome }) => outcome === 'failed')) {
-    results.push(failure(`ended with ${code}\n${output}`));
+    results.push(failure([`ended by ${signal} after ${Math.round(tookSeconds)} s`, ...told].join('\n')));
+  } else if (code !== 0 && (strays.length > 0 || !results.some(is('failed')))) {
+    results.push(failure([`ended with ${code}`, ...told].join('\n')));
   }
   return { results, seconds: files.length === 1 ? { [files[0]]: tookSeconds } : secondsOfFiles(files, results) };
 }
@@ -127,6 +131,16 @@ function toEntries(report) {
     return { entries: [], problem: error.message };
   }
 }
+
+/** An error that came outside of every test. Node reports it only as a diagnostic, and ends with 1. */
+const isStray = ({ outcome, line, message }) =>
+  outcome === 'told' && line === undefined && /^(Error|Warning): /.test(message);
+
+/** The tests that had begun when the process ended. */
+const unfinished = (entries, results) =>
+  entries
+    .filter((begun) => begun.outcome === 'begun' && !results.some(isOf(begun)))
+    .map(({ name, file }) => `unfinished: ${name} (${path.relative(process.cwd(), file)})`);
 
 const nameOf = ([first, ...more]) => (more.length === 0 ? first : `${first} and ${more.length} more`);
 
@@ -176,7 +190,7 @@ function runProcess(args, { watch, environment }) {
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
-        output = (output + text).slice(-10_000);
+        output = (output + text).slice(-MAX_OUTPUT); // its end says why
       });
     }
     child.on('error', reject);
@@ -184,7 +198,14 @@ function runProcess(args, { watch, environment }) {
       endWatch();
       killGroup(child.pid);
       groups.delete(child.pid);
-      resolve({ code, signal, output: output.trim() });
+      // Its last words may still be in the pipes. A process that has left the group can hold them open.
+      const end = () => resolve({ code, signal, output: output.trim() });
+      // biome-ignore lint/style/noRestrictedGlobals: scripts have no clock.
+      const limit = setTimeout(end, LAST_WORDS_MS);
+      child.on('close', () => {
+        clearTimeout(limit);
+        end();
+      });
     });
   });
 }

@@ -133,6 +133,29 @@ test('a file that cannot be loaded is a failure with its output', async (t) => {
   assert.deepEqual([result.passed, result.failed, result.ok], [1, 1, false]);
 });
 
+test('an error outside of every test is shown, even if all tests pass', async (t) => {
+  const samples = [
+    `test('one', () => { setImmediate(() => { throw new Error('it is 5'); }); });`,
+    `test('one', () => { setImmediate(() => void Promise.reject(new Error('it is 6'))); });`,
+    `test('one', () => { setImmediate(() => { throw new Error('it is 7'); }); }); test('two', () => { throw new Error('other'); });`,
+  ].map((text) => `${text} test('last', () => new Promise((resolve) => setTimeout(resolve, 20)));`);
+  const { told, result } = await runTexts(t, samples);
+  for (const wanted of ['it is 5', 'it is 6', 'it is 7']) {
+    assert.match(told, new RegExp(`ended with 1\\n  Error: .*"Error: ${wanted}"`));
+  }
+  assert.deepEqual([result.passed, result.failed, result.ok], [6, 4, false]);
+});
+
+test('if a test ends the process, it is named, and its last words are shown', async (t) => {
+  const { told, result } = await runTexts(t, [
+    `test('leaves', () => new Promise(() => { let rounds = 0; setInterval(() => { if (++rounds < 20) return;
+process.stderr.write('x'.repeat(60_000) + '\\nthe last words'); process.exit(1); }, 10); }));`,
+  ]);
+  assert.match(told, /ended with 1\n {2}unfinished: leaves \(/);
+  assert.match(told, /x\n {2}the last words\n/);
+  assert.deepEqual([result.passed, result.failed, result.ok], [0, 1, false]);
+});
+
 test('a file in an endless loop is killed without affecting others', async (t) => {
   const { told, result } = await runTexts(t, [`${HANGS} for (;;);`, `test('one', () => {});`]);
   assert.match(told, /0\.test\.js\)\n {2}ended by SIGKILL after \d+ s/);
