@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
-import { within } from '../support/deadline.ts';
+import { pause, within } from '../support/deadline.ts';
 
-const startedMs = performance.now();
 const daemon = await startDaemon();
+const readyMs = performance.now();
 after(() => daemon[Symbol.asyncDispose]());
 
 /** Sends raw bytes and reads until the daemon closes: status, headers and body in one text. */
@@ -24,24 +24,6 @@ async function exchange(bytes: string | Buffer): Promise<string> {
 
 const head = (start: string, headers: readonly string[]) =>
   [start, ...headers, `Authorization: Bearer ${daemon.token}`, 'Connection: close', '', ''].join('\r\n');
-
-test('an incomplete request head times out after 15 s to 20 s', async () => {
-  // Started right after the daemon, because by default Node checks its connections only every 30 s after its start.
-  const waiting = [
-    '',
-    'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Half: ',
-    'GET /v1/ws HTTP/1.1\r\nUpgrade: websocket\r\n',
-  ];
-  const beganMs = performance.now();
-  const answers = await within(Promise.all(waiting.map(exchange)), 60_000, () => 'an end of the half heads');
-  const tookMs = performance.now() - beganMs;
-  assert.deepEqual(
-    answers.map((answer) => answer.split('\r\n', 1)[0]),
-    waiting.map(() => 'HTTP/1.1 408 Request Timeout'),
-  );
-  assert.ok(tookMs > 14_900, `${tookMs}`);
-  assert.ok(tookMs < 25_000, `${tookMs} ms, ${performance.now() - startedMs} ms after the start`);
-});
 
 for (const name of ['Host', 'Origin', 'Content-Type', 'Authorization', 'Sec-Fetch-Site']) {
   test(`a request with two ${name} headers is refused, on every path and for WebSockets`, async () => {
@@ -154,4 +136,24 @@ test('a valid login code works once even from a locked address; wrong codes and 
     [guesses, await logIn({ code }), await logIn({ code }), await logIn({ code: 'guess' })],
     [[401, 401, 401, 401, 401, 429], 200, 429, 429],
   );
+});
+
+test('an incomplete request head times out after 15 s to 20 s', async () => {
+  // By default, Node checks its connections only every 30 s from its start. Heads that begin now would miss the first check.
+  await pause(Math.max(0, readyMs + 16_000 - performance.now()));
+  const waiting = [
+    '',
+    'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Half: ',
+    'GET /v1/ws HTTP/1.1\r\nUpgrade: websocket\r\n',
+  ];
+  const beganMs = performance.now();
+  const answers = await within(Promise.all(waiting.map(exchange)), 120_000, () => 'an end of the half heads');
+  const tookMs = performance.now() - beganMs;
+  assert.deepEqual(
+    answers.map((answer) => answer.split('\r\n', 1)[0]),
+    waiting.map(() => 'HTTP/1.1 408 Request Timeout'),
+  );
+  assert.ok(tookMs > 14_900, `${tookMs}`);
+  // Up to 20 s on an idle machine, and over 40 s with Node's checks; in between, the machine may be slow.
+  assert.ok(tookMs < 40_000, `${tookMs}`);
 });
