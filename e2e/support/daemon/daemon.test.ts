@@ -31,3 +31,9 @@ test('a failed start of a daemon under test gives the reason', async () => {
     /ended with 2: headgate: --port must be a whole number .* not "none"/,
   );
 });
+
+test('a kill of a daemon that has ended by itself is refused, with its exit', async () => {
+  await using daemon = await startDaemon();
+  await daemon.stop();
+  await assert.rejects(daemon.kill9(), /^Error: the daemon had already ended with 0; stderr: /);
+});

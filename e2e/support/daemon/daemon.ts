@@ -53,7 +53,7 @@ export interface DaemonUnderTest extends AsyncDisposable {
   output(): { stdout: string; stderr: string };
   /** The login link of the banner. */
   loginLink(): string;
-  /** Sends SIGKILL and waits until the process has ended. */
+  /** Sends SIGKILL and waits until the process has ended. Rejects if it had already ended, because it should not have. */
   kill9(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal and waits for the end. */
@@ -129,7 +129,7 @@ export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnd
     output: () => ({ stdout: state.child.stdout(), stderr: state.child.stderr() }),
     loginLink: () => /http\S+#login=\S+/.exec(state.child.stdout())?.[0] ?? '',
     async kill9() {
-      await stop('SIGKILL');
+      checkKilled(await stop('SIGKILL'), state.child);
     },
     signal: (signal) => state.child.kill(signal),
     stop,
@@ -146,6 +146,10 @@ export async function startDaemon(options: StartOptions = {}): Promise<DaemonUnd
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+function checkKilled({ code, signal }: Exit, { stderr }: DaemonProcess): void {
+  if (signal !== 'SIGKILL') throw new Error(`the daemon had already ended with ${code ?? signal}; stderr: ${stderr()}`);
 }
 
 async function writeConfig(home: string, config: object): Promise<void> {
