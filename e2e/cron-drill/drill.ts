@@ -37,6 +37,8 @@ export async function runCronDrill({ kills, seed, say }: CronDrillOptions): Prom
       kills: Math.min(KILLS_PER_CHAPTER, kills - done),
       random: random.fork(name),
       score,
+    }).catch((error: unknown) => {
+      throw new Error(`the drill stopped in ${name}; its homes are in ${folder}`, { cause: error });
     });
     violations = checkCron(played.evidence);
     score = addChapter(played.score, played.evidence);

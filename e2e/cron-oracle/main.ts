@@ -90,7 +90,10 @@ async function shareOut(stretches: readonly Stretch[], onDone: (result: Comparis
         onDone(result, given);
         given = give();
       });
-      worker.on('error', reject).on('exit', () => resolve());
+      worker.on('error', reject).on('exit', (code) => {
+        if (given === 0) resolve();
+        else reject(new Error(`a worker ended with ${code} before it had compared its stretches`));
+      });
     });
   await Promise.all(Array.from({ length: os.availableParallelism() }, runWorker));
 }

@@ -43,7 +43,9 @@ else {
 async function live({ seed, days, jobs }: { seed: number; days: number; jobs: number }): Promise<void> {
   const schedulers = seed % 2 === 1 ? 1 : 3;
   const begunMs = performance.now();
-  const evidence = await simulate({ seed, days, schedulers, jobs, restMs: USUAL_REST_MS });
+  const evidence = await simulate({ seed, days, schedulers, jobs, restMs: USUAL_REST_MS }).catch((error: unknown) => {
+    throw new Error(`seed ${seed} could not be simulated to the end`, { cause: error });
+  });
   const violations = checkCron(evidence);
   const seconds = ((performance.now() - begunMs) / 1000).toFixed(0);
   const { occurrences, runs, lives, wallSteps } = evidence;

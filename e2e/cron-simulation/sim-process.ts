@@ -24,6 +24,8 @@ export interface ProcessDeps {
   isAlone: boolean;
   newId(kind: string): string;
   publish(event: CronEvent): void;
+  /** The process stopped with an error, which a scheduler never should. */
+  onCrash(error: unknown): void;
 }
 
 export function startProcess(deps: ProcessDeps, { owner, life }: { owner: string; life: Life }): SimProcess {
@@ -43,7 +45,10 @@ export function startProcess(deps: ProcessDeps, { owner, life }: { owner: string
     ids: { id: newId },
     ...{ scheduler, clock, hostTimeZone: 'Europe/Berlin', publish },
   });
-  void scheduler.load().then(() => scheduler.run(NEVER_STOPPED));
+  scheduler
+    .load()
+    .then(() => scheduler.run(NEVER_STOPPED))
+    .catch(deps.onCrash);
   return { owner, life, scheduler, jobs };
 }
 

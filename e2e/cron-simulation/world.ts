@@ -49,6 +49,7 @@ export class World {
   #ids = 0;
   /** The wall clock is wrong by this much and later corrected. */
   #wrongMs = 0;
+  #crash: Error | undefined;
 
   constructor(store: Store, options: WorldOptions) {
     this.#store = store;
@@ -228,6 +229,9 @@ export class World {
         isAlone: this.#options.schedulers === 1,
         newId: (kind) => this.#newJobId(kind),
         publish: () => undefined,
+        onCrash: (error) => {
+          this.#crash ??= new Error(`${owner} stopped with an error`, { cause: error });
+        },
       },
       { owner, life },
     );
@@ -257,6 +261,7 @@ export class World {
 
   async #pass(ms: number): Promise<void> {
     await this.clock.advance(ms, () => this.#activity.settle());
+    if (this.#crash) throw this.#crash;
   }
 
   #beginSpan(why: Block['why']): Block {

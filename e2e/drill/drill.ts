@@ -64,7 +64,11 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
     boot: { spawnedMs, readyMs: systemClock.now() },
   });
   const score = { rounds: 0, kills: 0, killsAtStart: 0, cuts: 0 };
-  const { violations, tally } = await drill({ daemon, model, recorder, random, score }, options);
+  const { violations, tally } = await drill({ daemon, model, recorder, random, score }, options).catch(
+    (error: unknown) => {
+      throw new Error(`the drill stopped after ${score.rounds} rounds; the home is ${home}`, { cause: error });
+    },
+  );
   if (violations.length === 0 && options.home === undefined) await rm(folder, { recursive: true, force: true });
   return { violations, home, score: { ...score, ...tally, violations: violations.length } };
 }

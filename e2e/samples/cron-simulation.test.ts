@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tempStore } from '../../src/testing/temp-store.ts';
 import { createRandom } from '../checker/random.ts';
 import { CRON_RULES, checkCron } from '../cron-simulation/check.ts';
 import { CRON_DEFECTS } from '../cron-simulation/defects.ts';
 import { simulate } from '../cron-simulation/simulate.ts';
+import { World } from '../cron-simulation/world.ts';
 
 const MINUTE_MS = 60_000;
 // `npm run cron-simulation` does more: a month each, and more seeds.
@@ -36,6 +38,13 @@ for (const { seed, schedulers } of [
     assert.deepEqual(checkCron(await simulate({ ...sample, seed, schedulers })), []);
   });
 }
+
+test('a scheduler that stops with an error ends the simulation, and the error says which', async () => {
+  const store = await tempStore();
+  await store.close();
+  const world = new World(store, { startMs: 0, schedulers: 1, jobs: 1, restMs: 1, random: createRandom(1) });
+  await assert.rejects(world.begin(), { message: 'scheduler-0-1 stopped with an error' });
+});
 
 for (const { name, rule, apply } of CRON_DEFECTS) {
   test(`the checker detects that ${name}`, () => {

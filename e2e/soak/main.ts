@@ -54,7 +54,10 @@ await using daemon = await startDaemon({
 using inspector = await openInspector(daemon.output().stderr);
 say(`pid ${daemon.pid}, ${daemon.url}, ${minutes} minutes at ${turnsPerSecond} turns per second`);
 const load = startLoad(daemon, { turnsPerSecond });
-const samples = await soak({ daemon, inspector, load });
+const died = daemon.exited().then(({ code, signal }): never => {
+  throw new Error(`the daemon ended with ${code ?? signal}; stderr: ${daemon.output().stderr}`);
+});
+const samples = await Promise.race([soak({ daemon, inspector, load }), died]);
 await load.stop();
 const rows = judgeSamples(samples.resting, minutes * WARM_UP);
 await tell(rows, samples);
