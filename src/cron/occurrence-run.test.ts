@@ -20,9 +20,11 @@ interface Options {
   tries: readonly (Error | 'begun' | 'lost')[];
   started?: OpenOccurrence;
   maxRunMs?: number;
+  /** How long a start waits before it is recorded, and after that. */
+  waitsMs?: readonly [before: number, after: number];
 }
 
-function carriedOut({ tries, started, maxRunMs = 3_600_000 }: Options) {
+function carriedOut({ tries, started, maxRunMs = 3_600_000, waitsMs: [before, after] = [0, 0] }: Options) {
   const clock = fakeClock(NOW_MS);
   const stop = new AbortController();
   const work = Promise.withResolvers<Outcome>();
@@ -32,7 +34,9 @@ function carriedOut({ tries, started, maxRunMs = 3_600_000 }: Options) {
     seen.tries.push(how);
     if (next === 'lost') return undefined;
     if (next !== 'begun') throw next;
+    if (before > 0) await clock.sleep(before, stop.signal);
     const startedMs = started?.startedMs ?? clock.now();
+    if (after > 0) await clock.sleep(after, stop.signal);
     return { startedMs, ended: work.promise, stop: (reason) => void seen.stops.push(reason) };
   };
   const run = new OccurrenceRun(
@@ -155,6 +159,31 @@ test('the time waiting for a start is not working time', async () => {
   assert.equal(run.spentMs, 2_000);
   work.resolve({ status: 'ok' });
   assert.equal((await attempt)?.durationMs, 2_000);
+});
+
+test('a start that is recorded late leaves the run its whole time, and what passes after the record counts', async () => {
+  const { clock, seen, run } = carriedOut({ tries: ['begun'], maxRunMs: 30_000, waitsMs: [60_000, 5_000] });
+  for (const ms of [60_000, 5_000, 24_999]) {
+    await clock.advance(ms);
+    await settled();
+  }
+  assert.deepEqual([run.startedMs, run.spentMs, seen.stops], [NOW_MS + 60_000, 29_999, []]);
+  await clock.advance(1);
+  assert.equal(seen.stops.length, 1);
+
+  const back = carriedOut({ tries: ['begun'], waitsMs: [0, 5_000] });
+  await back.clock.advance(4_000);
+  back.clock.jump(-3_600_000);
+  await back.clock.advance(1_000);
+  await settled();
+  assert.equal(back.run.spentMs, 0, 'the clock was set back');
+  const ahead = carriedOut({ tries: ['begun'], waitsMs: [1_000, 5_000] });
+  await ahead.clock.advance(1_000);
+  await settled();
+  ahead.clock.jump(3_600_000);
+  await ahead.clock.advance(5_000);
+  await settled();
+  assert.equal(ahead.run.spentMs, 6_000, 'the clock was set forward');
 });
 
 test('a run that has ended is not stopped', async () => {

@@ -133,7 +133,10 @@ export class OccurrenceRun {
     const { executor, clock } = this.#deps;
     const triedMs = clock.monotonic();
     const begun = await executor.begin(this.job, this.claim);
-    this.#workingSinceMs = triedMs;
+    const nowMs = clock.monotonic();
+    // The wait for the start is not work. The wall clock may have been set meanwhile.
+    const workedMs = Math.min(nowMs - triedMs, Math.max(0, clock.now() - (begun?.startedMs ?? 0)));
+    this.#workingSinceMs = nowMs - workedMs;
     return begun;
   }
 
