@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { needs } from '../../src/testing/needs.ts';
 import { blocksOf, button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
@@ -18,7 +17,10 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 const here = { HEADGATE_HOME: daemon.home };
-await writeFile(path.join(daemon.home, 'config.json'), `{ nodes: { '*': { allow: ['system.*'] } } }`);
+await writeFile(
+  path.join(daemon.home, 'config.json'),
+  `{ nodes: { '*': { allow: ['system.*'] } }, tools: { sandbox: 'off' } }`,
+);
 await daemon.restart();
 const folder = path.join(daemon.home, 'workspace');
 await mkdir(folder, { recursive: true });
@@ -53,19 +55,18 @@ async function askAll(): Promise<Map<string, string>> {
   return ids;
 }
 
-/** Without a sandbox, each card says so, and a phone has no room for all of it. */
 const DEVICES = {
-  desktop: { size: { width: 1280, height: 800 }, options: {} },
-  phone: { size: { width: 390, height: 664 }, options: await needs('bubblewrap') },
+  desktop: { width: 1280, height: 800 },
+  phone: { width: 390, height: 664 },
 };
 
-for (const [device, { size, options }] of Object.entries(DEVICES)) {
+for (const [device, size] of Object.entries(DEVICES)) {
   test(`on the page, ${device}: the end of the command is visible, whatever precedes it`, async (t) => {
     const { page } = await visit(t, daemon, { phone: device === 'phone' });
     await page.setViewportSize(size);
     await page.emulateMedia({ reducedMotion: 'reduce' }); // no drawer slides over the card
     for (const [name, { middle }] of Object.entries(TRICKS)) {
-      await t.test(name, options, async () => {
+      await t.test(name, async () => {
         await openDrawer(page);
         await page.locator(`#tab-${asked.get(name)}`).click();
         await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
@@ -202,7 +203,7 @@ test('with more calls than fit on a phone, the card says so and all can be reach
   }));
   model.when('a dozen', callTools(...calls), say('Done.'));
   const { page } = await visit(t, daemon, { phone: true });
-  await page.setViewportSize(DEVICES.phone.size);
+  await page.setViewportSize(DEVICES.phone);
   await openWorkstream(page, 'a dozen');
   await send(page, 'a dozen');
   await page.getByText('The 12 calls do not all fit here. Scroll to see every one.').waitFor();

@@ -59,10 +59,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
   return {
     kind: 'ready',
     subject,
-    preview:
-      sandbox.kind === 'none'
-        ? `(not sandboxed, can use local sockets: ${sandbox.reason})\n${args.command}`
-        : args.command,
+    preview: args.command, // that it is not sandboxed is a separate field of the item
     approvalLabel: 'bash',
     needsApproval: true,
     // An approval of a sandboxed command does not cover the same command without the sandbox.

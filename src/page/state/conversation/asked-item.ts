@@ -21,6 +21,7 @@ export interface AskedItem {
   header: string;
   subject: string | undefined;
   label: string;
+  /** Empty if there is only room for the fact, not for the reason. */
   notSandboxed: string | undefined;
   error: string | undefined;
   /** `ends`: its first and its last lines. */
@@ -61,7 +62,8 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   const subject = whole.subject === undefined ? undefined : cut(whole.subject, titleRows);
   const reasonRows = Math.ceil(room.rows / 3);
   const label = cut(whole.label, 1);
-  const notSandboxed = whole.notSandboxed === undefined ? undefined : cut(whole.notSandboxed, reasonRows);
+  // The banner has the reason, too, so it gives way first.
+  const notSandboxed = whole.notSandboxed && (reasonRows === 1 ? '' : cut(whole.notSandboxed, reasonRows));
   const error = whole.error === undefined ? undefined : cut(whole.error, reasonRows);
   return {
     header,

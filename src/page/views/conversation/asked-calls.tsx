@@ -63,9 +63,10 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
     <p class="asked-head">
       <ToolHeader name={item.func_name} header={asked.header} subject={asked.subject} />
       {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
+      {asked.notSandboxed === '' && <span class="tag unsafe">not sandboxed</span>}
       {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
     </p>
-    {asked.notSandboxed !== undefined && <NotSandboxed reason={asked.notSandboxed} />}
+    {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
     {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
     {asked.preview.kind === 'whole' && <PatchView text={asked.preview.text} language={findLanguage(item.func_name)} />}
     {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item.preview)} />}
