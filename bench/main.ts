@@ -68,7 +68,8 @@ async function runAgainst(checkout: string): Promise<void> {
   for (const row of rows) {
     await using now = createStage(ours, { quick });
     await using before = createStage(theirs, { quick });
-    say(toChange(await compare(row, { now, before }, Number(values.rounds ?? (quick ? 1 : 5)))));
+    const compared = compare(row, { now, before }, Number(values.rounds ?? (quick ? 1 : 5)));
+    say(await compared.then(toChange, (error: unknown) => `${row.name.padEnd(17)} not compared: ${String(error)}`));
   }
 }
 

@@ -80,7 +80,10 @@ export async function compare(row: Row, stages: { now: Stage; before: Stage }, r
   const pairs: [number, number][] = [];
   const warmUps = maxRounds === undefined ? 1 : 0;
   for (let done = 0; done < warmUps + Math.min(rounds, maxRounds ?? rounds); done += 1) {
-    const pair: [number, number] = [(await now()).value, (await before()).value];
+    const isSwapped = done % 2 === 1; // neither build is always the first
+    const [first, second] = isSwapped ? [before, now] : [now, before];
+    const pair: [number, number] = [(await first()).value, (await second()).value];
+    if (isSwapped) pair.reverse();
     if (done >= warmUps) pairs.push(pair);
   }
   const changes = pairs.map(([value, earlier]) => value / earlier);

@@ -96,19 +96,24 @@ async function startedMs(start: (port: number) => Promise<DaemonProcess>, token?
   const port = await freePort();
   const beganMs = performance.now();
   const child = await start(port);
-  const socket = await firstSocket({ port, ...(token !== undefined && { token }) });
+  const socket = await firstSocket({ port, ...(token !== undefined && { token }) }, child);
   const tookMs = performance.now() - beganMs;
   await kill(child);
   await socket.close();
   return tookMs;
 }
 
-async function firstSocket(target: { port: number; token?: string }): Promise<LeanSocket> {
+async function firstSocket(target: { port: number; token?: string }, server: DaemonProcess): Promise<LeanSocket> {
+  const opening = new AbortController();
+  const ended = server.exited.then(() => {
+    opening.abort(new Error(`the server ended instead of starting: ${server.stderr().trim()}`));
+  });
   for (;;) {
+    opening.signal.throwIfAborted();
     try {
       return await LeanSocket.open(target);
     } catch {
-      await sleep(2); // not listening yet
+      await Promise.race([sleep(2), ended]); // not listening yet
     }
   }
 }

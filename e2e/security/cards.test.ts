@@ -5,8 +5,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
-import { blocksOf, button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
+import { button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { startNode } from '../support/daemon/node-process.ts';
@@ -72,14 +73,13 @@ for (const [device, size] of Object.entries(DEVICES)) {
         await page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
         await page.locator('.approval.pending .asked').waitFor();
         await button(page, 'Approve').click({ trial: true });
-        await blocksOf(page); // the card has measured how much fits
-        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        assert.deepEqual(await settledCard(page), IN_VIEW);
         const whole = await readAll(page);
         assert.ok(whole.includes(middle) && whole.includes(EVIL));
-        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        assert.deepEqual(await settledCard(page), IN_VIEW);
         await button(page, 'Always allow…').click(); // its warning takes room
-        await blocksOf(page);
-        assert.deepEqual(await lookAtCard(page), IN_VIEW);
+        await button(page, 'Back').waitFor();
+        assert.deepEqual(await settledCard(page), IN_VIEW);
         await button(page, 'Back').click();
       });
     }
@@ -125,6 +125,16 @@ const lookAtCard = (page: Page) =>
 
 const IN_VIEW = { isThere: true, endInView: true, buttonsInView: true, scrolls: false };
 
+/** The card as it must be, or as it stays: the page measures what fits some frames after each change. */
+async function settledCard(page: Page) {
+  let seen = await lookAtCard(page);
+  for (let looks = 0; looks < 50 && !isDeepStrictEqual(seen, IN_VIEW); looks += 1) {
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    seen = await lookAtCard(page);
+  }
+  return seen;
+}
+
 /** Shows all of it, reads to the end and collapses it again. */
 async function readAll(page: Page): Promise<string> {
   const frame = page.locator('.approval.pending .asked');
@@ -137,7 +147,6 @@ async function readAll(page: Page): Promise<string> {
     text += await read();
   }
   await button(page, 'Show less').click();
-  await blocksOf(page);
   return text;
 }
 
@@ -221,8 +230,7 @@ test('a command of one megabyte can be read completely, page by page, and decide
   await openWorkstream(page, 'a megabyte');
   await send(page, 'a megabyte');
   await page.locator('.approval.pending').waitFor();
-  await blocksOf(page);
-  assert.deepEqual(await lookAtCard(page), IN_VIEW);
+  assert.deepEqual(await settledCard(page), IN_VIEW);
   await button(page, 'Show all').click();
   await page.getByText('Page 1 of 101').waitFor();
   await button(page, 'Last page').click();
