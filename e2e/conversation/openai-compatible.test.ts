@@ -18,10 +18,8 @@ test('reasoning, content, parallel tool calls and usage arrive in order', async 
     useTokens({ prompt: 100, completion: 20, cached: 64 }),
   ]);
   assert.deepEqual(await read(model.stream(request(), live())), [
-    { type: 'reasoning', text: 'hm' },
-    { type: 'reasoning', text: 'm' },
-    { type: 'content', text: 'Let me ' },
-    { type: 'content', text: 'look.' },
+    { type: 'reasoning', text: 'hmm' },
+    { type: 'content', text: 'Let me look.' },
     { type: 'tool_call', call: { id: 'call_0', name: 'read_file', arguments: '{"path":"a/long/path.ts"}' } },
     { type: 'tool_call', call: { id: 'call_1', name: 'bash', arguments: '{"command": oops' } },
     {

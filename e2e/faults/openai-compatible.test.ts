@@ -6,7 +6,7 @@ import { type ModelPart, ProviderError } from '../../src/agent/providers/model.t
 import { openaiCompatible } from '../../src/agent/providers/openai-compatible.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
-import { impatientClock, live, modelOf, read, request } from '../support/model/model-under-test.ts';
+import { egress, impatientClock, live, modelOf, read, request } from '../support/model/model-under-test.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import {
   errorChunk,
@@ -88,7 +88,7 @@ const call = (index: number, more: object) => chunk({ tool_calls: [{ index, ...m
 const STREAMS = {
   text: {
     chunks: [chunk({ content: 'né' }), chunk({ content: '→' }, 'stop'), 'data: [DONE]\n\n'],
-    parts: ['né', '→', 'stop'],
+    parts: ['né', '→', ' stop'],
   },
   'reasoning, text and calls': {
     chunks: [
@@ -99,7 +99,7 @@ const STREAMS = {
       chunk({}, 'tool_calls'),
       'data: [DONE]\n\n',
     ],
-    parts: ['(思考)', 'ok 👍', 'tool_calls read_file {"path":"ü.txt"}'],
+    parts: ['(思考)', 'ok 👍', ' tool_calls read_file {"path":"ü.txt"}'],
   },
 };
 
@@ -108,7 +108,7 @@ for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
     await using upstream = await startScriptedModel();
     const whole = Buffer.from(chunks.join(''));
     const kind = openaiCompatible;
-    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url, fetch });
+    const model = await kind.open({ modelId: 'scripted', baseUrl: upstream.url, ...egress });
     const about = { provider: 'openai-compatible', baseUrl: upstream.url, keyName: '' };
     const around = {
       clock: systemClock,
@@ -125,8 +125,8 @@ for (const [name, { chunks, parts }] of Object.entries(STREAMS)) {
         seen[how].add(await outcomeOf(streamAiSdk({ model, kind, upstream: about }, request(), around)));
       }
     }
-    const possible = parts.map((_, told) => [...parts.slice(0, told), 'interrupted'].join(' '));
-    possible.push(parts.join(' '));
+    const possible = parts.map((_, told) => [...parts.slice(0, told), ' interrupted'].join(''));
+    possible.push(parts.join(''));
     const impossible = [...seen.ended, ...seen.reset].filter((outcome) => !possible.includes(outcome));
     assert.deepEqual(impossible, []);
     // After a reset the network may drop the bytes before it; a proper end delivers all of them.
@@ -141,13 +141,13 @@ async function outcomeOf(parts: AsyncIterable<ModelPart>): Promise<string> {
   try {
     for await (const part of parts) {
       if (part.type === 'tool_call') calls.push(`${part.call.name} ${part.call.arguments}`);
-      else if (part.type === 'finish') told.push(part.reason, ...calls);
+      else if (part.type === 'finish') told.push(` ${[part.reason, ...calls].join(' ')}`);
       else told.push(part.type === 'reasoning' ? `(${part.text})` : part.text);
     }
   } catch (error) {
-    told.push(error instanceof ProviderError ? error.kind : String(error));
+    told.push(` ${error instanceof ProviderError ? error.kind : String(error)}`);
   }
-  return told.join(' ');
+  return told.join('');
 }
 
 for (const [what, steps, silentMs] of [

@@ -144,7 +144,7 @@ async function* failing(kind: ProviderErrorKind): AsyncGenerator<string> {
 
 const run = async (kind: ProviderErrorKind, breaker: ReturnType<typeof createCircuitBreaker>, signal: AbortSignal) => {
   try {
-    for await (const _ of throughBreaker(breaker, () => failing(kind), signal));
+    for await (const _ of throughBreaker(breaker, async () => failing(kind), { signal }));
   } catch (error) {
     return error instanceof ProviderError ? error.kind : error;
   }
@@ -177,11 +177,11 @@ test('cancelling, or leaving the iteration, has no result and returns the permit
   fail(5);
   await clock.advance(60_000);
   const abort = new AbortController();
-  const cancelled = throughBreaker(breaker, () => failing('unreachable'), abort.signal);
+  const cancelled = throughBreaker(breaker, async () => failing('unreachable'), abort);
   await cancelled.next();
   abort.abort(new Error('cancelled'));
   await assert.rejects(cancelled.next());
-  for await (const _ of throughBreaker(breaker, () => failing('unreachable'), new AbortController().signal)) break;
+  for await (const _ of throughBreaker(breaker, async () => failing('unreachable'), new AbortController())) break;
   assert.equal(breaker.state(), 'half_open');
   assert.ok(breaker.tryAcquire());
 });

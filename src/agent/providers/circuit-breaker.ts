@@ -105,23 +105,28 @@ export function createCircuitBreaker(deps: {
   };
 }
 
-/** Sends a request through a breaker. An upstream that answers at all, even with a refusal, is up. */
+/**
+ * Passes an answer on, through a breaker. An upstream that answers at all, even with a refusal, is up. `onEnd` is called
+ * with the error of a failed answer, and with undefined after a complete one.
+ */
 export async function* throughBreaker<T>(
   breaker: CircuitBreaker,
-  ask: () => AsyncIterable<T>,
-  signal: AbortSignal,
+  ask: () => Promise<AsyncIterable<T>>,
+  { signal, onEnd = () => undefined }: { signal: AbortSignal; onEnd?: (error: unknown) => void },
 ): AsyncGenerator<T> {
   signal.throwIfAborted();
   const permit = breaker.tryAcquire();
-  if (!permit) throw new ProviderError('circuit_open', 'Backend unreachable (circuit breaker open)');
   try {
-    yield* ask();
+    if (!permit) throw new ProviderError('circuit_open', 'Backend unreachable (circuit breaker open)');
+    for await (const part of await ask()) yield part;
     permit.succeed();
+    onEnd(undefined);
   } catch (error) {
-    if (!signal.aborted && error instanceof ProviderError) settle(permit, error);
+    if (!signal.aborted && error instanceof ProviderError && permit) settle(permit, error);
+    onEnd(error);
     throw error;
   } finally {
-    permit.release();
+    permit?.release();
   }
 }
 

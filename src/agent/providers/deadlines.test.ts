@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { deadlinesFor, isPrivateAddress, withDeadlines } from './deadlines.ts';
+import { deadlinesFor, isPrivateAddress, watchSilence } from './deadlines.ts';
 import { AnswerLimits } from './models-config.ts';
 
 const deadlines = { firstMs: 300_000, betweenMs: 60_000 };
@@ -10,16 +10,20 @@ function setUp() {
   const clock = fakeClock();
   const abort = new AbortController();
   const gaps: number[] = [];
-  let given: AbortSignal | undefined;
-  async function* open(signal: AbortSignal) {
-    given = signal;
-    for (const [n, ms] of gaps.entries()) {
-      await clock.sleep(ms, signal);
-      yield n;
+  const silence = watchSilence({ clock, signal: abort.signal, deadlines });
+  async function* read() {
+    try {
+      for (const [n, ms] of gaps.entries()) {
+        silence.expect();
+        await clock.sleep(ms, silence.signal);
+        silence.arrived();
+        yield n;
+      }
+    } finally {
+      silence.stop();
     }
   }
-  const parts = withDeadlines(open, { clock, signal: abort.signal, deadlines });
-  return { clock, abort, gaps, parts, given: () => given };
+  return { clock, abort, gaps, parts: read(), signal: silence.signal };
 }
 
 /** The result of a promise while the clock advances. */
@@ -46,10 +50,10 @@ test('the first part may take longer than the next ones', async () => {
 });
 
 test('a missing first part is a timeout, and the source is aborted', async () => {
-  const { clock, gaps, parts, given } = setUp();
+  const { clock, gaps, parts, signal } = setUp();
   gaps.push(300_001);
   assert.equal(await after(clock, 300_000, parts.next()), 'The model has been silent for 300 seconds.');
-  assert.equal(given()?.aborted, true);
+  assert.equal(signal.aborted, true);
 });
 
 test('the time that the reader takes does not count', async () => {
@@ -71,7 +75,7 @@ test('aborting passes on its reason, and leaving closes the source', async () =>
   left.gaps.push(1, 1);
   await after(left.clock, 1, left.parts.next());
   await left.parts.return(undefined);
-  assert.equal(left.given()?.aborted, true);
+  assert.equal(left.signal.aborted, true);
 });
 
 test('only addresses in a local network get five minutes', () => {

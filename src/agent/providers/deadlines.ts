@@ -16,46 +16,39 @@ export function deadlinesFor(baseUrl: string, { firstSecs, betweenSecs }: Answer
   return { firstMs: first * 1_000, betweenMs: betweenSecs * 1_000 };
 }
 
-/**
- * Passes a stream on, and ends it with `timeout` when its next part takes too long. The time that the reader takes
- * between parts does not count. The signal passed to `open` aborts whenever the iteration ends, so nothing stays open.
- */
-export async function* withDeadlines<T>(
-  open: (signal: AbortSignal) => AsyncIterable<T>,
-  { clock, signal, deadlines }: { clock: Clock; signal: AbortSignal; deadlines: Deadlines },
-): AsyncGenerator<T> {
-  const over = new AbortController();
-  const watchdog = createWatchdog({ clock, deadlines, onSilence: (error) => over.abort(error) });
-  try {
-    const parts = open(AbortSignal.any([signal, over.signal]))[Symbol.asyncIterator]();
-    for (;;) {
-      watchdog.expect();
-      const next = await parts.next();
-      watchdog.arrived();
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    watchdog.stop();
-    over.abort(new DOMException('The answer is no longer read.', 'AbortError'));
-  }
+/** Aborts an answer whose next part takes too long. The time that the reader takes between parts does not count. */
+export interface SilenceWatch {
+  /** Aborts with the given signal, with `timeout` after too long a silence, and at `stop`, so nothing stays open. */
+  signal: AbortSignal;
+  /** The next part is awaited from now on. */
+  expect(): void;
+  arrived(): void;
+  stop(): void;
 }
 
 /** One timer per limit instead of one per part: it compares times when it wakes. */
-function createWatchdog(deps: { clock: Clock; deadlines: Deadlines; onSilence: (error: ProviderError) => void }) {
-  const { clock, deadlines, onSilence } = deps;
-  const stopped = new AbortController();
+export function watchSilence({
+  clock,
+  signal,
+  deadlines,
+}: {
+  clock: Clock;
+  signal: AbortSignal;
+  deadlines: Deadlines;
+}): SilenceWatch {
+  const over = new AbortController();
   let limitMs = deadlines.firstMs;
   let waitingSinceMs: number | undefined;
   const watch = async () => {
-    while (!stopped.signal.aborted) {
+    while (!over.signal.aborted) {
       const silentMs = waitingSinceMs === undefined ? 0 : clock.monotonic() - waitingSinceMs;
-      if (silentMs >= limitMs) return onSilence(silence(limitMs));
-      await clock.sleep(Math.min(limitMs - silentMs, deadlines.betweenMs), stopped.signal);
+      if (silentMs >= limitMs) return over.abort(silence(limitMs));
+      await clock.sleep(Math.min(limitMs - silentMs, deadlines.betweenMs), over.signal);
     }
   };
   watch().catch(() => undefined); // only its own stop ends it early
   return {
+    signal: AbortSignal.any([signal, over.signal]),
     expect: () => {
       waitingSinceMs = clock.monotonic();
     },
@@ -63,7 +56,7 @@ function createWatchdog(deps: { clock: Clock; deadlines: Deadlines; onSilence: (
       waitingSinceMs = undefined;
       limitMs = deadlines.betweenMs;
     },
-    stop: () => stopped.abort(),
+    stop: () => over.abort(new DOMException('The answer is no longer read.', 'AbortError')),
   };
 }
 

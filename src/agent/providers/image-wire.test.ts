@@ -6,12 +6,19 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message } from '../message.ts';
+import { postOver } from './chat-completions/post-fixture.ts';
 import type { ModelPart, ModelRequest } from './model.ts';
 import { createModels } from './models.ts';
+import type { Fetch } from './provider.ts';
 
-const FIXTURES = { openai: 'openai-responses', anthropic: 'anthropic-messages', google: 'google-stream' } as const;
+const FIXTURES = {
+  openai: 'openai-responses',
+  anthropic: 'anthropic-messages',
+  google: 'google-stream',
+  'openai-compatible': 'chat-completions',
+} as const;
 type Name = keyof typeof FIXTURES;
-const NAMES = ['openai', 'anthropic', 'google'] as const;
+const NAMES = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
 
 const BYTES = Buffer.from('89504e470d0a1a0a', 'hex');
 const DATA = BYTES.toString('base64');
@@ -40,18 +47,22 @@ const REQUEST: ModelRequest = {
 async function setUp(provider: Name, { images, statuses = [] }: { images?: boolean; statuses?: number[] } = {}) {
   const answer = await readFile(new URL(`./fixtures/${FIXTURES[provider]}.sse`, import.meta.url));
   const asked: Record<string, unknown>[] = [];
+  const target = provider === 'openai-compatible' ? { model: 'm', baseUrl: 'http://lab:8000/v1' } : {};
+  const fetch: Fetch = async (url, init) => {
+    if (String(url).endsWith('/models')) return Response.json({ data: [{ id: 'm', max_model_len: 8_192 }] });
+    asked.push(JSON.parse(String(init?.body)));
+    const status = statuses.shift();
+    if (status !== undefined) return Response.json({ error: { message: 'no image input' } }, { status });
+    return new Response(answer, { headers: { 'content-type': 'text/event-stream' } });
+  };
   const models = createModels({
-    config: { models: { m: { provider, apiKey: 'secret-key', ...(images !== undefined && { images }) } } },
+    config: { models: { m: { provider, ...target, apiKey: 'secret-key', ...(images !== undefined && { images }) } } },
     environment: {},
     clock: fakeClock(),
     log: recordingLog(),
     random: () => 0.5,
-    async fetch(_url, init) {
-      asked.push(JSON.parse(String(init?.body)));
-      const status = statuses.shift();
-      if (status !== undefined) return Response.json({ error: { message: 'no image input' } }, { status });
-      return new Response(answer, { headers: { 'content-type': 'text/event-stream' } });
-    },
+    fetch,
+    post: postOver(fetch),
   });
   const model = await models.resolve('m');
   return {
@@ -69,6 +80,7 @@ const SENT: Record<Name, (body: Record<string, unknown>) => unknown> = {
   openai: ({ input }) => userOf(input)?.content,
   anthropic: ({ messages }) => userOf(messages)?.content,
   google: ({ contents }) => userOf(contents)?.parts,
+  'openai-compatible': ({ messages }) => userOf(messages)?.content,
 };
 const userOf = (list: unknown): { content?: unknown; parts?: unknown } | undefined =>
   Array.isArray(list) ? list.find(({ role }) => role === 'user') : undefined;
@@ -83,6 +95,10 @@ const EXPECTED: Record<Name, unknown> = {
     { type: 'text', text: TEXT },
   ],
   google: [{ inlineData: { mimeType: 'image/png', data: DATA } }, { text: TEXT }],
+  'openai-compatible': [
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${DATA}` } },
+    { type: 'text', text: TEXT },
+  ],
 };
 
 const warningOf = (part: ModelPart | undefined) => (part?.type === 'finish' ? part.warning : undefined);

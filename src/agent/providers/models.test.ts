@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warn } from '../../../protocol/notice.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { postOver } from './chat-completions/post-fixture.ts';
 import type { ModelRequest } from './model.ts';
 import { createModels, type ModelsDeps } from './models.ts';
 import type { Fetch } from './provider.ts';
@@ -37,6 +38,7 @@ function setUp(deps: Partial<ModelsDeps> = {}) {
     clock,
     log,
     fetch,
+    post: postOver(fetch),
     random: () => 0.5,
     onHealthChange: ({ circuitState }) => healths.push(circuitState),
     ...deps,
@@ -212,7 +214,7 @@ test('a circuit opened by failed answers stays open although probes succeed', as
     String(url).endsWith('/models')
       ? Response.json({ data: [{ id: 'm', max_model_len: 100 }] })
       : new Response('no', { status: answers.chat, headers: { 'retry-after': '61' } });
-  const { models, clock } = setUp({ ...lab, fetch });
+  const { models, clock } = setUp({ ...lab, fetch, post: postOver(fetch) });
   await models.start();
   const abort = new AbortController();
   const running = models.run(abort.signal);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
+import type { Post } from '../../egress/streamed-post.ts';
 import type { Log } from '../../log.ts';
 import { probeRegularly } from './breaker-probe.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
@@ -31,6 +32,8 @@ export interface ModelsDeps {
   log: Log;
   /** Must not follow redirects, because every request carries a key. */
   fetch: Fetch;
+  /** Like `fetch`, for the answers of openai-compatible servers. */
+  post: Post;
   random?: () => number;
   /** Called when the backend of the default model goes up or down. */
   onHealthChange?: (health: BackendHealth) => void;
@@ -45,7 +48,7 @@ export interface RunningModels extends Models {
 
 /** All models of this daemon, with one circuit breaker per server. */
 export function createModels(deps: ModelsDeps): RunningModels {
-  const { config, environment, clock, log, fetch, random = Math.random } = deps;
+  const { config, environment, clock, log, fetch, post, random = Math.random } = deps;
   const limits = AnswerLimits.parse(config.answers ?? {});
   let localUrl: string | undefined;
   let byDefault = DEMO;
@@ -63,7 +66,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     const { breaker, onOutcome } = backends.of(choice);
     const onRetry = ({ kind }: ProviderError) =>
       log.info({ provider: choice.provider, kind }, 'retrying the model request');
-    const model = createUpstreamModel(choice, { clock, random, fetch, breaker, limits, onOutcome, onRetry });
+    const model = createUpstreamModel(choice, { clock, random, fetch, post, breaker, limits, onOutcome, onRetry });
     models.set(choice.alias, model);
     return model;
   };

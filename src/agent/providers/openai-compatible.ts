@@ -1,3 +1,4 @@
+import { openChatModel } from './chat-completions/chat-model.ts';
 import type { Provider } from './provider.ts';
 
 /**
@@ -5,16 +6,7 @@ import type { Provider } from './provider.ts';
  * gateways.
  */
 export const openaiCompatible: Provider = {
-  async open({ modelId, baseUrl, apiKey, fetch }) {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    return createOpenAICompatible({
-      name: 'openaiCompatible',
-      baseURL: baseUrl,
-      includeUsage: true,
-      ...(apiKey !== undefined && { apiKey }),
-      fetch,
-    }).chatModel(modelId);
-  },
+  open: openChatModel,
   // Servers without reasoning reject the parameter, so the default effort is not sent.
   options: ({ effort }) => (effort === 'medium' ? {} : { reasoning: effort }),
   sendsPlainReasoning: true,

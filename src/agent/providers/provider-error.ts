@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EgressError } from '../../egress/guarded-fetch.ts';
+import { EgressError } from '../../egress/guarded-egress.ts';
 import { ProviderError } from './model.ts';
 
 /** The upstream, as error messages may describe it. */

@@ -1,14 +1,26 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Post } from '../../egress/streamed-post.ts';
 import type { ModelRequest } from './model.ts';
 
 /** A provider: how to open its SDK package, and the options that a request needs. */
 export interface Provider {
   /** Imports the SDK package lazily, to keep startup fast. */
-  open(target: ModelTarget): Promise<LanguageModelV4>;
+  open(target: ModelTarget): Promise<OpenedModel>;
   options(request: ModelRequest, modelId: string): ProviderOptions;
   /** Whether unsigned reasoning of the running turn is sent back as text. Otherwise only signed reasoning is. */
   sendsPlainReasoning: boolean;
 }
+
+/** A model of the SDK, or one of ours that is used in the same way. */
+export interface OpenedModel {
+  modelId: string;
+  doStream(options: LanguageModelV4CallOptions, look?: Look): PromiseLike<{ stream: { getReader(): PartReader } }>;
+}
+
+/** Called with the bytes of a successful answer before they are read. An error from it ends the answer. */
+export type Look = (bytes: Uint8Array) => void;
+
+export type PartReader = Pick<ReadableStreamDefaultReader<LanguageModelV4StreamPart>, 'read' | 'cancel'>;
 
 export type ProviderOptions = Pick<LanguageModelV4CallOptions, 'reasoning' | 'providerOptions'>;
 
@@ -18,6 +30,7 @@ export interface ModelTarget {
   baseUrl: string;
   apiKey?: string | undefined;
   fetch: Fetch;
+  post: Post;
 }
 
 /** `globalThis.fetch`, as far as providers use it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../clock.ts';
 import { ProviderError } from './model.ts';
-import { withRetries } from './retry.ts';
+import { begun, withRetries } from './retry.ts';
 
 function setUp({ random = 0.5 } = {}) {
   const slept: number[] = [];
@@ -26,7 +26,7 @@ function setUp({ random = 0.5 } = {}) {
     }
     const deps = { clock, random: () => random, signal: abort.signal };
     try {
-      for await (const part of withRetries(attempt, deps)) parts.push(part);
+      for await (const part of await withRetries(() => begun(attempt()), deps)) parts.push(part);
       return { parts, tried };
     } catch (error) {
       return { parts, tried, error };

@@ -2,20 +2,19 @@ import type { Clock } from '../../clock.ts';
 import { ProviderError } from './model.ts';
 
 /**
- * Retries up to three attempts in total, while nothing has been delivered and the upstream may recover. Does not retry
- * if the upstream asks for a wait of more than a minute.
+ * Retries up to three attempts in total, if the upstream may recover. Does not retry if the upstream asks for a wait of
+ * more than a minute. An attempt has to resolve with the first part of its answer, because nothing may be retried after
+ * it.
  */
-export async function* withRetries<T>(
-  attempt: () => AsyncIterable<T>,
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
   deps: { clock: Clock; random: () => number; signal: AbortSignal; onRetry?: (error: ProviderError) => void },
-): AsyncGenerator<T> {
+): Promise<T> {
   for (let tried = 1; ; tried++) {
-    const outcome = { delivered: false };
     try {
-      yield* noting(attempt(), outcome);
-      return;
+      return await attempt();
     } catch (error) {
-      const waitMs = outcome.delivered ? undefined : waitBeforeNext(error, tried, deps.random);
+      const waitMs = waitBeforeNext(error, tried, deps.random);
       if (waitMs === undefined) throw error;
       if (error instanceof ProviderError) deps.onRetry?.(error);
       await deps.clock.sleep(waitMs, deps.signal);
@@ -23,11 +22,19 @@ export async function* withRetries<T>(
   }
 }
 
-async function* noting<T>(parts: AsyncIterable<T>, outcome: { delivered: boolean }): AsyncGenerator<T> {
-  for await (const part of parts) {
-    outcome.delivered = true;
-    yield part;
-  }
+/** Waits for the first item. The others are passed on by the iteration itself, so that they cost nothing more. */
+export async function begun<T>(items: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
+  let first: IteratorResult<T> | undefined = await items.next();
+  const iterator: AsyncIterator<T> = {
+    next() {
+      if (first === undefined) return items.next();
+      const result = first;
+      first = undefined;
+      return Promise.resolve(result);
+    },
+    return: (value) => items.return(value),
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
 }
 
 const MAX_ATTEMPTS = 3;

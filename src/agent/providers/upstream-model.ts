@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../clock.ts';
+import type { Post } from '../../egress/streamed-post.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { createImageGate } from './ai-sdk/kept-images.ts';
 import { type AnswerMeter, createAnswerMeter } from './answer-limits.ts';
@@ -16,9 +16,9 @@ import type { ModelChoice } from './model-choice.ts';
 import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
-import type { Fetch, ModelTarget, Provider } from './provider.ts';
+import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
-import { withRetries } from './retry.ts';
+import { begun, withRetries } from './retry.ts';
 
 export interface UpstreamModel extends Model {
   /** Gets the name and context window from the server. Asks once, and again only after a failure. */
@@ -29,6 +29,7 @@ interface UpstreamDeps {
   clock: Clock;
   random: () => number;
   fetch: Fetch;
+  post: Post;
   breaker: CircuitBreaker;
   limits: AnswerLimits;
   /** Called with the error of every failed answer, and with undefined for every complete one. */
@@ -39,62 +40,50 @@ interface UpstreamDeps {
 /** A chosen model with its breaker, retries and deadlines. */
 export function createUpstreamModel(
   choice: ModelChoice & { provider: Exclude<ProviderName, 'demo'> },
-  { clock, random, fetch, breaker, limits, onOutcome, onRetry }: UpstreamDeps,
+  { clock, random, fetch, post, breaker, limits, onOutcome, onRetry }: UpstreamDeps,
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
   const images = createImageGate({ takesImages: choice.settings.images ?? true });
-  const open = createOpening(kind, choice, fetch);
+  const { baseUrl, apiKey } = choice;
+  const open = createOpening(kind, { baseUrl, apiKey, fetch, post });
   let described: Description | undefined;
 
   const learn = async (signal: AbortSignal): Promise<Description> => {
     described ??= await describeChoice(choice, { fetch, clock, signal });
     return described;
   };
-  async function* ask(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  const ask = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
     const modelId = choice.modelId ?? (await learn(signal)).modelId;
     const deadlines = deadlinesFor(choice.baseUrl, limits);
     const meter = createAnswerMeter(limits, choice);
     const model = await open(modelId, meter);
-    yield* streamAiSdk({ model, kind, upstream: choice, attaching: images.attaching(request) }, request, {
-      clock,
-      signal,
-      deadlines,
-      onPart: meter.part,
-    });
-  }
+    const asked = { model, kind, upstream: choice, attaching: images.attaching(request) };
+    const warning = images.warning(request);
+    return begun(streamAiSdk(asked, request, { clock, signal, deadlines, onPart: meter.part, warning }));
+  };
   /**
    * If the server refuses a request with images, retries once without them, so that an image cannot end a conversation.
    */
-  async function* attempt(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-    let spoke = false;
+  const attempt = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
     try {
-      for await (const part of ask(request, signal)) {
-        spoke = true;
-        yield withWarning(part, images.warning(request));
-      }
+      return await ask(request, signal);
     } catch (error) {
-      if (spoke || !images.mayRetry(error, request)) throw error;
-      for await (const part of ask(request, signal)) yield withWarning(part, images.warning(request));
+      if (!images.mayRetry(error, request)) throw error;
+      return ask(request, signal);
     }
-  }
-  const onFailure = (error: unknown) => {
-    if (!(error instanceof ProviderError)) return;
-    onOutcome(error);
-    if (error.kind === 'refused') described = undefined; // the server may have another model by now
   };
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  const onEnd = (error: unknown) => {
+    if (error !== undefined && !(error instanceof ProviderError)) return;
+    onOutcome(error);
+    if (error?.kind === 'refused') described = undefined; // the server may have another model by now
+  };
+  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> => {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
     const settings = limitsOf(choice);
     const askOnce = () => attempt({ ...settings, ...request }, signal);
     const askPatiently = () => withRetries(askOnce, { clock, random, signal, onRetry });
-    try {
-      yield* throughBreaker(breaker, askPatiently, signal);
-      onOutcome(undefined);
-    } catch (error) {
-      onFailure(error);
-      throw error;
-    }
-  }
+    return throughBreaker(breaker, askPatiently, { signal, onEnd });
+  };
   return {
     alias: choice.alias,
     provider: choice.provider,
@@ -109,29 +98,25 @@ export function createUpstreamModel(
   };
 }
 
-type Opened = Pick<LanguageModelV4, 'modelId' | 'doStream'>;
-
 /**
- * Opens the SDK's model once, because opening costs as much as a request. The model has a single `fetch`, so the meter
- * that counts the bytes of an attempt is passed along with the call.
+ * Opens the model once, because opening costs as much as a request. A model of the SDK has a single `fetch`, so the
+ * meter that counts the bytes of an attempt is passed along with the call.
  */
-function createOpening(kind: Provider, { baseUrl, apiKey }: Omit<ModelTarget, 'modelId' | 'fetch'>, fetch: Fetch) {
+function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post }: Omit<ModelTarget, 'modelId'>) {
   const meters = new AsyncLocalStorage<AnswerMeter>();
   const metered: Fetch = async (url, init) => {
     const meter = meters.getStore();
     if (meter === undefined) throw new Error('the model was asked outside of an attempt');
     return withMeter(fetch, meter.bytes)(url, init);
   };
-  let latest: LanguageModelV4 | undefined;
-  return async (modelId: string, meter: AnswerMeter): Promise<Opened> => {
-    const opened = latest?.modelId === modelId ? latest : await kind.open({ modelId, baseUrl, apiKey, fetch: metered });
+  let latest: OpenedModel | undefined;
+  return async (modelId: string, meter: AnswerMeter): Promise<OpenedModel> => {
+    const target = { modelId, baseUrl, apiKey, fetch: metered, post };
+    const opened = latest?.modelId === modelId ? latest : await kind.open(target);
     latest = opened;
-    return { modelId, doStream: (options) => meters.run(meter, () => opened.doStream(options)) };
+    return { modelId, doStream: (options) => meters.run(meter, () => opened.doStream(options, meter.bytes)) };
   };
 }
-
-const withWarning = (part: ModelPart, warning: string | undefined): ModelPart =>
-  part.type === 'finish' && warning !== undefined ? { ...part, warning } : part;
 
 function limitsOf({ settings }: ModelChoice): Pick<ModelRequest, 'maxOutputTokens' | 'temperature'> {
   const { maxOutputTokens, temperature } = settings;

@@ -5,6 +5,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import type { AssistantMessage, Message } from '../message.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { anthropic } from './anthropic.ts';
+import { postOver } from './chat-completions/post-fixture.ts';
 import { google } from './google.ts';
 import { HOSTED } from './known-models.ts';
 import type { ModelPart, ModelRequest } from './model.ts';
@@ -36,7 +37,7 @@ function replay(bytes: Uint8Array, { status = 200, piece = 37 } = {}) {
 async function ask(name: Name, fetch: typeof globalThis.fetch, more: Partial<ModelRequest> = {}): Promise<ModelPart[]> {
   const { modelId, baseUrl, keyName } = HOSTED[name];
   const kind: Provider = PROVIDERS[name];
-  const model = await kind.open({ modelId, baseUrl, apiKey: 'secret-key', fetch });
+  const model = await kind.open({ modelId, baseUrl, apiKey: 'secret-key', fetch, post: postOver(fetch) });
   const request: ModelRequest = {
     system: 'Be brief.',
     messages: [{ role: 'user', content: 'look around' }],

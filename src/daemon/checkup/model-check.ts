@@ -5,7 +5,7 @@ import { findLocalServer } from '../../agent/providers/discovery.ts';
 import { checkModel } from '../../agent/providers/model-check.ts';
 import { chooseDefault, DEMO } from '../../agent/providers/model-choice.ts';
 import { systemClock } from '../../clock.ts';
-import { createGuardedFetch } from '../../egress/guarded-fetch.ts';
+import { createGuardedEgress } from '../../egress/guarded-egress.ts';
 import type { Config } from '../config/config.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -30,7 +30,7 @@ export async function askModel(
   config: Config,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Finding> {
-  const fetch = createGuardedFetch({ privateHosts: () => config.egress.privateHosts, environment });
+  const { fetch } = createGuardedEgress({ privateHosts: () => config.egress.privateHosts, environment });
   const asking = { fetch, clock: systemClock, signal: new AbortController().signal };
   try {
     const known = { config, environment, wanted: environment.HEADGATE_MODEL || undefined };

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { EgressError } from '../../egress/guarded-fetch.ts';
+import { EgressError } from '../../egress/guarded-egress.ts';
 import { type Channel, type Delivery, DeliveryError } from './channel.ts';
 
 /** A destination of config.json. */

@@ -1,8 +1,8 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Clock } from '../../../clock.ts';
-import { type Deadlines, withDeadlines } from '../deadlines.ts';
+import { type Deadlines, watchSilence } from '../deadlines.ts';
 import { type FinishReason, type ModelPart, type ModelRequest, ProviderError, type Usage } from '../model.ts';
-import type { Provider } from '../provider.ts';
+import type { OpenedModel, PartReader, Provider } from '../provider.ts';
 import { nameOf, toProviderError, type Upstream } from '../provider-error.ts';
 import { createCallIds } from './call-ids.ts';
 import { createOriginalParts } from './original-parts.ts';
@@ -10,7 +10,7 @@ import { toPrompt } from './prompt.ts';
 import type { Attaching } from './user-parts.ts';
 
 export interface AiSdkModel {
-  model: Pick<LanguageModelV4, 'modelId' | 'doStream'>;
+  model: OpenedModel;
   kind: Provider;
   upstream: Upstream;
   /** Without it, no attachments can be read. */
@@ -22,33 +22,45 @@ interface Attempt {
   signal: AbortSignal;
   deadlines: Deadlines;
   onPart(part: LanguageModelV4StreamPart): void;
+  /** Of the answer, for the person. */
+  warning?: string | undefined;
 }
 
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
 /**
  * One attempt at an answer through an SDK model. Converts its parts, and its errors to `ProviderError`. An error from
- * `onPart` ends it.
+ * `onPart` ends it. A single generator, because each nested one costs as much per part as reading it.
  */
 export async function* streamAiSdk(
   { model, kind, upstream, attaching }: AiSdkModel,
   request: ModelRequest,
-  { clock, signal, deadlines, onPart }: Attempt,
+  { clock, signal, deadlines, onPart, warning }: Attempt,
 ): AsyncGenerator<ModelPart> {
-  const { modelId } = model;
-  const names = { provider: upstream.provider, modelId };
-  const convert = createConverter({ names, upstream, callIds: createCallIds(request.messages) });
-  const open = (abortSignal: AbortSignal) => {
-    const options = toCallOptions(request, { kind, attaching, modelId, provider: upstream.provider, abortSignal });
-    return readParts({ model, options, upstream, signal: abortSignal });
-  };
-  for await (const part of withDeadlines(open, { clock, signal, deadlines })) {
-    onPart(part);
-    const converted = convert(part);
-    if (converted) yield converted;
-    if (converted?.type === 'finish') return;
+  signal.throwIfAborted();
+  const silence = watchSilence({ clock, signal, deadlines });
+  try {
+    const { provider } = upstream;
+    const { modelId } = model;
+    const callIds = createCallIds(request.messages);
+    const convert = createConverter({ names: { provider, modelId }, upstream, callIds });
+    const options = toCallOptions(request, { kind, attaching, provider, modelId, abortSignal: silence.signal });
+    silence.expect();
+    const reader = await connect({ model, options, upstream, signal: silence.signal });
+    for (;;) {
+      const part = await readPart({ reader, upstream, signal: silence.signal });
+      if (part && ANNOUNCEMENTS.has(part.type)) continue;
+      silence.arrived();
+      if (!part) throw brokenOff(upstream);
+      onPart(part);
+      const converted = convert(part);
+      if (converted) yield withWarning(converted, warning);
+      if (converted?.type === 'finish') return;
+      silence.expect();
+    }
+  } finally {
+    silence.stop();
   }
-  throw brokenOff(upstream);
 }
 
 /** Parts without meaning for the runtime (starts, ends, argument fragments) become undefined. */
@@ -120,38 +132,7 @@ function toCallOptions(
   };
 }
 
-interface Reading {
-  model: AiSdkModel['model'];
-  options: LanguageModelV4CallOptions;
-  upstream: Upstream;
-  signal: AbortSignal;
-}
-
-/**
- * The parts that the upstream sent, without those that the SDK adds, so that each one shows that the upstream is alive.
- */
-async function* readParts({ model, options, upstream, signal }: Reading): AsyncGenerator<LanguageModelV4StreamPart> {
-  signal.throwIfAborted();
-  const stream = await connect({ model, options, upstream, signal });
-  const reader = stream.getReader();
-  const cancel = () => void reader.cancel(signal.reason).catch(() => undefined); // an errored stream is already closed
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    for (;;) {
-      const next = await reader.read();
-      if (next.done) break;
-      if (!ANNOUNCEMENTS.has(next.value.type)) yield next.value;
-    }
-    signal.throwIfAborted();
-  } catch (error) {
-    signal.throwIfAborted();
-    throw toProviderError(error, upstream, 'stream');
-  } finally {
-    signal.removeEventListener('abort', cancel);
-    cancel();
-  }
-}
-
+/** Parts that the SDK adds, which do not show that the upstream is alive. */
 const ANNOUNCEMENTS = new Set<LanguageModelV4StreamPart['type']>([
   'stream-start',
   'response-metadata',
@@ -159,15 +140,41 @@ const ANNOUNCEMENTS = new Set<LanguageModelV4StreamPart['type']>([
   'raw',
 ]);
 
-async function connect({ model, options, upstream, signal }: Reading) {
+interface Call {
+  model: AiSdkModel['model'];
+  options: LanguageModelV4CallOptions;
+  upstream: Upstream;
+  signal: AbortSignal;
+}
+
+/** A reader that closes its connection when the signal aborts. */
+async function connect({ model, options, upstream, signal }: Call): Promise<PartReader> {
   try {
     const { stream } = await model.doStream(options);
-    return stream;
+    const reader = stream.getReader();
+    const cancel = () => void reader.cancel(signal.reason).catch(() => undefined); // an errored stream is already closed
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+    return reader;
   } catch (error) {
     signal.throwIfAborted();
     throw toProviderError(error, upstream, 'connect');
   }
 }
+
+async function readPart({ reader, upstream, signal }: { reader: PartReader; upstream: Upstream; signal: AbortSignal }) {
+  try {
+    const { value, done } = await reader.read();
+    if (done) signal.throwIfAborted();
+    return value;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toProviderError(error, upstream, 'stream');
+  }
+}
+
+const withWarning = (part: ModelPart, warning: string | undefined): ModelPart =>
+  part.type === 'finish' && warning !== undefined ? { ...part, warning } : part;
 
 function toFinish(
   { finishReason, usage }: FinishPart,

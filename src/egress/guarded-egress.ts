@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { unescape as decode } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import { classifyAddress, isPrivateName } from './egress-address.ts';
+import { type Post, postThrough } from './streamed-post.ts';
 
 /** Why the daemon did not send a request, or did not follow its answer. */
 export type EgressReason = 'address' | 'redirect';
@@ -26,29 +27,48 @@ interface GuardOptions {
   lookup?: LookupFunction;
 }
 
+/** Two ways to send a request, with the same rules and the same connections. */
+interface Egress {
+  fetch: typeof fetch;
+  post: Post;
+}
+
 /**
- * `fetch` for addresses that come from the configuration or a client. It does not follow redirects, so that keys reach
- * only configured hosts, and refuses link-local and metadata addresses. A name may resolve to a private address only if
- * the name is private (`localhost`, `nas.local`) or listed in `egress.privateHosts`. It connects to the address that was
- * checked. Throws EgressError. Behind a proxy, only literal addresses are checked.
+ * Requests to addresses that come from the configuration or a client. They do not follow redirects, so that keys reach
+ * only configured hosts, and refuse link-local and metadata addresses. A name may resolve to a private address only if
+ * the name is private (`localhost`, `nas.local`) or listed in `egress.privateHosts`. They connect to the address that
+ * was checked. Both throw EgressError. Behind a proxy, only literal addresses are checked.
  */
-export function createGuardedFetch({ privateHosts, environment, lookup = lookUpName }: GuardOptions): typeof fetch {
+export function createGuardedEgress({ privateHosts, environment, lookup = lookUpName }: GuardOptions): Egress {
   const isPrivateHost = (host: string) =>
     isPrivateName(host) || privateHosts().some((known) => isSameHost(known, host));
   const guarded = guardLookup(lookup, isPrivateHost);
-  let opened: Promise<Opened> | undefined;
-  const send = async (input: URL | string, init: RequestInit | undefined): Promise<Response> => {
-    opened ??= openAgent(environment, guarded);
-    const { fetch, dispatcher } = await opened;
-    return fetch(input, { ...init, redirect: 'manual', dispatcher });
+  let opening: Promise<Opened> | undefined;
+  const open = () => {
+    opening ??= openAgent(environment, guarded);
+    return opening;
   };
-  return async (input, init) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    requireAllowedLiteral(url);
-    const response = await send(...withoutCredentials(url, init));
-    if (!REDIRECTS.has(response.status)) return response;
-    await response.body?.cancel();
-    throw redirected(url, response.headers.get('location'));
+  return {
+    async fetch(input, init) {
+      const url = new URL(input instanceof Request ? input.url : input);
+      requireAllowedLiteral(url);
+      const [bare, basic] = withoutCredentials(url, init?.headers);
+      const { fetch, dispatcher } = await open();
+      const response = await fetch(bare, { ...init, ...(basic && { headers: basic }), redirect: 'manual', dispatcher });
+      if (!REDIRECTS.has(response.status)) return response;
+      await response.body?.cancel();
+      throw redirected(url, response.headers.get('location'));
+    },
+    async post(address, request) {
+      const url = new URL(address);
+      requireAllowedLiteral(url);
+      const [bare, basic] = withoutCredentials(url, request.headers);
+      const { dispatcher } = await open();
+      const response = await postThrough(dispatcher, bare, { ...request, ...(basic && { headers: basic }) });
+      if (!REDIRECTS.has(response.status)) return response;
+      response.body.cancel();
+      throw redirected(url, response.headers.location ?? null);
+    },
   };
 }
 
@@ -58,17 +78,20 @@ function requireAllowedLiteral({ hostname }: URL): void {
   if (isIP(host) !== 0 && classifyAddress(host) === 'refused') throw refusedAddress(host, host);
 }
 
-/** Sends user and password of a URL as Basic authentication, because `fetch` refuses such URLs and repeats both in its error. */
-function withoutCredentials(url: URL, init: RequestInit | undefined): [URL, RequestInit | undefined] {
+/**
+ * Removes user and password of a URL, because `fetch` refuses such URLs and repeats both in its error. Returns the
+ * headers that send them as Basic authentication.
+ */
+function withoutCredentials(url: URL, headers: HeadersInit | undefined): [URL, Record<string, string> | undefined] {
   const { username, password } = url;
-  if (username === '' && password === '') return [url, init];
+  if (username === '' && password === '') return [url, undefined];
   const bare = new URL(url);
   bare.username = '';
   bare.password = '';
-  const headers = new Headers(init?.headers);
+  const all = new Headers(headers);
   const basic = Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64');
-  if (!headers.has('authorization')) headers.set('authorization', `Basic ${basic}`); // an explicit header wins
-  return [bare, { ...init, headers: Object.fromEntries(headers) }];
+  if (!all.has('authorization')) all.set('authorization', `Basic ${basic}`); // an explicit header wins
+  return [bare, Object.fromEntries(all)];
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -83,10 +106,21 @@ async function openAgent(environment: GuardOptions['environment'], lookup: Looku
   // The package is CommonJS: bundled, it has a default export only.
   const { Agent, EnvHttpProxyAgent, fetch } = (await import('undici')).default;
   const viaProxy = environment.NODE_USE_ENV_PROXY === '1';
-  const options = { connect: { lookup } };
-  const dispatcher = viaProxy ? new EnvHttpProxyAgent(options) : new Agent(options);
+  const connect = { lookup };
+  const dispatcher = viaProxy ? new EnvHttpProxyAgent({ connect, ...proxiesOf(environment) }) : new Agent({ connect });
   if (!isLikeGlobal(fetch)) throw new TypeError('undici has no fetch');
   return { fetch, dispatcher };
+}
+
+function proxiesOf(environment: GuardOptions['environment']) {
+  const [httpProxy, httpsProxy, noProxy] = ['http_proxy', 'https_proxy', 'no_proxy'].map(
+    (name) => environment[name] ?? environment[name.toUpperCase()],
+  );
+  return {
+    ...(httpProxy !== undefined && { httpProxy }),
+    ...(httpsProxy !== undefined && { httpsProxy }),
+    ...(noProxy !== undefined && { noProxy }),
+  };
 }
 
 /** undici's types use its own classes, which work like the global ones. */

@@ -1,0 +1,111 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { z } from 'zod';
+import type { ArrivingBytes, PostResponse } from '../../../egress/streamed-post.ts';
+import type { Look, ModelTarget, OpenedModel, PartReader } from '../provider.ts';
+import type { ChatParts } from './chat-parts.ts';
+
+/**
+ * A model behind the chat completions API. The SDK builds the body of a request. Its reader of answers is replaced,
+ * because it costs more than everything else that the daemon does with an answer (decision 16).
+ */
+export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTarget): Promise<OpenedModel> {
+  const [{ OpenAICompatibleChatLanguageModel }, { createChatParts }] = await Promise.all([
+    import('@ai-sdk/openai-compatible'),
+    import('./chat-parts.ts'),
+  ]);
+  const url = `${baseUrl.replace(/\/$/, '')}/chat/completions`;
+  const sdk = new OpenAICompatibleChatLanguageModel(modelId, { provider: 'openaiCompatible.chat', url: () => url });
+  const headers = {
+    'content-type': 'application/json',
+    accept: '*/*',
+    'user-agent': 'headgate',
+    ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+  };
+  return {
+    modelId,
+    async doStream({ abortSignal: signal = NEVER, ...options }, look = () => undefined) {
+      const body = await bodyOf(sdk, options);
+      const response = await post(url, { headers, body, signal });
+      if (response.status < 200 || response.status > 299) throw await toError(response);
+      return { stream: { getReader: () => createReader(response.body, { parts: createChatParts(), look }) } };
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+interface BodyBuilder {
+  prepareRequest(options: LanguageModelV4CallOptions): Promise<{ body: Record<string, unknown> }>;
+}
+
+async function bodyOf(builder: BodyBuilder, options: LanguageModelV4CallOptions): Promise<string> {
+  const { body } = await builder.prepareRequest(options);
+  return JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } });
+}
+
+/** Gives all parts that have arrived before it reports an error. */
+function createReader(body: ArrivingBytes, { parts, look }: { parts: ChatParts; look: Look }): PartReader {
+  let over: { error?: unknown } | undefined;
+  const readMore = async () => {
+    try {
+      const arrived = await body.read();
+      for (const bytes of arrived ?? []) {
+        look(bytes);
+        parts.feed(bytes);
+      }
+      if (arrived) return;
+      over = {};
+      parts.end();
+    } catch (error) {
+      over = { error };
+    }
+  };
+  return {
+    async read() {
+      for (;;) {
+        const value = parts.take();
+        if (value) return { done: false, value };
+        if (over && 'error' in over) throw over.error;
+        if (over) return { done: true, value: undefined };
+        await readMore();
+      }
+    },
+    async cancel() {
+      body.cancel();
+    },
+  };
+}
+
+/** Longer error messages are cut off; nobody reads them. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
+
+/** The error of a refused request, in the form in which the SDK reports it. */
+async function toError({ status, statusText, headers, body }: PostResponse): Promise<Error> {
+  const text = await textOf(body);
+  const message = messageIn(text) ?? statusText;
+  return Object.assign(new Error(message), { statusCode: status, responseHeaders: headers, responseBody: text });
+}
+
+async function textOf(body: ArrivingBytes): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for (let arrived = await body.read(); arrived; arrived = await body.read()) {
+    for (const piece of arrived) {
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+    if (bytes > MAX_ERROR_BYTES) body.cancel();
+    if (bytes > MAX_ERROR_BYTES) break;
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    return ErrorBody.parse(JSON.parse(text)).error.message;
+  } catch {
+    return undefined; // an error page, or nothing
+  }
+}
