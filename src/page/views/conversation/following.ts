@@ -29,6 +29,10 @@ export class Following {
     });
     sizes.observe(content);
     sizes.observe(view);
+    // The observer of sizes comes too late for content that shrinks and grows again before the next frame: the view was
+    // moved up by the shorter content, and its size is as before, so it would look as if the person had scrolled.
+    const changes = new MutationObserver(() => this.settle());
+    changes.observe(content, { childList: true, subtree: true });
     const leave = (event: WheelEvent | KeyboardEvent) => this.#onLeaving(event, view);
     const scroll = () => this.#onScroll(view);
     view.addEventListener('scroll', scroll, { passive: true });
@@ -36,6 +40,7 @@ export class Following {
     view.addEventListener('keydown', leave);
     return () => {
       sizes.disconnect();
+      changes.disconnect();
       view.removeEventListener('scroll', scroll);
       view.removeEventListener('wheel', leave);
       view.removeEventListener('keydown', leave);
