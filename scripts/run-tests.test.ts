@@ -138,7 +138,7 @@ test('an error outside of every test is shown, even if all tests pass', async (t
     `test('one', () => { setImmediate(() => { throw new Error('it is 5'); }); });`,
     `test('one', () => { setImmediate(() => void Promise.reject(new Error('it is 6'))); });`,
     `test('one', () => { setImmediate(() => { throw new Error('it is 7'); }); }); test('two', () => { throw new Error('other'); });`,
-  ].map((text) => `${text} test('last', () => new Promise((resolve) => setTimeout(resolve, 20)));`);
+  ].map((text) => `${text} test('last', () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))));`);
   const { told, result } = await runTexts(t, samples);
   for (const wanted of ['it is 5', 'it is 6', 'it is 7']) {
     assert.match(told, new RegExp(`ended with 1\\n  Error: .*"Error: ${wanted}"`));

@@ -88,7 +88,7 @@ export class World {
 
   /** Ends all faults. */
   async calm(ms: number): Promise<void> {
-    await this.#pass(1); // otherwise nothing would show what came before the jump
+    await this.#pass(1); // so that an action just before and the jump have different times
     this.#jump(-this.#wrongMs);
     this.runs.isCalm = true;
     for (const index of this.#processes.keys()) if (!this.#alive(index)) this.#start(index);

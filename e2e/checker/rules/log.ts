@@ -28,7 +28,7 @@ function firstOutOfPlace(numbers: number[]): { place: number; number: number } |
 /** Logs and messages only grow, and ended runs and decided approvals do not change (promises 1 and 3). */
 export function* nothingForgotten({ disk, earlier }: Evidence): Generator<Finding> {
   if (!earlier) return;
-  if (earlier.epoch !== disk.epoch) return; // the log was replaced, and its readers are told
+  if (earlier.epoch !== disk.epoch) return; // the log was replaced; a new epoch tells its readers so
   const now = new Map(disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
   for (const before of earlier.workstreams) {
     const after = now.get(before.wsId);

@@ -79,7 +79,7 @@ export interface PreviewStyle {
   room: Room | undefined;
 }
 
-/** A command or a diff, in full or cut to its beginning and end. Empty if the subject is all of it. */
+/** A command or a diff, in full or cut to its beginning and end. Empty if the subject already shows all of it. */
 export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'subject'>, { paint, room }: PreviewStyle): string[] {
   if (!hasOwnPreview(call)) return [];
   const text = toSafeText(toVisibleText(call.preview));

@@ -55,7 +55,7 @@ export class JobBook {
     else this.#foreign.delete(jobId);
   }
 
-  /** Until now another scheduler was in charge of the job: it ran it, or was the only one to know what is due. */
+  /** Another scheduler was in charge of the job until now. Only that one knew what was due, or it ran the job. */
   leftToOthers(jobId: string): void {
     this.#others.set(jobId, this.#clock.now());
   }

@@ -140,6 +140,27 @@ test('a credential revoked during its check opens no connection', async () => {
   assert.deepEqual([calls.includes('close 1008 unauthorized'), broadcast.size], [true, 0]);
 });
 
+test('a credential revoked between its check and the answer gets no hello', async () => {
+  const { call, revocation, frames, calls, seen, endTurn } = openConnection();
+  call('c', 'connect', CONNECT);
+  await new Promise(setImmediate); // the credential is checked
+  assert.deepEqual(seen, ['left lobby', 'present c1']);
+  revocation.abort();
+  await endTurn();
+  assert.deepEqual(frames(), []);
+  assert.match(calls.join(), /close 1008/);
+  assert.equal(seen.at(-1), 'absent c1');
+});
+
+test('a client that leaves between the check of its credential and the answer leaves nothing behind', async () => {
+  const { call, connection, frames, broadcast, seen, endTurn } = openConnection();
+  call('c', 'connect', CONNECT);
+  await new Promise(setImmediate);
+  connection.onClose();
+  await endTurn();
+  assert.deepEqual([frames(), seen.at(-1), broadcast.size], [[], 'absent c1', 0]);
+});
+
 test('a closed connection ignores frames and sends none', async () => {
   const { welcome, connection, call, endTurn, frames, seen } = openConnection();
   await welcome();

@@ -178,13 +178,14 @@ export class Connection implements WireListener {
     this.#endHandshake();
     const isStranger = principal.source.kind === 'unpaired';
     if (!isStranger) this.#appear(params);
+    this.#endings.push(this.#deps.revocations.watch(principal.ended, () => this.close('unauthorized')));
     // Together with the others of this turn: the list of clients changes with each, and is then encoded once for all.
     this.#deps.defer(() => this.#welcome(accepted));
   }
 
   #welcome({ id, params, principal }: Accepted): void {
     if (this.#state !== 'joining') return;
-    const { hello, revocations, log } = this.#deps;
+    const { hello, log } = this.#deps;
     const { connId } = this.#upgrade;
     this.#state = 'open';
     this.#outbox.answer(encodeAnswerOf(id, hello(connId, principal)));
@@ -193,7 +194,6 @@ export class Connection implements WireListener {
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));
     this.#joinNodes(params, principal);
-    this.#endings.push(revocations.watch(principal.ended, () => this.close('unauthorized')));
     this.#wire.resume();
     for (const frame of this.#early) this.onMessage(frame);
     this.#early = [];

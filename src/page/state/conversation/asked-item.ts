@@ -12,7 +12,7 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 /** A call that waits for approval, with its parsed preview. */
 export interface ReadItem {
   item: ApprovalItem;
-  /** Undefined if the subject is all of it. */
+  /** Undefined if the subject already shows all of it. */
   preview: ReadText | undefined;
 }
 

@@ -16,7 +16,7 @@ test('an edit is shown as a diff, a written file as all new', () => {
   );
 });
 
-test('a multi-line command is its own preview; if the subject is all of it, there is none', () => {
+test('the preview of a command is its text; there is none if the subject already shows all of it', () => {
   assert.equal(recall('bash', { command: 'cd x\nmake' }), 'cd x\nmake');
   assert.equal(recall('bash', { command: 'make' }), '');
   assert.equal(recall('read_file', { path: 'a' }), '');

@@ -6,7 +6,7 @@ const MAX_CHARS = 100_000;
 
 /**
  * Rebuilds the preview of a stored call from its arguments, as the history has none. An edit becomes a diff of its two
- * texts, a written file its content. Empty if the subject is all of it.
+ * texts, a written file its content. Empty if the subject already shows all of it.
  */
 export function recallPreview({ name, arguments: text }: { name: string; arguments: string }): string {
   const { path, old_string, new_string, content, command } = readTexts(text);
