@@ -32,12 +32,15 @@ async function start(talk: Conversation, name: string, command: string) {
   return question;
 }
 
-/** In addition to the time of an idle process on a busy machine. */
-const QUICK_MS = 200;
+/** A bound against a daemon that hangs; how quick it is, the benchmark measures. */
+const ANSWERS_WITHIN_MS = 2_000;
 
 function assertWell({ peakBytes, healthP90Ms, bareP90Ms }: Watched): void {
   assert.ok(peakBytes < MAX_RSS, `${Math.round(peakBytes / MIB)} MiB`);
-  assert.ok(healthP90Ms <= QUICK_MS + 5 * bareP90Ms, `/health took ${healthP90Ms} ms, nothing at all ${bareP90Ms} ms`);
+  assert.ok(
+    healthP90Ms <= ANSWERS_WITHIN_MS + 5 * bareP90Ms,
+    `/health took ${healthP90Ms} ms, nothing at all ${bareP90Ms} ms`,
+  );
 }
 
 /** Commands that end on their own, and the output that the model reads. */
