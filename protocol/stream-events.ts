@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MessageFailure, RunOutcome } from './run-outcome.ts';
 
 /** The states of a workstream (spec http-and-sse, "States and transitions"). */
 export const WorkstreamState = z.enum(['idle', 'thinking', 'running', 'attention', 'error']);
@@ -21,6 +22,11 @@ export const ApprovalItem = z
     approval_label: z.string(),
     needs_approval: z.boolean(),
     error: z.string().nullable(),
+    /**
+     * Why a person is asked although the call may need no approval: the run made the same call this many times before,
+     * with the same result.
+     */
+    repeated: z.int().min(1).optional(),
     /** Set when the call will run, or ran, without the sandbox: why. */
     not_sandboxed: z.string().optional(),
   })
@@ -54,29 +60,6 @@ export const Attachment = z
   })
   .meta({ id: 'Attachment' });
 export type Attachment = z.infer<typeof Attachment>;
-
-/**
- * Why a message got no answer at all. It stays in the history, but the model no longer reads it: otherwise an upstream that
- * refused it would refuse every later message, too.
- */
-export const MessageFailure = z
-  .object({
-    code: z.enum([
-      'refused', // the upstream reports an invalid request
-      'content_filter',
-      'unauthorized',
-      'rate_limited',
-      'unreachable',
-      'circuit_open',
-      'timeout',
-      'interrupted', // the answer ended before its first word
-      'over_limit',
-      'internal',
-    ]),
-    text: z.string(),
-  })
-  .meta({ id: 'MessageFailure' });
-export type MessageFailure = z.infer<typeof MessageFailure>;
 
 /** How a tool call ended. Programs use this; the text of a result is for people and the model. */
 export const CallOutcome = z
@@ -124,7 +107,7 @@ export const HistoryMessage = z
     denied: z.boolean().optional(),
     /** This message is damaged in the database. `content` says so, and the role is unknown. */
     damaged: z.literal(true).optional(),
-    /** The answer was cut off by a cancel. */
+    /** The answer was cut off: by a cancel, an error, or the model's output limit. */
     partial: z.boolean().optional(),
     created_ms: z.int().min(0).optional(),
   })
@@ -166,18 +149,6 @@ export const HistoryNote = z
   ])
   .meta({ id: 'HistoryNote' });
 export type HistoryNote = z.infer<typeof HistoryNote>;
-
-/** How a run ended; on the `ws_state` that ends it. */
-export const RunOutcome = z
-  .object({
-    run_id: z.string(),
-    status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
-    error: z.string().optional(),
-    /** The run ended without any answer, so its message is marked with this. */
-    failed: MessageFailure.optional(),
-  })
-  .meta({ id: 'RunOutcome' });
-export type RunOutcome = z.infer<typeof RunOutcome>;
 
 /** `tool_result` is `StreamToolResult` in the documents. */
 const idOf = (type: string) => `Stream${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;

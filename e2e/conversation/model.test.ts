@@ -4,7 +4,7 @@ import { type Conversation, openConversation } from '../support/clients/conversa
 import { turnLines } from '../support/clients/story.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { callTools, fail, finishWith, reset, say, stall, think, useTokens } from '../support/model/scripted-steps.ts';
+import { callTools, fail, reset, say, stall, think, useTokens } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -46,21 +46,6 @@ test('token counts, including cached tokens, are reported after each turn', asyn
     cache_creation_tokens: 0,
     cache_read_tokens: 2_500,
   });
-});
-
-test('an answer cut off at the token limit is marked, and a call in it does not run', async () => {
-  await using talk = await openConversation(daemon);
-  const cut = callTools({ name: 'bash', arguments: '{"command": "rm -r' });
-  model.when('too long', [say('and so'), cut, finishWith('length')]);
-  await (await talk.ask('too long')).answer;
-  const ledger = await talk.agree();
-  assert.deepEqual(talk.story(), [
-    'agent: too long',
-    ...turnLines('and so'),
-    'error: Warning: the answer was cut off at the model’s output limit.',
-    'state idle (ok)',
-  ]);
-  assert.deepEqual(speechOf(ledger), ['user: too long', 'assistant: and so']);
 });
 
 test('a request to a busy model is retried without showing it', async () => {

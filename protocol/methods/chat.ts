@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 import { LIMITS } from '../limits.ts';
-import { MessageFailure } from '../stream-events.ts';
+import { MessageFailure } from '../run-outcome.ts';
 
 const Count = z.int().min(0);
 

@@ -1,4 +1,5 @@
-import type { Attachment, CallOutcome, MessageFailure } from '../../protocol/stream-events.ts';
+import type { MessageFailure } from '../../protocol/run-outcome.ts';
+import type { Attachment, CallOutcome } from '../../protocol/stream-events.ts';
 
 /** One tool call, as the model wrote it. */
 export interface ToolCall {
@@ -30,6 +31,8 @@ export type Message =
       toolCalls: ToolCall[];
       /** The answer was cut off (cancelled or too long). The content is what was shown. */
       partial?: boolean;
+      /** The part of the answer before the output limit; the rest is its continuation. */
+      cutPart?: CutPart;
       /** Data that a provider needs back unchanged, such as signed reasoning, by provider name. */
       providerData?: Record<string, unknown>;
     }
@@ -49,7 +52,16 @@ export type Message =
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */
       kept?: KeptOutput;
+      /** What the daemon tells the model after the output. */
+      notice?: string;
     };
+
+/** How much of an answer came before the output limit of its model, with its provider's data for this part. */
+export interface CutPart {
+  contentChars: number;
+  reasoningChars: number;
+  providerData?: Record<string, unknown>;
+}
 
 /** A long output stored for people: its file name and size. */
 export interface KeptOutput {

@@ -39,17 +39,17 @@ export function observeWorkstreams({
       unseenRuns.begun(wsId, source === 'person' ? place : undefined);
     },
     onEnded(_data, _run, { status }) {
-      if (status === 'error' || status === 'timeout') metrics.error();
+      if (status !== 'ok' && status !== 'cancelled') metrics.error();
       onAnswer();
     },
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
-    onUsage({ usage }) {
-      metrics.tokens('prompt', usage.promptTokens);
-      metrics.tokens('completion', usage.completionTokens);
-      metrics.tokens('cache_creation', usage.cacheCreationTokens);
-      metrics.tokens('cache_read', usage.cacheReadTokens);
+    onUsage({ usage, spent = usage }) {
+      metrics.tokens('prompt', spent.promptTokens);
+      metrics.tokens('completion', spent.completionTokens);
+      metrics.tokens('cache_creation', spent.cacheCreationTokens);
+      metrics.tokens('cache_read', spent.cacheReadTokens);
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),

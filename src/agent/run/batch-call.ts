@@ -3,13 +3,15 @@ import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { ToolCall } from '../message.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
+import { type CallKeys, fingerprint, timesOf, type Verdict, verdictOf } from './limits/repeats.ts';
 import type { RunContext } from './run-context.ts';
 
 /** A prepared call of the batch. */
 export interface BatchCall {
   call: ToolCall;
   prepared: PreparedCall;
-  digest: string;
+  /** What identifies it: what it does, and what its approval is bound to. */
+  keys: CallKeys;
 }
 
 /** Prepares a call and computes the digest that its approval is bound to. */
@@ -24,22 +26,29 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
     workdir: workdir.folder,
     ...(bindTo !== undefined && { bindTo }),
   });
-  return { call, prepared, digest };
+  return { call, prepared, keys: { call: fingerprint(call.name, prepared.canonicalArguments), digest } };
 }
 
+/** Judges a call by what the run did before. */
+export const judge = ({ progress }: RunContext, { keys }: BatchCall): Verdict =>
+  verdictOf(progress.repeats, keys, progress.turns);
+
 /** The call as shown to people. */
-export function toItem(run: RunContext, { call, prepared }: BatchCall): ApprovalItem {
+export function toItem(run: RunContext, item: BatchCall): ApprovalItem {
+  const { call, prepared, keys } = item;
   const notSandboxed = whyNotSandboxed(run, call);
   const { subject } = prepared;
   const ready = prepared.kind === 'ready' ? prepared : undefined;
+  const isRepeated = judge(run, item) === 'ask';
   return {
     call_id: call.id,
     ...(subject === '' ? { header: toVisibleLine(call.name) } : { header: `${call.name}: ${subject}`, subject }),
     preview: ready?.preview ?? '',
     func_name: call.name,
     approval_label: ready?.approvalLabel ?? call.name,
-    needs_approval: ready?.needsApproval ?? false,
+    needs_approval: isRepeated || (ready?.needsApproval ?? false),
     error: prepared.kind === 'refused' ? prepared.reason : null,
+    ...(isRepeated && { repeated: timesOf(run.progress.repeats, keys.call) }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
   };
 }

@@ -217,7 +217,7 @@ test('at most four tools run at once', async () => {
     running -= 1;
     return { output: '', outcome: 'done' as const };
   };
-  const calls = Array.from({ length: 10 }, (_, index) => callOf(`c${index}`));
+  const calls = Array.from({ length: 10 }, (_, index) => callOf(`c${index}`, 'act', `{"n":${index}}`));
   const fixture = fixtureOf(calls, { tools: { act: { execute } } });
   await runBatch(fixture.run);
   assert.deepEqual([most, running, fixture.messages.length], [4, 0, 11]);
@@ -243,7 +243,7 @@ test('an exception in a tool becomes an error for the model, and is logged', asy
 
 test('no further call starts once a step cannot be recorded', async () => {
   const started: string[] = [];
-  const calls = Array.from({ length: 9 }, (_, index) => callOf(`c${index}`));
+  const calls = Array.from({ length: 9 }, (_, index) => callOf(`c${index}`, 'act', `{"n":${index}}`));
   const fixture = fixtureOf(calls, {
     tools: { act: { execute: (_, { id }) => ({ output: `${started.push(id)}`, outcome: 'done' }) } },
     onRecord({ journal = [] }) {

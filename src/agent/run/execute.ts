@@ -1,5 +1,7 @@
 import type { ToolOutcome } from '../tools/tool.ts';
 import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
+import { resultHash } from './limits/repeats.ts';
+import { noteLimit } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
@@ -24,7 +26,7 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
   run.signal.throwIfAborted();
 }
 
-async function executeCall(run: RunContext, { call, prepared }: BatchCall): Promise<void> {
+async function executeCall(run: RunContext, { call, prepared, keys }: BatchCall): Promise<void> {
   if (prepared.kind !== 'ready') return;
   await run.settings.workdir.check(); // the approval may have waited for hours
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
@@ -48,5 +50,8 @@ async function executeCall(run: RunContext, { call, prepared }: BatchCall): Prom
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   // The call's effect is known now; a full disk must not make its outcome unknown.
   const notSandboxed = whyNotSandboxed(run, call);
-  await recordAtLast(run, () => resultStep([{ call, result, durationMs, notSandboxed }]));
+  const changes = !readOnly && { changes: true as const };
+  const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
+  const results = noteLimit(run, [{ call, result, durationMs, notSandboxed, trace }]);
+  await recordAtLast(run, () => resultStep(results));
 }

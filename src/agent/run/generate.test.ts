@@ -25,7 +25,7 @@ test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream
     turns: [[{ type: 'reasoning', text: 'hm' }, { type: 'content', text: 'Hel' }, ...answerOf('lo', [callOf('one')])]],
   });
   const generated = await generate(fixture.run);
-  assert.deepEqual(generated, { kind: 'answered', calls: [callOf('one')], text: 'Hello' });
+  assert.deepEqual(generated, { kind: 'answered', text: 'Hello' });
   assert.deepEqual(fixture.events, [
     ...START,
     { type: 'thinking_stop' },
@@ -59,17 +59,96 @@ test('a turn is recorded before the model is called', async () => {
   assert.equal((await generate(fixture.run)).kind, 'answered');
 });
 
-test('an answer cut off at the output limit drops its calls, with a warning', async () => {
+test('an answer cut off in its calls keeps them, marked as cut', async () => {
   const fixture = runFixture({
     turns: [[{ type: 'content', text: 'so' }, { type: 'tool_call', call: callOf('one') }, finish('length')]],
   });
-  assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: 'so' });
-  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'so', toolCalls: [], partial: true });
-  assert.deepEqual(fixture.journal.at(-1), { kind: 'model_answered', calls: [] });
-  assert.deepEqual(fixture.events.at(-1), {
-    type: 'error',
-    message: 'Warning: the answer was cut off at the model’s output limit.',
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: 'so' });
+  assert.deepEqual(fixture.messages.at(-1), {
+    role: 'assistant',
+    content: 'so',
+    toolCalls: [callOf('one')],
+    partial: true,
   });
+  assert.deepEqual(fixture.journal.at(-1), { kind: 'model_answered', calls: [callOf('one')], cut: 'once' });
+});
+
+test('a text cut off at the output limit is continued as one answer', async () => {
+  const fixture = runFixture({
+    turns: [
+      [{ type: 'reasoning', text: 'hm' }, { type: 'content', text: 'Once upon' }, finish('length')],
+      [{ type: 'reasoning', text: ', yes' }, { type: 'content', text: ' a time.' }, finish('stop')],
+    ],
+  });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: 'Once upon a time.' });
+  const cutPart = { contentChars: 9, reasoningChars: 2 };
+  assert.deepEqual(fixture.requests[1]?.messages, [
+    ...(fixture.requests[0]?.messages ?? []),
+    { role: 'assistant', content: 'Once upon', reasoning: 'hm', toolCalls: [], cutPart },
+  ]);
+  assert.deepEqual(fixture.messages.slice(1), [
+    { role: 'assistant', content: 'Once upon a time.', reasoning: 'hm, yes', toolCalls: [], cutPart },
+  ]);
+  assert.deepEqual(
+    fixture.events.map(({ type }) => type),
+    [
+      'thinking_start',
+      'ws_state',
+      'thinking_stop',
+      'reasoning',
+      'content',
+      'reasoning',
+      'content',
+      'stream_end',
+      'status',
+    ],
+  );
+  const twice = { promptTokens: 180, completionTokens: 20, cacheCreationTokens: 6, cacheReadTokens: 8 };
+  assert.deepEqual(fixture.steps.at(-1)?.usage, {
+    usage: USAGE,
+    contextWindow: 1_000,
+    spent: twice,
+  });
+  assert.deepEqual(fixture.journal.at(-1), { kind: 'model_answered', calls: [] });
+});
+
+for (const [title, second] of [
+  ['the continuation is cut, too', [{ type: 'content', text: ' a' }, finish('length')]],
+  ['the continuation has no text', [finish('stop')]],
+] as const) {
+  test(`an answer is cut for good if ${title}`, async () => {
+    const fixture = runFixture({ turns: [[{ type: 'content', text: 'Once upon' }, finish('length')], [...second]] });
+    await generate(fixture.run);
+    const stored = fixture.messages.at(-1);
+    assert.deepEqual(
+      [fixture.requests.length, stored?.role === 'assistant' && stored.partial, fixture.journal.at(-1)],
+      [2, true, { kind: 'model_answered', calls: [], cut: 'again' }],
+    );
+  });
+}
+
+test('a continuation that the provider refuses leaves the text as it is', async () => {
+  const fixture = runFixture({
+    turns: [
+      [{ type: 'content', text: 'Once upon' }, finish('length')],
+      // biome-ignore lint/correctness/useYield: it fails before its first part.
+      async function* () {
+        throw new ProviderError('refused', 'the context is full');
+      },
+    ],
+  });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: 'Once upon' });
+  assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: 'Once upon', toolCalls: [], partial: true });
+  assert.deepEqual(fixture.log.lines, [['warn', 'an answer that was cut off could not be continued']]);
+});
+
+test('reasoning alone cannot be continued', async () => {
+  const fixture = runFixture({ turns: [[{ type: 'reasoning', text: 'hm' }, finish('length')]] });
+  await generate(fixture.run);
+  assert.deepEqual(
+    [fixture.requests.length, fixture.journal.at(-1)],
+    [1, { kind: 'model_answered', calls: [], cut: 'once' }],
+  );
 });
 
 test('an answer ended by a content filter is kept, with a warning', async () => {
@@ -84,12 +163,12 @@ test('an answer ended by a content filter is kept, with a warning', async () => 
 
 test('an answer removed by a content filter is distinguished from an empty one', async () => {
   const fixture = runFixture({ turns: [[finish('content_filter')]] });
-  assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '', isBlocked: true });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: '', isBlocked: true });
 });
 
 test('an empty answer still sends thinking_stop and stream_end', async () => {
   const fixture = runFixture({ turns: [[finish('stop')]] });
-  assert.deepEqual(await generate(fixture.run), { kind: 'answered', calls: [], text: '' });
+  assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: '' });
   assert.deepEqual(fixture.events, [...START, { type: 'thinking_stop' }, { type: 'stream_end' }, STATUS]);
   assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [] });
 });

@@ -1,19 +1,18 @@
 import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
-import type { AssistantMessage, ToolCall } from '../message.ts';
-import type { Model, ModelPart, Usage } from '../providers/model.ts';
+import type { AssistantMessage } from '../message.ts';
+import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
+import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { systemPrompt } from './system-prompt.ts';
-
-type Finish = Extract<ModelPart, { type: 'finish' }>;
 
 /**
  * How a model turn ended. `partial` is what was shown before it broke off. `isBlocked`: a content filter of the
  * provider left nothing.
  */
 export type Generated =
-  | { kind: 'answered'; calls: ToolCall[]; text: string; isBlocked?: true }
+  | { kind: 'answered'; text: string; isBlocked?: true }
   | { kind: 'broken'; error: unknown; partial: AssistantMessage | undefined };
 
 /** Requests one turn from the model, streams it into the log and records the complete answer. */
@@ -23,10 +22,12 @@ export async function generate(run: RunContext): Promise<Generated> {
     events: [{ type: 'thinking_start' }, { type: 'ws_state', ws_id: run.wsId, state: 'thinking' }],
     journal: [{ kind: 'model_called', afterSeq: run.messageCount }],
   });
-  const answer = collector(run);
+  const answer = collectAnswer(run.recorder);
   try {
-    for await (const part of model.stream(await requestOf(run), run.signal)) answer.take(part);
+    const request = await requestOf(run);
+    for await (const part of model.stream(request, run.signal)) answer.take(part);
     run.signal.throwIfAborted();
+    await continueCut(run, { model, request, answer });
     return await recordAnswer(run, model, answer.whole());
   } catch (error) {
     return { kind: 'broken', error, partial: answer.partial() };
@@ -42,57 +43,29 @@ const requestOf = async (run: RunContext) => ({
   typedByPerson: run.source === 'person',
 });
 
-interface Whole {
-  message: AssistantMessage;
-  finish: Finish | undefined;
-  spoke: boolean;
+type Collecting = ReturnType<typeof collectAnswer>;
+
+/** Asks once for the rest of a text that reached the output limit. If that fails at once, the text stays as it is. */
+async function continueCut(
+  run: RunContext,
+  { model, request, answer }: { model: Model; request: ModelRequest; answer: Collecting },
+): Promise<void> {
+  const soFar = answer.continueCut();
+  if (!soFar) return;
+  try {
+    const messages = [...request.messages, soFar];
+    for await (const part of model.stream({ ...request, messages }, run.signal)) answer.take(part);
+  } catch (error) {
+    if (!(error instanceof ProviderError) || answer.isContinued()) throw error;
+    run.log.warn({ err: error, runId: run.runId, wsId: run.wsId }, 'an answer that was cut off could not be continued');
+  }
+  run.signal.throwIfAborted();
 }
 
-function collector(run: RunContext) {
-  const calls: ToolCall[] = [];
-  let content = '';
-  let reasoning = '';
-  let finish: Finish | undefined;
-  let spoke = false;
-
-  const message = (): AssistantMessage => ({
-    role: 'assistant',
-    content,
-    ...(reasoning !== '' && { reasoning }),
-    toolCalls: calls,
-    ...(finish?.providerData && { providerData: finish.providerData }),
-  });
-  const firstWord = () => {
-    if (!spoke) run.recorder.emit({ type: 'thinking_stop' });
-    spoke = true;
-  };
-  return {
-    take(part: ModelPart) {
-      if (part.type === 'finish') {
-        finish = part;
-        return;
-      }
-      firstWord();
-      if (part.type === 'tool_call') {
-        calls.push(part.call);
-        return;
-      }
-      if (part.text === '') return;
-      run.recorder.emit({ type: part.type, text: part.text });
-      if (part.type === 'content') content += part.text;
-      else reasoning += part.text;
-    },
-    whole: (): Whole => ({ message: message(), finish, spoke }),
-    partial: (): AssistantMessage | undefined =>
-      content === '' && reasoning === '' ? undefined : { ...message(), toolCalls: [], partial: true },
-  };
-}
-
-async function recordAnswer(run: RunContext, model: Model, { message, finish, spoke }: Whole): Promise<Generated> {
+async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnswer): Promise<Generated> {
+  const { message, finish, cut, spent, spoke } = answer;
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
-  const cut = finish?.reason === 'length';
-  // A call with incomplete arguments must not run.
-  const stored: AssistantMessage = cut ? { ...message, toolCalls: [], partial: true } : message;
+  const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end' },
@@ -102,17 +75,16 @@ async function recordAnswer(run: RunContext, model: Model, { message, finish, sp
   await run.recorder.record({
     events,
     messages: [stored],
-    journal: [{ kind: 'model_answered', calls: stored.toolCalls }],
-    usage: { usage, contextWindow: model.contextWindow },
+    journal: [{ kind: 'model_answered', calls: stored.toolCalls, ...(cut && { cut }) }],
+    usage: { usage, contextWindow: model.contextWindow, ...(spent && { spent }) },
   });
   const isEmpty = stored.content === '' && stored.toolCalls.length === 0;
   const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};
-  return { kind: 'answered', calls: stored.toolCalls, text: stored.content, ...blocked };
+  return { kind: 'answered', text: stored.content, ...blocked };
 }
 
 function warningsOf(finish: Finish | undefined): string[] {
   const warnings = finish?.warning === undefined ? [] : [finish.warning];
-  if (finish?.reason === 'length') warnings.push('Warning: the answer was cut off at the model’s output limit.');
   if (finish?.reason === 'content_filter') warnings.push('Warning: the provider’s content filter ended the answer.');
   return warnings;
 }

@@ -1,6 +1,8 @@
+import type { RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
+import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
 
 export interface Decision {
   approved: boolean;
@@ -14,15 +16,19 @@ export type JournalEntry =
   | { kind: 'accepted' }
   | { kind: 'started' }
   | { kind: 'model_called'; afterSeq: number }
-  | { kind: 'model_answered'; calls: ToolCall[] }
+  | { kind: 'model_answered'; calls: ToolCall[]; cut?: Cut }
   | { kind: 'approval_asked'; approvalId: string; question: 'tools' | 'outcome'; digests: Record<string, string> }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
   | { kind: 'tool_started'; callId: string; safeToRepeat: boolean }
   | { kind: 'tool_process'; callId: string; process: ProcessIdentity }
-  | { kind: 'tool_finished'; callId: string }
+  // `wrapUp`: the result ends with the notice that the model's next answer is its last
+  | { kind: 'tool_finished'; callId: string; trace?: CallTrace; wrapUp?: RunLimit }
   | { kind: 'suspended' } // the daemon stopped in an orderly way; the turn continues after a restart
-  | { kind: 'ended'; status: 'ok' | 'error' | 'cancelled' | 'timeout' };
+  | { kind: 'ended'; status: RunOutcome['status'] };
+
+/** The answer reached the output limit. `again`: so did its continuation. */
+export type Cut = 'once' | 'again';
 
 export interface ToolProgress {
   state: 'started' | 'finished';
@@ -52,6 +58,12 @@ export interface Progress {
   /** The approval of the current turn, and the latest one about unknown outcomes. */
   approval: AskedApproval | undefined;
   outcomeApproval: AskedApproval | undefined;
+  /** How the current turn's answer was cut, and the previous one's. */
+  cut: Cut | undefined;
+  previousCut: Cut | undefined;
+  repeats: Repeats;
+  /** The limit that ends the run after one more answer. */
+  wrapUp: { limit: RunLimit; isAnswered: boolean } | undefined;
 }
 
 export const newProgress = (): Progress => ({
@@ -63,6 +75,10 @@ export const newProgress = (): Progress => ({
   tools: new Map(),
   approval: undefined,
   outcomeApproval: undefined,
+  cut: undefined,
+  previousCut: undefined,
+  repeats: newRepeats(),
+  wrapUp: undefined,
 });
 
 const CLEARED: Decision = { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
@@ -79,9 +95,7 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       modelCalled(progress, entry.afterSeq);
       return;
     case 'model_answered':
-      Object.assign(progress, { phase: 'batch', attempts: 0, calls: entry.calls, tools: new Map() });
-      progress.approval = undefined;
-      progress.outcomeApproval = undefined;
+      modelAnswered(progress, entry);
       return;
     case 'approval_asked': {
       const asked: AskedApproval = { approvalId: entry.approvalId, question: entry.question, digests: entry.digests };
@@ -105,11 +119,9 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       if (tool) tool.process = entry.process;
       return;
     }
-    case 'tool_finished': {
-      const tool = progress.tools.get(entry.callId) ?? { state: 'finished', safeToRepeat: true };
-      progress.tools.set(entry.callId, { ...tool, state: 'finished' });
+    case 'tool_finished':
+      toolFinished(progress, entry);
       return;
-    }
     case 'suspended':
       // An orderly stop does not count as an attempt; only crashes do.
       if (progress.phase === 'generating') progress.attempts -= 1;
@@ -121,13 +133,32 @@ export function advance(progress: Progress, entry: JournalEntry): void {
 }
 
 function modelCalled(progress: Progress, afterSeq: number): void {
+  if (progress.phase === 'batch') endTurn(progress.repeats, progress.calls.length);
   if (progress.phase !== 'generating') progress.turns += 1;
   progress.attempts = progress.phase === 'generating' ? progress.attempts + 1 : 1;
   progress.phase = 'generating';
   progress.afterSeq = afterSeq;
 }
 
-function toolStarted(progress: Progress, { callId, safeToRepeat }: { callId: string; safeToRepeat: boolean }): void {
+function modelAnswered(progress: Progress, { calls, cut }: EntryOf<'model_answered'>): void {
+  Object.assign(progress, { phase: 'batch', attempts: 0, calls, tools: new Map() });
+  progress.approval = undefined;
+  progress.outcomeApproval = undefined;
+  progress.previousCut = progress.cut;
+  progress.cut = cut;
+  if (progress.wrapUp) progress.wrapUp = { ...progress.wrapUp, isAnswered: true };
+}
+
+function toolFinished(progress: Progress, { callId, trace, wrapUp }: EntryOf<'tool_finished'>): void {
+  const tool = progress.tools.get(callId) ?? { state: 'finished', safeToRepeat: true };
+  progress.tools.set(callId, { ...tool, state: 'finished' });
+  if (trace) addTrace(progress.repeats, trace, progress.turns);
+  if (wrapUp !== undefined) progress.wrapUp = { limit: wrapUp, isAnswered: false };
+}
+
+type EntryOf<K extends JournalEntry['kind']> = Extract<JournalEntry, { kind: K }>;
+
+function toolStarted(progress: Progress, { callId, safeToRepeat }: EntryOf<'tool_started'>): void {
   progress.tools.set(callId, { state: 'started', safeToRepeat });
   const asked = progress.outcomeApproval;
   if (!asked) return;

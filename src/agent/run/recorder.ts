@@ -1,4 +1,5 @@
-import type { ApprovalItem, DecidedBy, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { ApprovalItem, DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../message.ts';
 import type { Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
@@ -26,7 +27,8 @@ export interface Step {
     feedback: string;
     always: boolean;
   };
-  usage?: { usage: Usage; contextWindow: number };
+  /** Of the latest request. `spent`: of all requests of the turn, if there was another. */
+  usage?: { usage: Usage; contextWindow: number; spent?: Usage };
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */

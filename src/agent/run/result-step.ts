@@ -1,7 +1,9 @@
+import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';
+import type { CallTrace } from './limits/repeats.ts';
 import type { Step } from './recorder.ts';
 
 export interface ToolResult {
@@ -11,6 +13,10 @@ export interface ToolResult {
   durationMs?: number;
   /** Why the call ran without the sandbox. */
   notSandboxed?: string | undefined;
+  /** For recognising repetitions. */
+  trace?: CallTrace;
+  /** The run ends after one more answer; the model reads this result with the notice. */
+  wrapUp?: { limit: RunLimit; notice: string };
 }
 
 /** The step that records the results of calls: event, message for the model, and journal entry. */
@@ -18,7 +24,7 @@ export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
-  for (const { call, result, durationMs, notSandboxed } of results) {
+  for (const { call, result, durationMs, notSandboxed, trace, wrapUp } of results) {
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -43,8 +49,19 @@ export function resultStep(results: ToolResult[]): Step {
       ...(notSandboxed !== undefined && { notSandboxed }),
       ...(files && { files }),
       ...(kept && { kept }),
+      ...(wrapUp && { notice: wrapUp.notice }),
     } satisfies ToolMessage);
-    journal.push({ kind: 'tool_finished', callId: call.id });
+    journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
   return { events, messages, journal };
 }
+
+const toFinished = (
+  { id: callId }: ToolCall,
+  { trace, limit }: { trace: CallTrace | undefined; limit: RunLimit | undefined },
+): JournalEntry => ({
+  kind: 'tool_finished',
+  callId,
+  ...(trace && { trace }),
+  ...(limit !== undefined && { wrapUp: limit }),
+});

@@ -26,3 +26,16 @@ export const RUN_HAD_ENDED = 'Not run: the run had ended';
 
 /** For a call that was running when its run ended; `why` is the reason of that end. */
 export const unknownSince = (why: string): string => `${why}; its outcome is unknown`;
+
+/** For a call that had the same result so many times in the same run. */
+export const repeatedInVain = (times: number): string =>
+  `Not run: this run already made the same call ${times} times, with the same result. Do something else, or answer. To repeat it all the same, call it once more; a person is then asked.`;
+
+export const NOBODY_FOR_REPEATS =
+  'Not run: this run already made the same call several times, with the same result, and nobody is there to allow another one. Do something else, or answer.';
+
+export const DENIED_BEFORE =
+  'Denied by user: the same call was denied earlier in this run, so nobody is asked again. Change it, do something else, or answer.';
+
+export const CUT_CALL =
+  'Not run: your answer was cut off at the output limit during its tool calls. Call again with shorter arguments, such as a part of the file at a time.';

@@ -49,6 +49,8 @@ export interface RunContext {
   expiry: Pick<ApprovalExpiry, 'stamp'>;
   /** What happens to calls that need approval while no approver is subscribed; undefined: they wait for a person. */
   policy: UnattendedPolicy | undefined;
+  /** Whether the run has only enough time left for one more answer. */
+  isTimeShort(): boolean;
   /** Whether an approver is subscribed. */
   isWatched(): boolean;
   clock: Clock;

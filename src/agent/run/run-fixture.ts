@@ -46,6 +46,7 @@ export interface FixtureOptions {
   autoApprove?: boolean;
   policy?: UnattendedPolicy;
   isWatched?: boolean;
+  isTimeShort?: boolean;
   contextWindow?: number;
   /** Called before each step; may throw like a failing store. */
   onRecord?(step: Step): void;
@@ -92,6 +93,7 @@ export function runFixture(options: FixtureOptions = {}) {
       }),
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
+    isTimeShort: () => options.isTimeShort ?? false,
     isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => 'secret' },

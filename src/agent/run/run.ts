@@ -1,20 +1,20 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { DecidedBy, MessageFailure, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { MessageFailure, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage } from '../message.ts';
 import { ProviderError } from '../providers/model.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
-import { runBatch } from './batch.ts';
+import { refuseCutBatch, runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
+import { hasNoTurnLeft, LIMIT_TEXTS } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
 import { resultStep, type ToolResult } from './result-step.ts';
 import { CANCELLED_BY_USER, RUN_HAD_ENDED, unknownSince } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
-/** A run with more model turns than this is likely in a loop. */
-const MAX_TURNS = 200;
 /** A turn that was interrupted by crashes is retried at most twice. */
 const MAX_ATTEMPTS = 3;
 const MAX_REFUSALS = 5;
@@ -51,9 +51,7 @@ async function suspend(run: RunContext): Promise<'suspended'> {
 /** Works until there is an end to record. Rejects when the run was superseded, or continues after a restart. */
 async function endingOf(run: RunContext): Promise<End> {
   try {
-    const { summary, failed } = await converse(run);
-    const outcome: RunOutcome = { run_id: run.runId, status: 'ok', ...(failed && { failed }) };
-    return { outcome, summary, events: [], state: 'idle' };
+    return toEnd(run, await converse(run));
   } catch (thrown) {
     const broken = thrown instanceof TurnBroken ? thrown : undefined;
     const error = broken?.cause ?? thrown;
@@ -66,6 +64,27 @@ async function endingOf(run: RunContext): Promise<End> {
       outcome: { ...ending.outcome, ...(failed && { failed }) },
       ...(broken?.partial && { partial: broken.partial }),
     };
+  }
+}
+
+function toEnd(run: RunContext, conclusion: Conclusion): End {
+  switch (conclusion.kind) {
+    case 'done': {
+      const { summary, failed } = conclusion;
+      const outcome: RunOutcome = { run_id: run.runId, status: 'ok', ...(failed && { failed }) };
+      return { outcome, summary, events: [], state: 'idle' };
+    }
+    case 'cut': {
+      const outcome: RunOutcome = { run_id: run.runId, status: 'incomplete', error: INCOMPLETE };
+      return { outcome, summary: INCOMPLETE, events: [{ type: 'error', message: INCOMPLETE }], state: 'idle' };
+    }
+    case 'limit': {
+      const { limit } = conclusion;
+      const error = LIMIT_TEXTS[limit];
+      const status = limit === 'time' ? 'timeout' : 'error';
+      const outcome: RunOutcome = { run_id: run.runId, status, error, limit };
+      return { outcome, summary: error, events: errorEvents(error), state: 'error' };
+    }
   }
 }
 
@@ -83,28 +102,49 @@ class TurnBroken extends Error {
   }
 }
 
-/** Runs turns until the model makes no more calls; returns its last text. */
-async function converse(run: RunContext): Promise<{ summary: string; failed?: MessageFailure }> {
+/** Why a run needs no further turn. */
+type Conclusion =
+  | { kind: 'done'; summary: string; failed?: MessageFailure }
+  | { kind: 'cut' }
+  | { kind: 'limit'; limit: RunLimit };
+
+/** Runs turns until the model makes no more calls, or no more are allowed. */
+async function converse(run: RunContext): Promise<Conclusion> {
   if (run.progress.attempts >= MAX_ATTEMPTS) throw new GatewayError('UNAVAILABLE', INTERRUPTED_TOO_OFTEN);
   if (run.progress.phase === 'batch') {
-    if (run.progress.calls.length === 0) return { summary: lastWords(run) };
-    await runBatch(run);
+    const conclusion = await finishTurn(run, { text: lastWords(run) });
+    if (conclusion) return conclusion;
   }
-  while (run.progress.turns < MAX_TURNS) {
+  while (!hasNoTurnLeft(run.progress)) {
     run.signal.throwIfAborted();
     await run.settings.workdir.check(); // also after the last calls: their output may come from another folder
     const turn = await generate(run);
     if (turn.kind === 'broken') throw new TurnBroken(turn.error, turn.partial);
-    if (turn.calls.length === 0) {
-      const isRefused = turn.isBlocked && run.progress.turns === 1;
-      return { summary: turn.text, ...(isRefused && { failed: { code: 'content_filter', text: BLOCKED } }) };
-    }
-    run.signal.throwIfAborted();
-    await runBatch(run);
+    const conclusion = await finishTurn(run, turn);
+    if (conclusion) return conclusion;
   }
-  throw new GatewayError('UNAVAILABLE', `The run was ended after ${MAX_TURNS} model turns.`);
+  return { kind: 'limit', limit: 'turns' };
 }
 
+/** Runs the calls of an answer. Returns a conclusion if the model is not asked again. */
+async function finishTurn(
+  run: RunContext,
+  { text, isBlocked }: { text: string; isBlocked?: true },
+): Promise<Conclusion | undefined> {
+  const { cut, previousCut, calls, wrapUp, turns } = run.progress;
+  if (wrapUp?.isAnswered) return { kind: 'limit', limit: wrapUp.limit };
+  // A cut batch of calls is continued by the next turn, and a cut text already was.
+  if (cut && (calls.length === 0 || cut === 'again' || previousCut)) return { kind: 'cut' };
+  if (calls.length === 0) {
+    const isRefused = isBlocked && turns === 1;
+    return { kind: 'done', summary: text, ...(isRefused && { failed: { code: 'content_filter', text: BLOCKED } }) };
+  }
+  run.signal.throwIfAborted();
+  await (cut ? refuseCutBatch(run) : runBatch(run));
+  return undefined;
+}
+
+const INCOMPLETE = 'The answer is incomplete: it was cut off at the model’s output limit.';
 const BLOCKED = 'The provider’s content filter removed the answer.';
 const INTERRUPTED_TOO_OFTEN =
   'The answer was interrupted three times by crashes of the daemon. Send the message again.';
@@ -125,9 +165,13 @@ function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): 
     status: stop?.kind === 'timeout' ? 'timeout' : 'error',
     error: message,
   };
-  const events: StreamEvent[] = [{ type: 'error', message: `Error: ${message}` }, { type: 'stream_end' }];
-  return { outcome, summary: message, events, state: 'error' };
+  return { outcome, summary: message, events: errorEvents(message), state: 'error' };
 }
+
+const errorEvents = (message: string): StreamEvent[] => [
+  { type: 'error', message: `Error: ${message}` },
+  { type: 'stream_end' },
+];
 
 function messageOf(run: RunContext, error: unknown): string {
   if (error instanceof ProviderError || error instanceof GatewayError) return error.message;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryMessage, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { HistoryMessage, StreamEvent } from '../../../protocol/stream-events.ts';
 import { createMarkdownStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { createTranscript } from './transcript.ts';

@@ -209,6 +209,6 @@ function toExitCode({ status }: RunEnd, { reason, denied }: { reason: StopCause 
   if (reason === 'timeout' && status !== 'ok') return EXIT.timeout;
   if (reason === 'interrupted' || status === 'cancelled') return EXIT.interrupted;
   if (status === 'timeout') return EXIT.timeout;
-  if (status === 'error') return EXIT.failed;
+  if (status !== 'ok') return EXIT.failed;
   return denied > 0 ? EXIT.denied : EXIT.ok;
 }

@@ -9,7 +9,7 @@ type Decision = Pick<ParamsInput<'approval.resolve'>, 'approved' | 'feedback'>;
 /** The decision that `--approve` implies; `ask`: a person has to decide. */
 export function decideByPolicy(
   choice: ApproveChoice,
-  { kind }: Pick<Question, 'kind'>,
+  { kind, items }: Pick<Question, 'kind' | 'items'>,
   { canAsk }: { canAsk: boolean },
 ): Decision | 'ask' {
   if (choice === 'ask' && canAsk) return 'ask';
@@ -21,5 +21,9 @@ export function decideByPolicy(
   }
   // The call may have run already; only a person may decide to run it again.
   if (kind === 'outcome') return { approved: false, feedback: 'Nobody can say whether it is safe to run it again.' };
+  // Approving every repetition would let a model that is stuck go on to the run's limits.
+  if (items.some(({ repeated }) => repeated !== undefined)) {
+    return { approved: false, feedback: 'Nobody can say whether repeating it is useful. Do something else.' };
+  }
   return { approved: true };
 }

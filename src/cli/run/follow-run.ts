@@ -1,12 +1,13 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { HistoryMessage, StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { type Question, toQuestion } from '../terminal/question-lines.ts';
 import { untilAnswered } from '../until-answered.ts';
 
 /** How a run ended. */
 export interface RunEnd {
-  status: 'ok' | 'error' | 'cancelled' | 'timeout';
+  status: RunOutcome['status'];
   /** The last answer of the model. */
   answer: string;
   error?: string;

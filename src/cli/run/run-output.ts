@@ -84,7 +84,7 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
     },
     onWholeQuestion: (question) => tell(toWholeQuestion(question)),
     onEnd({ status, answer, error, exitCode }) {
-      if (!isStreaming && status === 'ok') stdout(`${toSafeText(answer).trimEnd()}\n`);
+      if (!isStreaming && (status === 'ok' || status === 'incomplete')) stdout(`${toSafeText(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
       else if (exitCode === EXIT.timeout)
         tell(['headgate: the run was stopped by --timeout before the answer was complete.']);

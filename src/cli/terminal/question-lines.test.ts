@@ -44,6 +44,18 @@ test('a question and its keys fit on the screen, however many calls it has', () 
   }
 });
 
+test('a question about a repeated call says why it is asked, and still fits on the screen', () => {
+  const asked = question(LONG);
+  const repeated = { ...asked, items: asked.items.map((item) => ({ ...item, repeated: 2 })) };
+  const room = toQuestionRoom(repeated, { rows: 12, columns: 80 });
+  const lines = toQuestionLines(repeated, { paint, room });
+  assert.deepEqual(lines.slice(1, 3), [
+    '  bash # 0 …',
+    '  ! In this run, the agent already made the same call 2 times, with the same result.',
+  ]);
+  assert.ok(room.rows < toQuestionRoom(asked, { rows: 12, columns: 80 }).rows || room.rows === 4);
+});
+
 test('a shortened diff keeps its colours', () => {
   const diff = `--- a\n+++ b\n@@ -1 +1,99 @@\n-old\n${'+new\n+other\n'.repeat(50)}+last\n`;
   const room = { rows: 7, columns: 80 };

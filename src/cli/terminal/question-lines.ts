@@ -1,6 +1,7 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ApprovalItem, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
+import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
 import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
@@ -42,7 +43,8 @@ export function toQuestionLines({ kind, items }: Question, style: PreviewStyle):
 
 /** The space for each call, so that the question and its keys fit on one screen. */
 export function toQuestionRoom({ items }: Question, { rows, columns }: Room): Room {
-  const each = Math.floor((rows - ROWS_AROUND) / Math.max(1, items.length)) - ROWS_PER_CALL;
+  const warnings = items.some(({ repeated }) => repeated !== undefined) ? 1 : 0;
+  const each = Math.floor((rows - ROWS_AROUND) / Math.max(1, items.length)) - ROWS_PER_CALL - warnings;
   return { rows: Math.min(MAX_ROWS, Math.max(MIN_ROWS, each)), columns: Math.min(MAX_COLUMNS, columns) - INDENTED };
 }
 
@@ -79,6 +81,7 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
             `  ! Not sandboxed${because(item.not_sandboxed)}. It can use local sockets (Docker, ssh-agent).`,
           ),
         ]),
+    ...(item.repeated === undefined ? [] : [paint('yellow', `  ! ${repeatedCall(item.repeated)}`)]),
     ...(item.error === null ? [] : [paint('red', `  Will not run: ${line(item.error, REASON_ROWS)}`)]),
     ...toPreviewLines(call, { paint, room }),
   ];

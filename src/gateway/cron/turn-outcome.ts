@@ -26,6 +26,7 @@ export async function toOutcome(
     }
     case 'error':
     case 'timeout':
+    case 'incomplete':
       return { status: 'error', error: result.error ?? result.summary };
   }
 }

@@ -1,5 +1,5 @@
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
-import type { RunOutcome } from '../../../protocol/stream-events.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import { openCalls } from '../../agent/run/journal.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { leftovers } from '../../agent/run/run.ts';

@@ -20,7 +20,8 @@ export async function driveRun(
   const { run } = live;
   const { clock, log } = deps;
   const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
-  if (run.request.timeoutMs) void limitTime(live, run.request.timeoutMs, { clock, over: over.signal });
+  const { timeoutMs } = run.request;
+  const limit = timeoutMs ? limitTime(live, timeoutMs, { clock, over: over.signal }) : undefined;
   try {
     return await runToEnd({
       wsId: run.wsId,
@@ -41,6 +42,7 @@ export async function driveRun(
       decision: (approvalId) => decisionInTime(live, approvalId, expiry),
       expiry,
       policy: policyOf(live),
+      isTimeShort: () => limit?.isShort() ?? false,
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,
@@ -85,17 +87,24 @@ async function decisionInTime(live: LiveRun, approvalId: string, expiry: Approva
 
 const SLICE_MS = 1_000;
 
+/** The time for the model to finish: a tenth of the limit, at most this. */
+const MOST_TO_FINISH_MS = 60_000;
+
 /** Stops a run that exceeds its timeout. Time spent waiting for a person does not count. */
-async function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { clock: Clock; over: AbortSignal }) {
+function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { clock: Clock; over: AbortSignal }) {
   let leftMs = timeoutMs;
-  while (leftMs > 0) {
-    const sliceMs = Math.min(leftMs, SLICE_MS);
-    try {
-      await clock.sleep(sliceMs, over);
-    } catch {
-      return; // the run is over
+  const countDown = async () => {
+    while (leftMs > 0) {
+      const sliceMs = Math.min(leftMs, SLICE_MS);
+      try {
+        await clock.sleep(sliceMs, over);
+      } catch {
+        return; // the run is over
+      }
+      if (!live.pendingApproval()) leftMs -= sliceMs;
     }
-    if (!live.pendingApproval()) leftMs -= sliceMs;
-  }
-  live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s`));
+    live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s`));
+  };
+  void countDown();
+  return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10) };
 }

@@ -1,4 +1,5 @@
-import type { Attachment, RunOutcome, RunSource } from '../../../protocol/stream-events.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { Attachment, RunSource } from '../../../protocol/stream-events.ts';
 import type { Effort } from '../../agent/providers/model.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';

@@ -1,4 +1,4 @@
-import type { MessageFailure, RunOutcome } from '../../../protocol/stream-events.ts';
+import type { MessageFailure, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import type { NewApproval, Step } from '../../agent/run/recorder.ts';

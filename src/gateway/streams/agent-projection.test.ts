@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AgentEvent } from '../../../protocol/methods/agent.ts';
 import { ChatEvent } from '../../../protocol/methods/chat.ts';
-import type { ApprovalItem, RunOutcome, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { ApprovalItem, StreamEvent } from '../../../protocol/stream-events.ts';
 import { type AgentFrame, AgentProjection } from './agent-projection.ts';
 
 const RUN = { runId: 'r1', sessionKey: 'main', sessionId: 'w' };
@@ -192,7 +193,7 @@ test('a cancelled run is done and aborted', () => {
   assertWellFormed(frames);
 });
 
-for (const status of ['error', 'timeout'] as const) {
+for (const status of ['error', 'timeout', 'incomplete'] as const) {
   test(`a run that ends with ${status} is a job error and a chat error`, () => {
     const { take, told, frames } = running();
     take({ type: 'error', message: 'Error: no model' }, { type: 'stream_end' }, end(status, 'no model'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AssistantMessage, Message } from '../../message.ts';
 import { createCallIds } from './call-ids.ts';
-import { toPrompt } from './prompt.ts';
+import { CONTINUE, toPrompt } from './prompt.ts';
 
 const to = { provider: 'openai-compatible', modelId: 'm', sendsPlainReasoning: true };
 
@@ -50,6 +50,54 @@ test('signed parts go back to the model that signed them, to no other', () => {
   ]);
   const plain = [{ type: 'text', text: 'Hi.' }];
   assert.deepEqual([partsFor('anthropic', 'other'), partsFor('openai', 'm')], [plain, plain]);
+});
+
+test('a continued answer is sent as the two answers that it was, each with its signed parts', () => {
+  const whole: AssistantMessage = {
+    role: 'assistant',
+    content: 'Hi. And bye.',
+    reasoning: 'hm',
+    toolCalls: [],
+    cutPart: { contentChars: 3, reasoningChars: 2, ...(signed.providerData && { providerData: signed.providerData }) },
+  };
+  const half: AssistantMessage = { ...whole, content: 'Hi.' };
+  const question: Message = { role: 'user', content: 'hello' };
+  const target = { provider: 'anthropic', modelId: 'm', sendsPlainReasoning: false };
+  const later = toPrompt({ system: '', messages: [question, whole, question] }, target);
+  assert.deepEqual(
+    [later.slice(0, 3), later.slice(3).map(({ role, content }) => [role, content])],
+    [
+      toPrompt({ system: '', messages: [question, half] }, target),
+      [
+        ['assistant', [{ type: 'text', text: ' And bye.' }]],
+        ['user', [{ type: 'text', text: 'hello' }]],
+      ],
+    ],
+  );
+  assert.deepEqual(
+    later.slice(1, 3).map(({ content }) => content),
+    [
+      [
+        { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 's' } } },
+        { type: 'text', text: 'Hi.' },
+      ],
+      [{ type: 'text', text: CONTINUE }],
+    ],
+  );
+});
+
+test('what the daemon tells the model follows the output of the call', () => {
+  const result: Message = {
+    role: 'tool',
+    callId: 'a',
+    name: 'bash',
+    output: 'ran',
+    outcome: 'done',
+    notice: 'finish.',
+  };
+  const [tool] = toPrompt({ system: '', messages: [result] }, to);
+  const part = tool?.role === 'tool' ? tool.content[0] : undefined;
+  assert.deepEqual(part?.type === 'tool-result' && part.output, { type: 'text', value: 'ran\n\n[Headgate: finish.]' });
 });
 
 test('provider data that cannot be read is left out', () => {

@@ -18,10 +18,40 @@ export function toPrompt(
     else if (message.role === 'tool') addToolResult(prompt, message);
     else {
       const inRunningTurn = index > lastUser;
-      addAssistant(prompt, toAssistantParts(message, { provider, modelId, sendsPlainReasoning, inRunningTurn }));
+      addAnswer(prompt, message, { provider, modelId, sendsPlainReasoning, inRunningTurn });
     }
   }
   return prompt;
+}
+
+/** What a model reads when its answer was cut off at its output limit. */
+export const CONTINUE =
+  'Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything.';
+
+/** Separates a continued answer into the two answers that it was, so that the next request extends the last one. */
+function addAnswer(prompt: LanguageModelV4Prompt, message: AssistantMessage, to: AnswerTarget): void {
+  const { cutPart, content, reasoning = '', providerData, ...rest } = message;
+  if (!cutPart) {
+    addAssistant(prompt, toAssistantParts(message, to));
+    return;
+  }
+  const { contentChars, reasoningChars } = cutPart;
+  const beginning: AssistantMessage = {
+    role: 'assistant',
+    content: content.slice(0, contentChars),
+    reasoning: reasoning.slice(0, reasoningChars),
+    toolCalls: [],
+    ...(cutPart.providerData && { providerData: cutPart.providerData }),
+  };
+  addAssistant(prompt, toAssistantParts(beginning, to));
+  addUser(prompt, [{ type: 'text', text: CONTINUE }]);
+  const continuation: AssistantMessage = {
+    ...rest,
+    content: content.slice(contentChars),
+    reasoning: reasoning.slice(reasoningChars),
+    ...(providerData && { providerData }),
+  };
+  addAssistant(prompt, toAssistantParts(continuation, to));
 }
 
 // Adjacent user messages are merged, because some chat templates require alternating roles.
@@ -45,12 +75,13 @@ function joinText(parts: readonly UserPart[]): UserPart[] {
   return joined;
 }
 
-function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, outcome }: ToolMessage): void {
+function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, outcome, notice }: ToolMessage): void {
+  const value = notice === undefined ? output : `${output}\n\n[Headgate: ${notice}]`;
   const result = {
     type: 'tool-result' as const,
     toolCallId: callId,
     toolName: name,
-    output: { type: outcome === 'done' ? ('text' as const) : ('error-text' as const), value: output },
+    output: { type: outcome === 'done' ? ('text' as const) : ('error-text' as const), value },
   };
   const last = prompt.at(-1);
   if (last?.role === 'tool') last.content.push(result);
@@ -62,10 +93,14 @@ function addAssistant(prompt: LanguageModelV4Prompt, content: AssistantPart[]): 
   if (content.length > 0) prompt.push({ role: 'assistant', content });
 }
 
-function toAssistantParts(
-  message: AssistantMessage,
-  to: { provider: string; modelId: string; sendsPlainReasoning: boolean; inRunningTurn: boolean },
-): AssistantPart[] {
+interface AnswerTarget {
+  provider: string;
+  modelId: string;
+  sendsPlainReasoning: boolean;
+  inRunningTurn: boolean;
+}
+
+function toAssistantParts(message: AssistantMessage, to: AnswerTarget): AssistantPart[] {
   const original = findOriginalParts(message, to);
   if (original) {
     return original.map((part) => {

@@ -1,4 +1,4 @@
-import { type BatchCall, toItem } from '../batch-call.ts';
+import { type BatchCall, judge, toItem } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { askOnce, digestsOf } from './ask-once.ts';
@@ -13,11 +13,11 @@ export function policyInForce({ policy, isWatched }: RunContext): UnattendedPoli
 /** Whether the calls may run: asks a person if a call needs it and neither auto-approve nor a policy decides. */
 export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
   const asked = run.progress.approval;
-  const needing = run.settings.autoApprove ? [] : batch.filter((item) => needsPerson(run, item));
+  const needing = batch.filter((item) => isReasonToAsk(run, item));
   const policy = policyInForce(run);
   if (asked || (needing.length > 0 && !policy)) return askOnce(run, { asked, kind: 'tools', batch });
-  const refused = new Map(policy && needing.map((item) => [item, blockedBy(policy)]));
-  const { events = [], journal = [], messages = [] } = refusalStep(refused);
+  const refused = new Map(policy && needing.map((item) => [item, blockedBy(policy)] as const));
+  const { events = [], journal = [], messages = [] } = refusalStep(run, refused);
   await run.recorder.record({
     events: [
       { type: 'tool_info', items: batch.map((item) => toItem(run, item)) },
@@ -29,6 +29,14 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
   });
   return { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
 }
+
+/** Whether a person decides about this call itself, and not only about its batch. */
+export const isReasonToAsk = (run: RunContext, item: BatchCall): boolean =>
+  judge(run, item) === 'ask' || (!run.settings.autoApprove && needsPerson(run, item));
+
+/** Whether somebody can be asked to allow a repetition. With auto-approve nobody expects questions. */
+export const canAskAboutRepeats = (run: RunContext): boolean =>
+  policyInForce(run) === undefined && (!run.settings.autoApprove || run.isWatched());
 
 const needsPerson = ({ policy }: RunContext, { call, prepared }: BatchCall): boolean =>
   prepared.kind === 'ready' && prepared.needsApproval && !isAllowed(policy, call.name);

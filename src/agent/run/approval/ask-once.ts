@@ -28,4 +28,4 @@ export async function askOnce(run: RunContext, { asked, kind, batch }: Question)
 }
 
 export const digestsOf = (batch: BatchCall[]): Record<string, string> =>
-  Object.fromEntries(batch.map(({ call, digest }) => [call.id, digest]));
+  Object.fromEntries(batch.map(({ call, keys }) => [call.id, keys.digest]));

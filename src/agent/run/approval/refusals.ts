@@ -1,6 +1,9 @@
 import type { CallOutcome } from '../../../../protocol/stream-events.ts';
+import type { ToolOutcome } from '../../tools/tool.ts';
 import type { BatchCall } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
+import { type CallTrace, resultHash } from '../limits/repeats.ts';
+import { noteLimit } from '../limits/wrap-up.ts';
 import type { Step } from '../recorder.ts';
 import { resultStep } from '../result-step.ts';
 import { deniedWith, NOT_AS_APPROVED } from '../result-texts.ts';
@@ -12,18 +15,20 @@ import { refusalBy, type UnattendedPolicy } from './unattended-policy.ts';
 export interface Refusal {
   output: string;
   outcome: CallOutcome;
+  /** What a repetition of the call means; absent: another refusal with the same result counts as a repetition. */
+  as?: Exclude<CallTrace['kind'], 'result'>;
 }
 
 export const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'failed' });
 export const blockedBy = (policy: UnattendedPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
 export const CHANGED = cannotRun(NOT_AS_APPROVED);
 
-export function denialOf({ prepared }: BatchCall, decision: Decision): Refusal {
+/** `wasAsked`: whether this call was a reason for the question; the others of its batch may be made again. */
+export function denialOf({ prepared }: BatchCall, decision: Decision, wasAsked: boolean): Refusal {
   const { feedback } = decision;
   if (prepared.kind === 'refused') return cannotRun(prepared.reason);
-  return hasExpired(decision)
-    ? { output: feedback, outcome: 'expired' }
-    : { output: deniedWith(feedback), outcome: 'denied' };
+  if (hasExpired(decision)) return { output: feedback, outcome: 'expired' };
+  return { output: deniedWith(feedback), outcome: 'denied', ...(wasAsked && { as: 'denied' }) };
 }
 
 /** Records error results for calls that were not run. */
@@ -33,8 +38,21 @@ export async function recordRefusals(
   why: (item: BatchCall) => Refusal,
 ): Promise<void> {
   if (batch.length === 0) return;
-  await run.recorder.record(refusalStep(batch.map((item) => [item, why(item)])));
+  await run.recorder.record(refusalStep(run, new Map(batch.map((item) => [item, why(item)]))));
 }
 
-export const refusalStep = (refused: Iterable<readonly [BatchCall, Refusal]>): Step =>
-  resultStep([...refused].map(([{ call }, result]) => ({ call, result })));
+/** The step that records refusals. */
+export const refusalStep = (run: RunContext, refused: ReadonlyMap<BatchCall, Refusal>): Step => {
+  const results = [...refused].map(([item, { output, outcome, as }]) => {
+    const result = { output, outcome };
+    return { call: item.call, result, trace: traceOf(item, { result, as }) };
+  });
+  return resultStep(noteLimit(run, results));
+};
+
+function traceOf({ keys }: BatchCall, { result, as }: { result: ToolOutcome; as: Refusal['as'] }): CallTrace {
+  if (as === 'denied') return { kind: as, ...keys };
+  return as === 'stopped'
+    ? { kind: as, call: keys.call }
+    : { kind: 'result', call: keys.call, result: resultHash(result) };
+}

@@ -1,5 +1,5 @@
 import type { TokenScope } from '../../../../protocol/methods/token.ts';
-import type { RunOutcome } from '../../../../protocol/stream-events.ts';
+import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 
@@ -123,7 +123,7 @@ export interface RunTable {
   run_key: string | null;
   source: 'person' | 'agent' | 'cron';
   /** `queued` and `running` are reconciled at startup; the others are final. */
-  status: 'queued' | 'running' | 'ok' | 'error' | 'cancelled' | 'timeout';
+  status: 'queued' | 'running' | RunOutcome['status'];
   /** The message and the options that it was accepted with. */
   request_json: string;
   epoch: number;

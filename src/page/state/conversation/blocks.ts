@@ -1,8 +1,8 @@
+import type { MessageFailure } from '../../../../protocol/run-outcome.ts';
 import type {
   ApprovalItem,
   Attachment,
   CallOutcome,
-  MessageFailure,
   RunSource,
   StreamEventOf,
 } from '../../../../protocol/stream-events.ts';

@@ -109,6 +109,16 @@ test('a failed run shows its reason once', () => {
   assert.deepEqual(lines(fold([{ type: 'error', message: 'Error: no model' }, failed])), ['error: Error: no model']);
 });
 
+test('a run that ends as incomplete shows it once, and the workstream is idle', () => {
+  const error = 'The answer is incomplete.';
+  const run = { run_id: 'r', status: 'incomplete', error } as const;
+  const idle: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'idle', run };
+  const told = fold([{ type: 'content', text: 'Once' }, { type: 'error', message: error }, idle]);
+  const untold = fold([{ type: 'content', text: 'Once' }, idle]);
+  const shown = ['answer Once', `error: ${error}`];
+  assert.deepEqual([lines(told), lines(untold), told.state], [shown, shown, 'idle']);
+});
+
 test('clear_ui empties, and a history after it replaces', () => {
   const after = fold([
     { type: 'content', text: 'gone' },

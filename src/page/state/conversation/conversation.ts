@@ -1,9 +1,9 @@
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
+import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type {
   HistoryMessage,
   HistoryNote,
-  RunOutcome,
   StatusRecord,
   StreamEvent,
   StreamEventOf,
@@ -156,7 +156,9 @@ function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, k
   if (isBusy(state)) return { ...now, state };
   const blocks = markFailed(closeTools(endAnswer(now.blocks, false)), run);
   const failure =
-    run?.status === 'error' || run?.status === 'timeout' ? (run.error ?? `The run ended: ${run.status}`) : undefined;
+    run && run.status !== 'ok' && run.status !== 'cancelled'
+      ? (run.error ?? `The run ended: ${run.status}`)
+      : undefined;
   const told = blocks.at(-1);
   const isNew = failure !== undefined && !(told?.kind === 'note' && told.level === 'error');
   const all: readonly Block[] = isNew ? [...blocks, { kind: 'note', key, level: 'error', text: failure }] : blocks;

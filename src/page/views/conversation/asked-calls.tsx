@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import { repeatedCall } from '../../../../protocol/text/repeated-call.ts';
 import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
 import { findLanguage } from '../../state/text/languages.ts';
@@ -67,6 +68,7 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
       {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
     </p>
     {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
+    {item.repeated !== undefined && <p class="repeated">{repeatedCall(item.repeated)}</p>}
     {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
     {asked.preview.kind === 'whole' && <PatchView text={asked.preview.text} language={findLanguage(item.func_name)} />}
     {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item.preview)} />}
