@@ -15,6 +15,14 @@ const rows = {
     summary: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
   },
   name: { argument: 'NAME', summary: 'Name this workstream.' },
+  retry: { summary: 'Answer the last message again, or send a failed one again.' },
+  rewind: {
+    argument: '[TURNS]',
+    summary: 'Take back the last message with its answer, or several; files stay as they are.',
+  },
+  edit: { argument: 'MESSAGE', summary: 'Take back the last message with its answer, and send this one instead.' },
+  remove: { summary: 'Remove the last message that failed.' },
+  fork: { argument: '[NAME]', summary: 'Copy this conversation into a new workstream.' },
 } satisfies Record<string, SlashCommand>;
 
 /** A slash command without its slash. */

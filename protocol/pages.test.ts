@@ -6,11 +6,12 @@ import type { Contract } from './contract.ts';
 import { boundsTable } from './documents/bounds.ts';
 import { ERROR_CODES } from './errors.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
+import { TRANSIENT_EVENTS } from './events/transient.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { ENDPOINTS } from './http/index.ts';
 import { CONTRACTS } from './index.ts';
 import { LIMITS } from './limits.ts';
-import { STREAM_EVENTS, TRANSIENT_EVENTS } from './stream-events.ts';
+import { STREAM_EVENTS } from './stream-events.ts';
 
 const readPage = (page: string) => readFile(new URL(`../${page}`, import.meta.url), 'utf8');
 

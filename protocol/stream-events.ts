@@ -78,7 +78,7 @@ export type CallOutcome = z.infer<typeof CallOutcome>;
 /** One message of a stored conversation, as `history` and snapshots show it. */
 export const HistoryMessage = z
   .object({
-    /** Position in the workstream, from 1, without gaps except for messages on a later page. */
+    /** Position in the workstream, from 1. Messages on a later page, and those that were taken back, leave gaps. */
     seq: z.int().min(1),
     role: z.enum(['user', 'assistant', 'tool']),
     content: z.string().nullable(),
@@ -152,7 +152,8 @@ export type HistoryNote = z.infer<typeof HistoryNote>;
 
 /** `tool_result` is `StreamToolResult` in the documents. */
 const idOf = (type: string) => `Stream${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
-const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id = idOf(type)) =>
+/** The row of an event of a workstream. */
+export const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id = idOf(type)) =>
   z.object({ type: z.literal(type), ...shape }).meta({ id });
 
 /**
@@ -166,6 +167,8 @@ export const STREAM_EVENTS = {
     run_id: z.string(),
     source: RunSource,
     attachments: z.array(Attachment).optional(),
+    /** The number of the message; absent in events of earlier versions. */
+    seq: z.int().min(1).optional(),
   }),
   thinking_start: event('thinking_start', {}),
   thinking_stop: event('thinking_stop', {}),
@@ -214,6 +217,13 @@ export const STREAM_EVENTS = {
   clear_ui: event('clear_ui', { after_seq: z.int().min(0) }),
   /** Messages of a resumed conversation, after `clear_ui`. */
   history: event('history', { messages: z.array(HistoryMessage) }),
+  /**
+   * Messages after `after_seq` no longer count: they were taken back. For `retry` and `edit`, the `user_turn` of the new
+   * message follows.
+   */
+  rewound: event('rewound', { after_seq: z.int().min(0), reason: z.enum(['rewind', 'retry', 'edit']) }),
+  /** A failed message no longer counts: it was removed. */
+  message_removed: event('message_removed', { seq: z.int().min(1) }),
   cancelled: event('cancelled', {}),
   ws_state: event('ws_state', { ws_id: z.string(), state: WorkstreamState, run: RunOutcome.optional() }),
   settings_changed: event('settings_changed', {
@@ -238,41 +248,3 @@ export type StreamEvent = { [T in StreamEventType]: StreamEventOf<T> }[StreamEve
 const rows = Object.values(STREAM_EVENTS) as unknown as [EventRows[StreamEventType]];
 /** Any event of the log. */
 export const StreamEvent = z.discriminatedUnion('type', rows).meta({ id: 'StreamEvent' });
-
-/** Events that only live streams have: they have no id and are not in the log. */
-export const TRANSIENT_EVENTS = {
-  connected: event('connected', {
-    ws_id: z.string(),
-    name: z.string(),
-    model: z.string(),
-    model_alias: z.string(),
-    skip_permissions: z.boolean(),
-    skip_permissions_until_ms: z.int().min(0).optional(),
-    recovered: z.boolean().optional(),
-    reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
-  }),
-  /** The conversation so far; its SSE id is the cursor of the snapshot. */
-  history: event(
-    'history',
-    {
-      messages: z.array(HistoryMessage),
-      /** After an exact resume: the cursor the stream continues from. */
-      from: z.string().optional(),
-      /** Older messages exist: read them with `before` = the first `seq`. */
-      truncated: z.boolean().optional(),
-    },
-    'StreamOpeningHistory',
-  ),
-  busy_error: event('busy_error', { message: z.string() }),
-  in_progress_snapshot: event('in_progress_snapshot', {
-    content: z.string(),
-    reasoning: z.string(),
-    ws_id: z.string(),
-  }),
-  /** The name of `ws_state` in later releases of the HTTP interface; both are sent. */
-  state_change: event('state_change', { ws_id: z.string(), state: WorkstreamState }),
-} as const;
-
-type TransientRows = typeof TRANSIENT_EVENTS;
-/** Any event that only a live stream has. */
-export type TransientEvent = { [T in keyof TransientRows]: z.infer<TransientRows[T]> }[keyof TransientRows];

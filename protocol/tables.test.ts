@@ -4,11 +4,12 @@ import { z } from 'zod';
 import type { Contract } from './contract.ts';
 import { ERROR_CODES } from './errors.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from './events/gateway.ts';
+import { TRANSIENT_EVENTS } from './events/transient.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { ENDPOINTS } from './http/index.ts';
 import { CONTRACTS } from './index.ts';
 import { LIMITS } from './limits.ts';
-import { STREAM_EVENTS, TRANSIENT_EVENTS } from './stream-events.ts';
+import { STREAM_EVENTS } from './stream-events.ts';
 
 const contracts = Object.entries<Contract>(CONTRACTS);
 const endpoints = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));

@@ -1,5 +1,6 @@
+import type { TransientEvent } from '../../protocol/events/transient.ts';
 import type { Frame, RequestFrame } from '../../protocol/frames.ts';
-import type { StreamEvent, TransientEvent } from '../../protocol/stream-events.ts';
+import type { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Message } from '../../src/agent/message.ts';
 import type { JournalEntry } from '../../src/agent/run/journal.ts';
 import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema/schema.ts';

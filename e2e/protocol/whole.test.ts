@@ -7,7 +7,7 @@ import type { NodeInvokeRequest, NodePairing } from '../../protocol/methods/node
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
-import { callTools, say } from '../support/model/scripted-steps.ts';
+import { callTools, fail, say } from '../support/model/scripted-steps.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
@@ -35,6 +35,7 @@ const newSession = async () => (await call('workstream.create', {})).wsId;
 
 model.when('', say('hello'));
 model.when('look around', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('nothing there'));
+model.when('refuse it', fail(400));
 model.when('change it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('done'));
 
 /** A pending approval in a new session. */
@@ -107,6 +108,21 @@ async function calledOff() {
 }
 
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
+
+/** A session with one answered message. */
+async function talked(): Promise<string> {
+  const wsId = await newSession();
+  await call('agent', { sessionKey: wsId, message: 'hi', idempotencyKey: key() });
+  return wsId;
+}
+
+/** A session whose only message failed. */
+async function refusedMessage(): Promise<string> {
+  const [wsId, runId] = [await newSession(), key()];
+  await call('chat.send', { sessionKey: wsId, message: 'refuse it', idempotencyKey: runId });
+  await call('agent.wait', { runId, timeoutMs: 60_000 });
+  return wsId;
+}
 
 /** A successful call of each method. */
 const METHODS: Record<MethodName, () => Promise<unknown>> = {
@@ -192,6 +208,11 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.cancel': async () => call('workstream.cancel', { wsId: await newSession() }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
+  'workstream.rewind': async () => call('workstream.rewind', { wsId: await talked(), turns: 1 }),
+  'workstream.retry': async () => call('workstream.retry', { wsId: await talked() }),
+  'workstream.edit': async () => call('workstream.edit', { wsId: await talked(), seq: 1, message: 'hello' }),
+  'workstream.remove': async () => call('workstream.remove', { wsId: await refusedMessage(), seq: 1 }),
+  'workstream.fork': async () => call('workstream.fork', { wsId: await talked() }),
   'approval.list': () => nothing('approval.list'),
   async 'approval.resolve'() {
     const { approvalId } = await waitingApproval();

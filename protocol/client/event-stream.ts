@@ -1,7 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import { type Cursor, parseCursor } from '../cursor.ts';
+import type { TransientEvent } from '../events/transient.ts';
 import { LIMITS } from '../limits.ts';
-import type { StreamEvent, TransientEvent } from '../stream-events.ts';
+import type { StreamEvent } from '../stream-events.ts';
 import { createBackoff } from './backoff.ts';
 import { HttpError, toHttpError } from './http-error.ts';
 import type { Timers } from './timers.ts';

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Contract } from '../contract.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from '../events/gateway.ts';
+import { TRANSIENT_EVENTS } from '../events/transient.ts';
 import { Frame } from '../frames.ts';
 import { type Endpoint, hasBody } from '../http/endpoint.ts';
 import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
-import { StreamEvent, TRANSIENT_EVENTS } from '../stream-events.ts';
+import { StreamEvent } from '../stream-events.ts';
 
 /** Every frame, method and event: committed as protocol/generated/schema.json. Used as a schema, it accepts any frame. */
 export function jsonSchemaDocument() {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { STREAM_EVENTS, TRANSIENT_EVENTS } from '../stream-events.ts';
+import { TRANSIENT_EVENTS } from '../events/transient.ts';
+import { STREAM_EVENTS } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
 
 const flag = z

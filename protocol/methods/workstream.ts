@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
+import { takingBackContracts } from '../taking-back.ts';
 import { Approval } from './approval.ts';
 
 const Count = z.int().min(0);
@@ -20,6 +21,7 @@ export const WorkstreamRow = z
     skipPermissions: z.boolean(),
     /** When auto-approve ends; absent when it is off or has no end. */
     skipPermissionsUntilMs: Count.optional(),
+    /** All stored messages, also cleared ones and those that were taken back. */
     messageCount: Count,
     createdMs: Count,
     updatedMs: Count,
@@ -37,6 +39,7 @@ export const SavedWorkstream = z
     title: z.string().nullable(),
     createdMs: Count,
     updatedMs: Count,
+    /** The messages that count now. */
     messageCount: Count,
     loaded: z.boolean(),
   })
@@ -218,6 +221,7 @@ export const workstreamContracts = {
     result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }).meta({ id: 'WorkstreamCommandResult' }),
     serial: ({ wsId }: { wsId: string }) => wsId,
   }),
+  ...takingBackContracts,
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',

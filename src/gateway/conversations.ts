@@ -5,11 +5,14 @@ import { createChannels } from './channels/channels.ts';
 import { DeliveryQueue } from './channels/delivery-queue.ts';
 import { createWebhookChannel } from './channels/webhook.ts';
 import { createWorkstreamChannel } from './channels/workstream-note.ts';
+import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createCron } from './cron/create-cron.ts';
+import { Forks } from './cuts/forks.ts';
+import { Rewinds } from './cuts/rewinds.ts';
 import { EventLog } from './events/event-log.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { createMessages } from './history/history.ts';
+import { createMessages } from './history/messages.ts';
 import { createNotes } from './history/notes.ts';
 import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -25,7 +28,6 @@ import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
 import { AlwaysRules } from './workstreams/always.ts';
-import { Commands } from './workstreams/commands.ts';
 import { createSessionList } from './workstreams/session-list.ts';
 import { Settings } from './workstreams/settings.ts';
 import { Workstreams } from './workstreams/workstreams.ts';
@@ -116,7 +118,7 @@ function createTalks(
     ids,
     log,
     observer,
-    loadContext: (data) => messages.context(data),
+    loadContext: (data, pending) => messages.context(data, pending),
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
       streams.announce(data);
@@ -158,7 +160,9 @@ function createTurns(
   const { workstreams, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
-  const commands = new Commands({ store, messages, settings, models, clock, ids, log });
+  const rewinds = new Rewinds({ store, messages, runs, clock });
+  const forks = new Forks({ workstreams, messages, clock, ids });
+  const commands = new Commands({ store, messages, settings, rewinds, forks, models, clock, ids, log });
   const heartbeats = new Heartbeats({
     workstreams,
     runs,
@@ -184,7 +188,16 @@ function createTurns(
     log,
     publish: (event: CronEvent) => broadcast.publish('cron', event),
   });
-  return { runs, settings, commands, heartbeats, cron, approvals: new Approvals({ workstreams, store }) };
+  return {
+    runs,
+    settings,
+    rewinds,
+    forks,
+    commands,
+    heartbeats,
+    cron,
+    approvals: new Approvals({ workstreams, store }),
+  };
 }
 type Turns = ReturnType<typeof createTurns>;
 

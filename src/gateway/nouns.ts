@@ -81,7 +81,7 @@ export function joinNouns(
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, notes, always, attachments, systemEvents } = records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
-  const { runs, settings, commands, heartbeats, cron, approvals } = turns;
+  const { runs, settings, rewinds, forks, commands, heartbeats, cron, approvals } = turns;
   return join({
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
@@ -116,6 +116,8 @@ export function joinNouns(
         approvals,
         commands,
         settings,
+        rewinds,
+        forks,
         always,
         folders: new Folders({ store, workdirs }),
         snapshots,

@@ -17,6 +17,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
     ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'sessions.patch', 'sessions.reset', 'sessions.compact'],
     ...['workstream.create', 'workstream.update', 'workstream.send', 'workstream.cancel', 'workstream.command'],
+    ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     'workstream.close',
   ],
   approve: [

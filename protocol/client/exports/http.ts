@@ -1,5 +1,7 @@
 // `headgate/http`: the client of the HTTP interface and its event streams, for Node and browsers.
-export type { StreamEvent, TransientEvent } from '../../stream-events.ts';
+
+export type { TransientEvent } from '../../events/transient.ts';
+export type { StreamEvent } from '../../stream-events.ts';
 export { endpoints } from '../endpoint-addresses.ts';
 export type { EventStreamOptions, StreamMessage } from '../event-stream.ts';
 export { createHttpClient, type HttpCallOptions, type HttpClient, type HttpClientOptions } from '../http-client.ts';

@@ -140,6 +140,7 @@ test('feedback with an approval becomes the next user message, after the results
     message: 'be quick',
     run_id: 'run_1',
     source: 'person',
+    seq: 4,
   });
 });
 

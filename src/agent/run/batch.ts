@@ -75,7 +75,7 @@ async function recordFeedback(run: RunContext): Promise<void> {
   const isThere = run.messages.at(-1)?.role === 'user'; // already recorded before a restart
   if (feedback === '' || isThere) return;
   await run.recorder.record({
-    events: [{ type: 'user_turn', message: feedback, run_id: run.runId, source: 'person' }],
+    events: [{ type: 'user_turn', message: feedback, run_id: run.runId, source: 'person', seq: run.messageCount + 1 }],
     messages: [{ role: 'user', content: feedback, trusted: true }],
   });
 }

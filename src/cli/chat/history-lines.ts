@@ -1,4 +1,4 @@
-import type { Attachment, HistoryMessage } from '../../../protocol/stream-events.ts';
+import type { Attachment, HistoryMessage, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { toMarkdownLines } from '../terminal/markdown.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -49,12 +49,39 @@ function toMessageLines(
   }
 }
 
+/** A message that was just accepted. `isOurs`: its origin is not named. */
+export function toTurnLines(
+  { message, source, attachments }: StreamEventOf<'user_turn'>,
+  { paint, isOurs }: { paint: Paint; isOurs: boolean },
+): string[] {
+  const from = { person: 'from another client', cron: 'scheduled', agent: 'from a program' }[source];
+  return toUserLines(withFiles(message, attachments), { paint, from: isOurs ? '' : from });
+}
+
+/** An event that is neither a part of an answer nor a question. */
+export type Notice = StreamEventOf<
+  'status' | 'info' | 'error' | 'clear_ui' | 'history' | 'settings_changed' | 'rewound' | 'message_removed'
+>;
+
+/** The line between messages above, which no longer count, and those below. */
+export function toCutLine(event: StreamEventOf<'clear_ui' | 'rewound' | 'message_removed'>): string {
+  return `${'─'.repeat(8)} ${toCutText(event)} ${'─'.repeat(8)}`;
+}
+
+function toCutText(event: StreamEventOf<'clear_ui' | 'rewound' | 'message_removed'>): string {
+  if (event.type === 'clear_ui') return 'a new conversation';
+  if (event.type === 'message_removed') return 'the failed message was removed';
+  return { rewind: 'taken back', retry: 'the last message again', edit: 'in place of an earlier message' }[
+    event.reason
+  ];
+}
+
 /** The text of a message, and the names of its attachments. */
-export const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
+const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
   [text, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((line) => line !== '').join('\n');
 
 /** A person's message; `from` names its origin unless this client sent it. */
-export function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {
+function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {
   const [first = '', ...rest] = toSafeText(text).split('\n');
   const where = from === '' ? '' : paint('dim', ` (${from})`);
   return [

@@ -254,3 +254,13 @@ test('an unanswered message is marked when its run ends, and in the history with
     ['› hello', '  ✖ not answered: openai answered 400: no'],
   );
 });
+
+test('a line separates messages that no longer count from those below', () => {
+  const rule = '────────';
+  const line = (...events: StreamEvent[]) => open().tell(...events);
+  assert.deepEqual(line({ type: 'rewound', after_seq: 2, reason: 'rewind' }), [`${rule} taken back ${rule}`]);
+  assert.deepEqual(line({ type: 'rewound', after_seq: 2, reason: 'retry' }, said('x', 'theirs')), [
+    ...[`${rule} the last message again ${rule}`, '', '› x'],
+  ]);
+  assert.deepEqual(line({ type: 'message_removed', seq: 3 }), [`${rule} the failed message was removed ${rule}`]);
+});

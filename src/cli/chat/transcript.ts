@@ -16,7 +16,7 @@ import type { Sheet } from '../terminal/sheet.ts';
 import { type ToolCall, toHeaderText, toLiveTail, toResultLines, toToolCall } from '../terminal/tool-lines.ts';
 import { cutToRow, wrapWords } from '../terminal/wrap.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
-import { toHistoryLines, toUserLines, withFiles } from './history-lines.ts';
+import { type Notice, toCutLine, toHistoryLines, toTurnLines } from './history-lines.ts';
 
 export interface TranscriptDeps {
   screen: Pick<Screen, 'print' | 'retract' | 'rows' | 'columns'>;
@@ -68,6 +68,7 @@ class LoggedTranscript implements Transcript {
   #turn: Turn | undefined;
   #hasPrinted = false;
   #toldError = false;
+  #isResent = false; // the next message replaces an earlier one; nothing tells which client sent it
   #asked: string | undefined;
   state: WorkstreamState = 'idle';
   isWaiting = false;
@@ -169,11 +170,10 @@ class LoggedTranscript implements Transcript {
     this.#hasPrinted = true;
   }
 
-  #onUserTurn({ message, run_id, source, attachments }: StreamEventOf<'user_turn'>): void {
-    const { paint } = this.#deps.sheet();
-    const from = source === 'person' ? 'from another client' : source === 'cron' ? 'scheduled' : 'from a program';
-    this.#toldError = false;
-    this.print(toUserLines(withFiles(message, attachments), { paint, from: this.#deps.isMyRun(run_id) ? '' : from }));
+  #onUserTurn(event: StreamEventOf<'user_turn'>): void {
+    const isOurs = this.#isResent || this.#deps.isMyRun(event.run_id);
+    [this.#toldError, this.#isResent] = [false, false];
+    this.print(toTurnLines(event, { paint: this.#deps.sheet().paint, isOurs }));
   }
 
   #onAnswer(event: StreamEventOf<'reasoning' | 'content' | 'stream_end' | 'cancelled'>): void {
@@ -275,7 +275,7 @@ class LoggedTranscript implements Transcript {
     if (run?.failed) this.print([paint('dim', '(not answered, and no longer sent to the model)')]);
   }
 
-  #onNotice(event: StreamEventOf<'status' | 'info' | 'error' | 'clear_ui' | 'history' | 'settings_changed'>): void {
+  #onNotice(event: Notice): void {
     const { paint, columns } = this.#deps.sheet();
     switch (event.type) {
       case 'status':
@@ -289,7 +289,10 @@ class LoggedTranscript implements Transcript {
         this.print(wrapWords(paint('red', `✖ ${toSafeText(event.message)}`), columns));
         break;
       case 'clear_ui':
-        this.print([paint('dim', `${'─'.repeat(8)} a new conversation ${'─'.repeat(8)}`)]);
+      case 'rewound':
+      case 'message_removed':
+        this.#isResent = event.type === 'rewound' && event.reason !== 'rewind';
+        this.print([paint('dim', toCutLine(event))]);
         break;
       case 'history':
         for (const lines of toHistoryLines(event, this.#deps.sheet())) this.print(lines);

@@ -54,6 +54,18 @@ export const reserve = (wsId: string, attachmentId: string, runId: string): Stat
     1,
   );
 
+/** Reserves an attachment of an earlier message that is sent again. */
+export const reserveAgain = (wsId: string, attachmentId: string, runId: string): Statement =>
+  statementOf(
+    build
+      .updateTable('attachments')
+      .set({ status: 'reserved', run_id: runId })
+      .where('ws_id', '=', wsId)
+      .where('attachment_id', '=', attachmentId)
+      .where('status', '=', 'consumed'),
+    1,
+  );
+
 /** Marks the attachments as consumed, because their message is in the conversation. */
 export const consume = (runId: string, count: number): Statement =>
   statementOf(

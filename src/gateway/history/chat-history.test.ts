@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { readChatHistory } from './chat-history.ts';
-import type { StoredMessage } from './history.ts';
+import type { StoredMessage } from './messages.ts';
 
 /** A conversation of these texts; `asked` counts the messages of each read. */
 function conversation(texts: readonly string[], contextAfterSeq = 0) {
@@ -11,6 +11,8 @@ function conversation(texts: readonly string[], contextAfterSeq = 0) {
     (content, index): StoredMessage => ({ seq: index + 1, createdMs: 0, message: { role: 'user', content } }),
   );
   const messages = {
+    firstSeq: async (_wsId: string, { after, upTo }: { after: number; upTo: number }) =>
+      upTo > after ? after + 1 : undefined,
     async page(_wsId: string, { after, upTo, limit }: { after: number; upTo: number; limit: number }) {
       const page = stored.filter(({ seq }) => seq > after && seq <= upTo).slice(-limit);
       asked.push(page.length);

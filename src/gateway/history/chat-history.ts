@@ -2,7 +2,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChatMessage } from '../../../protocol/methods/chat.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import type { Messages, StoredMessage } from './history.ts';
+import type { Messages, StoredMessage } from './messages.ts';
 
 /** The batch size: at most this many messages of a shortened history are read in vain. */
 const BATCH = 50;
@@ -11,12 +11,13 @@ const BATCH = 50;
 export async function readChatHistory(
   { wsId, contextAfterSeq: after, messageCount }: Pick<WorkstreamData, 'wsId' | 'contextAfterSeq' | 'messageCount'>,
   limit: number,
-  { messages }: { messages: Pick<Messages, 'page'> },
+  { messages }: { messages: Pick<Messages, 'page' | 'firstSeq'> },
 ): Promise<{ messages: ChatMessage[]; truncated?: true }> {
   const newestFirst: ChatMessage[] = [];
   let bytes = 1; // the brackets around them, and a comma after each but the last
+  const first = (await messages.firstSeq(wsId, { after, upTo: messageCount })) ?? Number.POSITIVE_INFINITY;
   let upTo = messageCount;
-  while (upTo > after && newestFirst.length < limit) {
+  while (upTo >= first && newestFirst.length < limit) {
     const room = limit - newestFirst.length;
     const page = await messages.page(wsId, { after, upTo, limit: Math.min(BATCH, room) });
     for (const stored of page.toReversed()) {
@@ -29,7 +30,7 @@ export async function readChatHistory(
     }
     upTo = (page[0]?.seq ?? 0) - 1;
   }
-  return { messages: newestFirst.reverse(), ...(upTo > after && { truncated: true }) };
+  return { messages: newestFirst.reverse(), ...(upTo >= first && { truncated: true }) };
 }
 
 const toAttachmentPart = ({ attachment_id, filename, mime_type, size_bytes }: Attachment) => ({

@@ -5,7 +5,8 @@ import type { Message } from '../../agent/message.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import { insertMessage } from '../runs/run-rows.ts';
 import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
-import { createMessages, type StoredMessage, toHistory } from './history.ts';
+import { toHistory } from './history.ts';
+import { createMessages, type StoredMessage } from './messages.ts';
 
 const WS = 'a'.repeat(32);
 const calls = ['one', 'two', 'three'].map((id) => ({ id, name: 'act', arguments: '{}' }));

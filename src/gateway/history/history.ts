@@ -1,61 +1,7 @@
 import type { CallOutcome, HistoryMessage } from '../../../protocol/stream-events.ts';
-import type { KeptOutput, Message, ToolMessage } from '../../agent/message.ts';
+import type { KeptOutput, ToolMessage } from '../../agent/message.ts';
 import { DENIED_BY_USER } from '../../agent/run/result-texts.ts';
-import type { MessageRange, Store, StoredRow } from '../store/store.ts';
-import { damaged } from '../store/store-fault.ts';
-
-/** A stored message with its position. */
-export interface StoredMessage {
-  seq: number;
-  createdMs: number;
-  message: Message;
-  /** `message` is a placeholder, because the stored one is damaged. */
-  isDamaged?: true;
-}
-
-/** Reads the stored messages of a workstream. */
-export interface Messages {
-  /** Oldest first, for people: damaged messages are replaced by placeholders. */
-  page(wsId: string, range: MessageRange): Promise<StoredMessage[]>;
-  /** Everything that the model reads, oldest first, without failed messages. Rejects if one is damaged. */
-  context(of: { wsId: string; contextAfterSeq: number; messageCount: number }): Promise<Message[]>;
-  /** Rejects if a message of the range is damaged. */
-  requireIntact(wsId: string, range: Omit<MessageRange, 'limit'>): Promise<void>;
-}
-
-export const createMessages = (store: Store): Messages => ({
-  async context({ wsId, contextAfterSeq: after, messageCount: upTo }) {
-    const rows = await store.readMessages(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER });
-    return rows.map(toIntact).filter((message) => message.role !== 'user' || !message.failed);
-  },
-  async requireIntact(wsId, { after, upTo }) {
-    for (let end = upTo; end > after; end -= CHECKED_AT_ONCE) {
-      for (const row of await store.readMessages(wsId, { after, upTo: end, limit: CHECKED_AT_ONCE })) requireText(row);
-    }
-  },
-  async page(wsId, range) {
-    const rows = await store.readMessages(wsId, range);
-    return rows.map(({ seq, createdMs, json }) => {
-      if (json === undefined) return { seq, createdMs, message: UNREADABLE, isDamaged: true };
-      return { seq, createdMs, message: JSON.parse(json) };
-    });
-  },
-});
-
-const toIntact = (row: StoredRow): Message => JSON.parse(requireText(row));
-
-function requireText({ seq, json }: StoredRow): string {
-  if (json === undefined) throw damaged(new Error(`message ${seq} is damaged`));
-  return json;
-}
-
-const CHECKED_AT_ONCE = 1_000;
-
-const UNREADABLE: Message = {
-  role: 'assistant',
-  content: '[This message is damaged in the database and cannot be shown.]',
-  toolCalls: [],
-};
+import type { StoredMessage } from './messages.ts';
 
 /** Limit for a shown tool output; the notice names the file with the rest. */
 const SHOWN_CHARS = 32 * 1024;

@@ -1,19 +1,21 @@
 import type { Message } from '../../agent/message.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
+import type { Cut } from '../cuts/cut.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 
 /**
  * The context of a workstream; undefined when it is damaged, because a retry would not help. Rejects while the disk
- * cannot be read.
+ * cannot be read. `pending`: a cut that will be stored with the next run.
  */
 export async function readContext(
   data: WorkstreamData,
   { loadContext, log }: Pick<WorkstreamDeps, 'loadContext' | 'log'>,
+  pending?: Cut,
 ): Promise<Message[] | undefined> {
   try {
-    return await loadContext(data);
+    return await loadContext(data, pending);
   } catch (err) {
     if (isUnavailable(err)) throw err;
     log.error({ err, wsId: data.wsId }, 'a conversation can no longer be read; its runs end with an error');

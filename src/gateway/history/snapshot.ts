@@ -4,7 +4,9 @@ import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import { type Messages, newestWithin, toHistory } from './history.ts';
+import { newestWithin, toHistory } from './history.ts';
+import { isCutShort } from './is-cut-short.ts';
+import type { Messages } from './messages.ts';
 import type { Notes } from './notes.ts';
 
 interface Size {
@@ -49,8 +51,7 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
   const pageAt = async ({ data }: Workstream, upTo: number, size: Size) => {
     const range = { after: data.contextAfterSeq, upTo, limit: size.messages };
     const page = newestWithin(toHistory(await messages.page(data.wsId, range)), size.chars);
-    const firstSeq = page[0]?.seq ?? upTo + 1;
-    return { messages: page, truncated: firstSeq > data.contextAfterSeq + 1 };
+    return { messages: page, truncated: await isCutShort(page[0]?.seq, { wsId: data.wsId, messages, range }) };
   };
 
   return {

@@ -32,6 +32,7 @@ test('agent answers accepted, runs the turn in main, and sends the final answer'
     message: 'hello',
     run_id: 'k1',
     source: 'agent',
+    seq: 1,
   });
   const { messages } = await gateway.call('workstream.history', { wsId: main });
   assert.deepEqual(

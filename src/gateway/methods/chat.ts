@@ -8,7 +8,7 @@ import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import { readLast } from '../channels/delivery-rows.ts';
 import { readChatHistory } from '../history/chat-history.ts';
-import type { Messages } from '../history/history.ts';
+import type { Messages } from '../history/messages.ts';
 import { isOver, type RunHandle } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Store } from '../store/store.ts';

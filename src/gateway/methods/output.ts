@@ -3,7 +3,7 @@ import type { outputContracts } from '../../../protocol/methods/output.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import { type OutputPart, type OutputRange, takeRange } from '../../agent/process/output-files.ts';
 import type { Handlers } from '../call.ts';
-import type { Messages } from '../history/history.ts';
+import type { Messages } from '../history/messages.ts';
 import { damaged } from '../store/store-fault.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -39,11 +39,8 @@ export const outputMethods = (deps: OutputMethodDeps): Handlers<keyof typeof out
 async function findResult({ data }: Workstream, callId: string, messages: Messages): Promise<ToolMessage | undefined> {
   let isDamaged = false;
   for (let upTo = data.messageCount; upTo > data.contextAfterSeq; upTo -= PAGE) {
-    const page = await messages.page(data.wsId, {
-      after: Math.max(data.contextAfterSeq, upTo - PAGE),
-      upTo,
-      limit: PAGE,
-    });
+    const range = { after: Math.max(data.contextAfterSeq, upTo - PAGE), upTo, limit: PAGE };
+    const page = await messages.page(data.wsId, range, 'original');
     for (const stored of page.reverse()) {
       const { message } = stored;
       if (message.role === 'tool' && message.callId === callId) return message;

@@ -4,8 +4,12 @@ import { whenThere } from '../../timing/when-there.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf, deciderOf } from '../caller.ts';
+import type { Commands } from '../commands/commands.ts';
+import { type TakingBackDeps, takingBackMethods } from '../cuts/taking-back-methods.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { type Messages, toHistory } from '../history/history.ts';
+import { toHistory } from '../history/history.ts';
+import { isCutShort } from '../history/is-cut-short.ts';
+import type { Messages } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { holds } from '../rights.ts';
@@ -13,7 +17,6 @@ import type { Approvals } from '../runs/approvals.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
-import type { Commands } from '../workstreams/commands.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
@@ -21,7 +24,7 @@ import type { Namer } from '../workstreams/workdirs.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
-interface WorkstreamMethodDeps {
+interface WorkstreamMethodDeps extends TakingBackDeps {
   workstreams: Workstreams;
   runs: Runs;
   approvals: Approvals;
@@ -61,11 +64,12 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       if (await workstreams.isStored(wsId)) throw new GatewayError('INVALID_REQUEST', 'No session');
       throw new GatewayError('NOT_FOUND', 'Unknown workstream');
     },
-    'workstream.command': async ({ wsId, command }) => {
+    'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
-      await commands.run(await workstreams.get(wsId), command);
+      await commands.run(await workstreams.get(wsId), command, callerOf(call));
       return { status: 'ok', wsId };
     },
+    ...takingBackMethods({ workstreams, rewinds: deps.rewinds, forks: deps.forks }),
     'workstream.close': async ({ wsId }) => {
       await workstreams.close(wsId);
       return { status: 'ok' };
@@ -155,10 +159,11 @@ async function page(
   { messages, notes }: WorkstreamMethodDeps,
 ) {
   const upTo = before === undefined ? data.messageCount : before - 1;
-  const stored = await messages.page(data.wsId, { after: data.contextAfterSeq, upTo, limit });
-  const first = stored[0]?.seq ?? data.contextAfterSeq + 1;
-  const truncated = first > data.contextAfterSeq + 1;
-  const told = await notes.page(data.wsId, { from: truncated ? first : data.contextAfterSeq, upTo });
+  const { wsId, contextAfterSeq: after } = data;
+  const stored = await messages.page(wsId, { after, upTo, limit });
+  const first = stored[0]?.seq ?? after;
+  const truncated = await isCutShort(stored[0]?.seq, { wsId, messages, range: { after, upTo } });
+  const told = await notes.page(wsId, { from: truncated ? first : after, upTo });
   return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
 }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
-import type { InvocationTable } from '../store/schema/schema.ts';
+import type { InvocationTable } from '../store/schema/node-schema.ts';
 
 type Asked = Pick<InvocationTable, 'invoke_id' | 'deadline_ms' | 'timeout_ms'>;
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { passesSteadily } from '../../timing/steady-time.ts';
-import type { InvocationTable } from '../store/schema/schema.ts';
+import type { InvocationTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';

@@ -4,7 +4,7 @@ import type { NodePairing, PairedNode } from '../../../protocol/methods/node.ts'
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { NodeTable } from '../store/schema/schema.ts';
+import type { NodeTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 

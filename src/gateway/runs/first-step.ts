@@ -4,13 +4,16 @@ import { consume } from '../attachments/attachment-rows.ts';
 import type { Statement } from '../store/store.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
 
-/** The first step of a run: adds its message to the conversation, with the files reserved for it. */
-export function firstStepOf({ runId, source, request }: RunRecord): { step: Step; statements: Statement[] } {
+/** The first step of a run: adds its message to the conversation as number `seq`, with the files reserved for it. */
+export function firstStepOf(
+  { runId, source, request }: RunRecord,
+  seq: number,
+): { step: Step; statements: Statement[] } {
   const { message, attachments } = request;
   const files = attachments && { attachments };
   return {
     step: {
-      events: [{ type: 'user_turn', message, run_id: runId, source, ...files }],
+      events: [{ type: 'user_turn', message, run_id: runId, source, ...files, seq }],
       messages: [messageOf(request)],
       journal: [{ kind: 'started' }],
     },

@@ -106,10 +106,11 @@ export class LiveRun implements Recorder {
     if (event.type === 'content') this.#partial += event.text;
   }
 
-  /** The first step: commits the message, the run and `statements` in one transaction. */
-  begin(statements: Statement[]): Promise<void> {
-    const { step, statements: consumed } = firstStepOf(this.run);
-    return this.#commit(step, [...statements, ...consumed]);
+  /** The first step: commits the message, the run, `statements` and earlier events in one transaction. */
+  begin(statements: Statement[], earlier: StreamEvent[] = []): Promise<void> {
+    const { step, statements: consumed } = firstStepOf(this.run, this.#deps.data.messageCount + 1);
+    const events = [...earlier, ...(step.events ?? [])];
+    return this.#commit({ ...step, events }, [...statements, ...consumed]);
   }
 
   /** The answer in progress, as far as it was shown; undefined between answers. */

@@ -4,6 +4,7 @@ import type { Effort } from '../../agent/providers/model.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
+import type { NewCut } from '../cuts/new-cut.ts';
 import type { Rights } from '../rights.ts';
 import type { Statement } from '../store/store.ts';
 
@@ -68,6 +69,8 @@ export interface NewRun {
   request: RunRequest;
   /** Committed together with the acceptance. */
   also: Statement[];
+  /** Takes effect with the acceptance: the run reads the context after it. Only if nothing runs. */
+  cut?: NewCut | undefined;
 }
 
 /** A run that the previous process left unfinished. */

@@ -218,6 +218,7 @@ export interface WorkstreamValues {
   readable_json: string;
   loaded: 0 | 1 | 2;
   context_after_seq: number;
+  cut_count: number;
   usage_json: string | null;
   run_epoch: number;
   last_run_status: RunOutcome['status'];

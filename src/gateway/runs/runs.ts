@@ -1,7 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Attachment } from '../../../protocol/stream-events.ts';
 import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Ids } from '../../ids.ts';
+import { reserveAgain } from '../attachments/attachment-rows.ts';
 import type { Claim } from '../attachments/attachments.ts';
+import type { NewCut } from '../cuts/new-cut.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -22,6 +25,8 @@ export interface AcceptOptions {
   request?: Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
   /** Files of the message; released if the run is not accepted. */
   claim?: Claim | undefined;
+  /** Sends a message again in place of an earlier one, with its files. */
+  again?: { cut: NewCut; attachments: Attachment[] };
   /** Statements to commit together with the acceptance. */
   also?(runId: string): Statement[];
 }
@@ -77,9 +82,10 @@ export class Runs {
     options: AcceptOptions,
     take: Take<H>,
   ): Promise<H> {
-    const { message, principal, rights, key, source, request, also, claim } = options;
+    const { message, principal, rights, key, source, request, also, claim, again } = options;
+    const { wsId } = workstream.data;
     const runId = await this.#freeId(key);
-    const attachments = claim?.attachments ?? [];
+    const attachments = claim?.attachments ?? again?.attachments ?? [];
     const handle = await this.#withQueued(workstream, (queued) =>
       take({
         runId,
@@ -93,11 +99,13 @@ export class Runs {
           ...(attachments.length > 0 && { attachments }),
         },
         also: [
-          ...(key === undefined ? [] : [releaseKey(key, { principal, wsId: workstream.data.wsId })]),
+          ...(key === undefined ? [] : [releaseKey(key, { principal, wsId })]),
           ...(also?.(runId) ?? []),
           ...(claim?.statements(runId) ?? []),
+          ...(again?.attachments ?? []).map(({ attachment_id }) => reserveAgain(wsId, attachment_id, runId)),
           ...(queued?.statements ?? []),
         ],
+        cut: again?.cut,
       }),
     );
     if (handle) this.track(handle);

@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { copyConversation } from '../cuts/copy-conversation.ts';
 import { insertMessage } from '../runs/run-rows.ts';
-import { copyMessages, insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 
 const wsId = 'a';
@@ -139,7 +140,10 @@ test('the start of the last turn is only searched after damage', async (t) => {
 test('a damaged message is not copied, because its copy would look intact', async (t) => {
   const store = await storeAfter(t, 'update messages set created_ms = 2 where seq = 3');
   await store.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: 'b', workdir: '/', nowMs: 1 }))] });
-  const copy = (after: number) => store.commit({ statements: copyMessages({ wsId, after, upTo: 5 }, 'b') });
+  const copy = (after: number) =>
+    store.commit({
+      statements: copyConversation({ wsId, after, upTo: 5, parts: [{ kind: 'stored', after, upTo: 5 }] }, 'b'),
+    });
   await assert.rejects(copy(0), { name: 'UnitRefused' });
   await copy(3);
   const rows = await store.readMessages('b', { after: 0, upTo: 2, limit: 10 });

@@ -22,6 +22,7 @@ export const markDeleted = (wsId: string): Statement =>
         model_alias: null,
         usage_json: null,
         message_count: 0,
+        cut_count: 0,
         context_after_seq: 0,
       })
       .where('ws_id', '=', wsId)
@@ -39,7 +40,8 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   }
   const head = build.deleteFrom('log_heads').where('ws_id', '=', wsId);
   const own = build.deleteFrom('workstreams').where('ws_id', '=', wsId).where('loaded', '=', DELETED);
-  await store.commit({ statements: [statementOf(head), statementOf(own)] });
+  const cuts = build.deleteFrom('cuts').where('ws_id', '=', wsId);
+  await store.commit({ statements: [statementOf(head), statementOf(cuts), statementOf(own)] });
 }
 
 /** Continues removals that an earlier daemon did not finish. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import type { CutTable } from './schema/schema.ts';
 
 export interface EventColumns {
   ws_id: string;
@@ -27,6 +28,12 @@ export const eventChecksum = ({ ws_id, offset, body_json, created_ms }: EventCol
 function messageChecksum({ ws_id, seq, run_id, body_json, created_ms }: MessageColumns): number {
   const key = addNumber(addNumber(addText(BASIS, ws_id), seq), created_ms);
   return crc32(body_json, (run_id === null ? key : addText(addNumber(key, 1), run_id)) >>> 0) | 0;
+}
+
+/** The checksum stored with a cut. */
+export function cutChecksum(row: Omit<CutTable, 'checksum'>): number {
+  const { ws_id, n, kind, after_seq, to_seq, at_seq, body_json, created_ms } = row;
+  return crc32(JSON.stringify([ws_id, n, kind, after_seq, to_seq, at_seq, body_json, created_ms])) | 0;
 }
 
 /**

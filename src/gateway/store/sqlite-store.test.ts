@@ -132,6 +132,7 @@ test('every table of the schema exists with its columns', async () => {
       'cron_attempts',
       'cron_jobs',
       'cron_occurrences',
+      'cuts',
       'events',
       'idempotency',
       'invocations',

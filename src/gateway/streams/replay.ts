@@ -1,5 +1,6 @@
 import { formatCursor } from '../../../protocol/cursor.ts';
-import type { StreamEvent, TransientEvent } from '../../../protocol/stream-events.ts';
+import type { TransientEvent } from '../../../protocol/events/transient.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { joinDeltas } from '../events/join-deltas.ts';
 

@@ -1,5 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { toParts } from '../cuts/cut.ts';
+import { readCuts } from '../cuts/cut-rows.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -13,7 +15,7 @@ const MAX_MESSAGES = 1_000;
 interface RestoreDeps {
   unseenRuns: UnseenRuns;
   events: Pick<EventLog, 'bounds'>;
-  store: Pick<Store, 'db' | 'readEvents' | 'findNewestEvent' | 'readMessages'>;
+  store: Pick<Store, 'db' | 'readEvents' | 'findNewestEvent' | 'readMessages' | 'reportDamage'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
 }
@@ -56,5 +58,7 @@ async function findPlace(
   const asked = rows.find(({ runId }) => runId === run.run_id);
   if (!turn || JSON.parse(turn.json).run_id !== run.run_id) return undefined;
   if (asked?.json === undefined || JSON.parse(asked.json).role !== 'user') return undefined;
-  return { after: turn.offset, upTo: asked.seq };
+  const { cuts } = await readCuts(store, wsId);
+  const isTakenBack = toParts(cuts, { after: asked.seq - 1, upTo: asked.seq }, 'original').length === 0;
+  return isTakenBack ? undefined : { after: turn.offset, upTo: asked.seq };
 }

@@ -43,6 +43,7 @@ export class UnseenRuns {
       const end = entries.findLast(endsRun);
       const run = this.#runs.get(wsId);
       if (end && run) run.end = { offset: end.offset, atMs: clock.monotonic() };
+      if (run && entries.some(takesBack)) run.isSeen = true; // a replay would show what was taken back
     });
   }
 
@@ -98,6 +99,8 @@ function endsRun({ type, json }: LogEntry): boolean {
   const { run }: StreamEventOf<'ws_state'> = JSON.parse(json);
   return run !== undefined;
 }
+
+const takesBack = ({ type }: LogEntry): boolean => type === 'rewound' || type === 'message_removed';
 
 function createEntry(place: RunPlace): Entry {
   const supersede = new AbortController();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StreamEvent, TRANSIENT_EVENTS } from '../../../protocol/stream-events.ts';
+import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
+import { StreamEvent } from '../../../protocol/stream-events.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import type { Beginning } from './event-streams.ts';

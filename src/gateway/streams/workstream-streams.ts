@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
-import type { TransientEvent } from '../../../protocol/stream-events.ts';
+import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';

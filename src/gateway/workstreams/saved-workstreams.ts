@@ -20,10 +20,13 @@ export interface SavedWorkstreams {
 
 const LIMIT = 50;
 
-/** Stored conversations that have messages after the last /clear or /new. */
+/** Stored conversations that have messages that count, after the last /clear or /new. */
 export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
   async list({ limit = LIMIT, before, beforeWsId = '', search = '' }) {
-    let query = store.db.selectFrom('workstreams').selectAll().whereRef('message_count', '>', 'context_after_seq');
+    let query = store.db
+      .selectFrom('workstreams')
+      .selectAll()
+      .where(sql<boolean>`message_count - cut_count > context_after_seq`);
     if (before !== undefined) {
       query = query
         .where('updated_ms', '<=', before) // the part that the index covers
@@ -38,7 +41,7 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
       title: row.title,
       createdMs: row.created_ms,
       updatedMs: row.updated_ms,
-      messageCount: row.message_count - row.context_after_seq,
+      messageCount: row.message_count - row.context_after_seq - row.cut_count,
       loaded: row.loaded === 1,
     }));
   },

@@ -1,7 +1,6 @@
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
-import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Effort, Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
@@ -40,6 +39,8 @@ export interface WorkstreamData {
   verboseLevel: string | null;
   state: WorkstreamState;
   messageCount: number;
+  /** How many of the messages since `contextAfterSeq` were taken back or removed. */
+  cutCount: number;
   contextAfterSeq: number;
   updatedMs: number;
   epoch: number;
@@ -152,6 +153,7 @@ const fieldsOf = (row: WorkstreamTable) => ({
   verboseLevel: row.verbose_level,
   state: stateAfter(row.last_run_status),
   messageCount: row.message_count,
+  cutCount: row.cut_count,
   contextAfterSeq: row.context_after_seq,
   updatedMs: row.updated_ms,
   epoch: row.run_epoch,
@@ -179,6 +181,10 @@ function modelOf(alias: string | null, models: Pick<Models, 'current' | 'list'>)
   return models.list().find((model) => model.alias === alias) ?? { alias, modelId: alias };
 }
 
+/** How many messages the conversation has: since the last /clear, without those that were taken back or removed. */
+export const countCurrent = (data: Pick<WorkstreamData, 'messageCount' | 'contextAfterSeq' | 'cutCount'>): number =>
+  data.messageCount - data.contextAfterSeq - data.cutCount;
+
 /** thinkingLevel off, minimal, low → low; medium; high (default medium). */
 export function toEffort(thinkingLevel: string | null): Effort {
   if (thinkingLevel === 'high') return 'high';
@@ -188,9 +194,3 @@ export function toEffort(thinkingLevel: string | null): Effort {
 /** The name that a workstream was created with; null when it has a generated one, or its job's. */
 export const givenName = ({ ws_id, session_key, generated_name }: WorkstreamTable): string | null =>
   generated_name === generatedName(ws_id) || (session_key !== null && isJobKey(session_key)) ? null : generated_name;
-
-/** The first line of a first message, shortened for a tab. */
-export function titleOf(message: string): string {
-  const line = toPlainName(message.trim().split(/[\r\n]/, 1)[0] ?? '');
-  return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
-}

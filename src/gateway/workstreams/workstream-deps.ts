@@ -7,6 +7,7 @@ import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
@@ -41,8 +42,8 @@ export interface WorkstreamDeps {
   always: AlwaysRules;
   observer: WorkstreamObserver;
   events: Pick<EventLog, 'isWatched'>;
-  /** The stored context of a workstream: the messages after its last /clear. */
-  loadContext(data: WorkstreamData): Promise<Message[]>;
+  /** The stored context of a workstream: its messages that count now, or will after the pending cut. */
+  loadContext(data: WorkstreamData, pending?: Cut): Promise<Message[]>;
   readAttachment: ReadAttachment;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;

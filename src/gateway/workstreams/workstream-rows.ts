@@ -1,6 +1,5 @@
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
-import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -42,6 +41,7 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   loaded: made.loaded ?? 1,
   context_after_seq: 0,
   message_count: 0,
+  cut_count: 0,
   usage_json: null,
   run_epoch: 1,
   last_run_status: null,
@@ -63,37 +63,6 @@ export const writesAlias = (statement: Statement): Statement => ({ ...statement,
 /** Whether a unit was refused because its alias is in use. */
 export const isNameTaken = (error: unknown): error is UnitRefused =>
   error instanceof UnitRefused && error.tag === ALIAS && error.why === 'key';
-
-/**
- * Copies messages with `after` < seq ≤ `upTo`, and the notes between them, to the end of another workstream, and
- * increases its count. Refused when one of them is damaged, because its copy would look intact.
- */
-export function copyMessages(from: { wsId: string; after: number; upTo: number }, to: string): Statement[] {
-  const count = from.upTo - from.after;
-  return [
-    {
-      sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
-            SELECT ws_id, seq, NULL, body_json, created_ms, message_checksum(ws_id, seq, NULL, body_json, created_ms) FROM (
-              SELECT w.ws_id AS ws_id, w.message_count + m.seq - ? AS seq, m.body_json, m.created_ms
-              FROM messages m JOIN workstreams w ON w.ws_id = ?
-              WHERE m.ws_id = ? AND m.seq > ? AND m.seq <= ?
-                AND m.checksum = message_checksum(m.ws_id, m.seq, m.run_id, m.body_json, m.created_ms)
-            )`,
-      parameters: [from.after, to, from.wsId, from.after, from.upTo],
-      expect: count,
-    },
-    {
-      sql: `INSERT INTO notes (ws_id, after_seq, "offset", body_json, created_ms)
-            SELECT w.ws_id, w.message_count + n.after_seq - ?, 1 - ROW_NUMBER() OVER (ORDER BY n.after_seq DESC, n."offset" DESC),
-              n.body_json, n.created_ms
-            FROM notes n JOIN workstreams w ON w.ws_id = ?
-            WHERE n.ws_id = ? AND n.after_seq >= ? AND n.after_seq <= ?`,
-      parameters: [from.after, to, from.wsId, from.after, from.upTo],
-    },
-    { sql: 'UPDATE workstreams SET message_count = message_count + ? WHERE ws_id = ?', parameters: [count, to] },
-    copyAttachments(from.wsId, to),
-  ];
-}
 
 /** Marks a stored workstream as open; refused when it does not exist or is being deleted. */
 export const openRow = (wsId: string): Statement =>

@@ -4,17 +4,20 @@ import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
 import { newProgress } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import type { NewCut } from '../cuts/new-cut.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
 import { receiptOf } from '../runs/cancel-receipt.ts';
 import { driveRun } from '../runs/drive-run.ts';
 import { LiveRun } from '../runs/live-run.ts';
+import { Place } from '../runs/place.ts';
 import { type QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
-import { cancelQueuedRun, insertJournal, insertRun, setWorkstream, startRun } from '../runs/run-rows.ts';
+import { cancelQueuedRun, insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
 import { type StopOptions, stopRun } from '../runs/stop-run.ts';
+import { nameAfter } from '../runs/title.ts';
 import type { Statement } from '../store/store.ts';
 import { type Closing, closed, shuttingDown, stoppedInTime } from './closing.ts';
-import { titleOf, type WorkstreamData } from './workstream-data.ts';
+import type { WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 
 const RETRY_MS = 1_000;
@@ -25,8 +28,8 @@ export class Workstream {
   readonly #deps: WorkstreamDeps;
   readonly #queue = new RunQueue();
   #live: LiveRun | undefined;
-  /** Set while no run is in memory but none may start: one is being started, or the context is being changed. */
-  #starting: Promise<void> | undefined;
+  /** Taken while no run is in memory but none may start: one is being started, or the context is being changed. */
+  readonly #place = new Place();
   /** Why nothing is accepted any more. */
   #closing: Closing | undefined;
   #driving: Promise<unknown> = Promise.resolve();
@@ -44,7 +47,7 @@ export class Workstream {
 
   /** Whether a run is in progress, starting or queued. */
   get busy(): boolean {
-    return this.#live !== undefined || this.#starting !== undefined || this.#queue.length > 0;
+    return this.#live !== undefined || this.#place.isTaken || this.#queue.length > 0;
   }
 
   /** Undefined when busy. */
@@ -53,14 +56,14 @@ export class Workstream {
   }
 
   /** Resolves when the message is stored. Queues the run while busy; throws BUSY for more than ten queued runs. */
-  async accept({ also, ...fields }: NewRun): Promise<RunHandle> {
+  async accept({ also, cut, ...fields }: NewRun): Promise<RunHandle> {
     if (this.#closing !== undefined) throw closed(this.#closing);
     const { wsId, epoch } = this.data;
     const run: RunRecord = { ...fields, wsId, epoch, acceptedMs: this.#deps.clock.now() };
     if (this.busy) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {
-      const live = await this.#start(run, () => [...also, insertRun(run, 'running')]);
+      const live = await this.#start(run, () => [...also, insertRun(run, 'running')], cut);
       return { run, ended: live.ended };
     } catch (error) {
       this.#wake();
@@ -91,7 +94,7 @@ export class Workstream {
    * Stops the current run and drops queued ones. Resolves when that is recorded, or has happened and will be recorded.
    */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
-    await this.#settled();
+    await this.#place.settled();
     const waiting = this.#queue.all();
     const receipt = receiptOf(this.#live, waiting);
     // In parallel, because a run must stop even while the store cannot drop the queued ones.
@@ -101,7 +104,7 @@ export class Workstream {
 
   /** Stops one run, current or queued; false when it is neither. */
   async cancelRun(runId: string, reason?: StopOptions['reason']): Promise<boolean> {
-    await this.#settled();
+    await this.#place.settled();
     const waiting = this.#queue.find(runId);
     if (waiting) await this.#drop([waiting]);
     else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, reason });
@@ -120,7 +123,7 @@ export class Workstream {
    */
   async whileIdle(work: () => Promise<void>): Promise<boolean> {
     if (this.busy) return false;
-    const free = this.#takePlace();
+    const free = this.#place.take();
     try {
       await work();
     } finally {
@@ -147,21 +150,8 @@ export class Workstream {
   async shutdown(): Promise<void> {
     this.#closing = 'shutdown';
     this.#live?.stop(shuttingDown());
-    const stopped = this.#settled().then(() => this.#driving);
+    const stopped = this.#place.settled().then(() => this.#driving);
     await stoppedInTime(stopped, { wsId: this.data.wsId, clock: this.#deps.clock, log: this.#deps.log });
-  }
-
-  async #settled(): Promise<void> {
-    while (this.#starting !== undefined) await this.#starting;
-  }
-
-  #takePlace(): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#starting = promise;
-    return () => {
-      if (this.#starting === promise) this.#starting = undefined;
-      resolve();
-    };
   }
 
   async #enqueue(run: RunRecord, also: Statement[]): Promise<RunHandle> {
@@ -184,24 +174,28 @@ export class Workstream {
   }
 
   /** Records a run as running and starts the agent. Frees the place on failure. */
-  async #start(run: RunRecord, statements: () => Statement[]): Promise<LiveRun> {
-    const free = this.#takePlace();
+  async #start(run: RunRecord, statements: () => Statement[], cut?: NewCut): Promise<LiveRun> {
+    const free = this.#place.take();
+    if (cut) this.forgetContext();
     try {
-      const live = await this.#makeLive({ run, progress: newProgress() });
-      const title = this.data.title ?? titleOf(run.request.message || (run.request.attachments?.[0]?.filename ?? ''));
-      const naming = this.data.title === null ? [setWorkstream(this.data.wsId, { title })] : [];
-      await live.begin([...statements(), ...naming]);
+      const live = await this.#makeLive({ run, progress: newProgress() }, cut);
+      const { title, naming } = nameAfter(this.data, run.request, cut);
+      await live.begin([...(cut?.statements ?? []), ...statements(), ...naming], cut && [cut.event]);
+      cut?.apply();
       this.data.title = title;
       this.#deps.observer.onMessage();
       this.#drive(live);
       return live;
+    } catch (error) {
+      if (cut) this.forgetContext(); // it was read as if the cut were stored
+      throw error;
     } finally {
       free();
     }
   }
 
   async #resume(adopted: AdoptedRun, ended: PromiseWithResolvers<RunResult>): Promise<void> {
-    const free = this.#takePlace();
+    const free = this.#place.take();
     try {
       const live = await this.#makeLive(adopted);
       live.ended.then(ended.resolve, ended.reject);
@@ -214,9 +208,9 @@ export class Workstream {
     }
   }
 
-  async #makeLive(adopted: AdoptedRun): Promise<LiveRun> {
+  async #makeLive(adopted: AdoptedRun, pending?: NewCut): Promise<LiveRun> {
     const { store, always, clock, observer } = this.#deps;
-    if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps);
+    if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps, pending?.cut);
     const live = new LiveRun(adopted, {
       data: this.data,
       messages: this.#context ?? [],
@@ -249,7 +243,7 @@ export class Workstream {
   }
 
   #mayStart(): boolean {
-    return !this.#live && !this.#starting && this.#closing === undefined && !this.#deps.stopping.aborted;
+    return !this.#live && !this.#place.isTaken && this.#closing === undefined && !this.#deps.stopping.aborted;
   }
 
   async #startNext(): Promise<void> {

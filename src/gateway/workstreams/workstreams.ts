@@ -145,12 +145,15 @@ export class Workstreams {
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
     if (options.alias !== undefined) await this.requireFree(options.alias);
     const { row, statements } = await prepareNew(options, this.#deps);
+    return this.add(row, [...statements, ...also(row)]).catch((error: unknown) => {
+      throw isNameTaken(error) ? nameTaken(error) : error;
+    });
+  }
+
+  /** Stores a workstream with these statements, and opens it. */
+  add(row: WorkstreamTable, statements: Statement[]): Promise<Workstream> {
     return this.#withRoom(async () => {
-      try {
-        await this.#deps.store.commit({ statements: [...statements, ...also(row)] });
-      } catch (error) {
-        throw isNameTaken(error) ? nameTaken(error) : error;
-      }
+      await this.#deps.store.commit({ statements });
       return this.#add(row);
     });
   }

@@ -105,9 +105,9 @@ export function tabName(tab: Tab): string {
 /** The state from the event log, or from the list until the log is read. */
 export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
 
-/** The first message sets the title, clearing removes it. */
+/** The first message sets the title; clearing, or taking back everything, removes it. */
 const changesTitle = ({ type }: StreamEvent, { title }: WorkstreamRow) =>
-  title === null ? type === 'user_turn' : type === 'clear_ui';
+  title === null ? type === 'user_turn' : type === 'clear_ui' || type === 'rewound';
 
 const isNews = ({ type }: StreamEvent) =>
   type === 'content' || type === 'error' || type === 'approve_request' || type === 'user_turn';

@@ -191,6 +191,16 @@ test('version 16 leaves the folder identity of older workstreams open, and lets 
   assert.deepEqual(connection.all('select * from workdirs'), []);
 });
 
+test('in a conversation from before there were cuts, every message counts', (t) => {
+  const { connection, path } = openVersion1(t);
+  connection.run(OLD_WORKSTREAM, ['a']);
+  migrate(connection, { path, log });
+  assert.deepEqual(
+    [connection.all('select cut_count from workstreams'), connection.all('select * from cuts')],
+    [[{ cut_count: 0 }], []],
+  );
+});
+
 test('rows that were damaged before there were checksums do not stop the migration, and count as damaged afterwards', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 11) });

@@ -10,6 +10,7 @@ import {
   attachments,
   checksums,
   cron,
+  cuts,
   journaledDeciders,
   keepLastRunStatus,
   lastingOccurrence,
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, statements: workdirs },
   { version: 17, statements: [], fill: fillOutcomes },
   { version: 18, statements: journaledDeciders, fill: fillDeciders },
+  { version: 19, statements: cuts },
 ];
 
 /**

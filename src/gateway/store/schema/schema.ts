@@ -2,12 +2,14 @@ import type { TokenScope } from '../../../../protocol/methods/token.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
+import type { InvocationTable, NodeTable } from './node-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;
+  cuts: CutTable;
   events: EventTable;
   log_heads: LogHeadTable;
   notes: NoteTable;
@@ -63,6 +65,8 @@ export interface WorkstreamTable {
   /** The context begins after this message (/clear). */
   context_after_seq: number;
   message_count: number;
+  /** How many of the messages since then were taken back or removed, so that they no longer count. */
+  cut_count: number;
   /** Sums and last values of token use, as JSON. */
   usage_json: string | null;
   /** Every write of a run names its epoch; a force cancel increments it. */
@@ -83,6 +87,25 @@ export interface MessageTable {
   created_ms: number;
   /** The `messageChecksum` of the row. */
   checksum: number | null;
+}
+
+/** A range of messages that no longer counts; the messages stay stored. Primary key (ws_id, n). */
+export interface CutTable {
+  ws_id: string;
+  /** Numbered from 1 without gaps: a cut applies to what the earlier ones left. */
+  n: number;
+  /** `compaction`: one message stands in its place. */
+  kind: 'rewind' | 'remove' | 'compaction';
+  /** The range: `after_seq` < seq ≤ `to_seq`. */
+  after_seq: number;
+  to_seq: number;
+  /** The workstream's message count at that time. */
+  at_seq: number;
+  /** The `Message` that stands in its place. */
+  body_json: string | null;
+  created_ms: number;
+  /** The `cutChecksum` of the row. */
+  checksum: number;
 }
 
 /** Primary key (ws_id, offset); offset has no gaps after the log's first one. */
@@ -232,46 +255,6 @@ export interface OutboxTable {
   error: string | null;
   accepted_ms: number;
   ended_ms: number | null;
-}
-
-/** A paired node; a revoked one has no row. */
-export interface NodeTable {
-  node_id: string;
-  display_name: string | null;
-  /**
-   * A `PairedNode` without the data in other columns: what it said about itself at the last approval, including its
-   * name.
-   */
-  about_json: string;
-  /** The commands of the last approval, as a JSON array. */
-  commands_json: string;
-  /** SHA-256 in hex; the token itself is not stored. */
-  token_hash: string;
-  approved_by: string;
-  created_ms: number;
-  approved_ms: number;
-  /** When it was last connected, as far as known while `is_connected` is 1; null before the first connection. */
-  seen_ms: number | null;
-  /** 0 or 1; also 1 if the daemon died while it was connected. */
-  is_connected: number;
-}
-
-export interface InvocationTable {
-  invoke_id: string;
-  node_id: string;
-  command: string;
-  params_json: string | null;
-  /** The caller's key, as sent to the node. */
-  invoke_key: string;
-  /** The tool call that it belongs to, if any; unique. */
-  tool_call: string | null;
-  timeout_ms: number;
-  /** `unsent`: the node had disconnected before it was sent; `sent`: its outcome is unknown; the others are final. */
-  status: 'unsent' | 'sent' | 'ok' | 'error';
-  /** The node's answer. */
-  outcome_json: string | null;
-  deadline_ms: number;
-  finished_ms: number | null;
 }
 
 /** Primary key (ws_id, attachment_id), because a copied conversation shares the files of its messages. */

@@ -219,6 +219,16 @@ export const workdirs: readonly string[] = [
   'create table workdirs (path text not null primary key, principal text not null, named_ms bigint not null)',
 ];
 
+/** Schema version 19: ranges of messages that no longer count. */
+export const cuts: readonly string[] = [
+  `create table cuts (
+    ws_id text not null, n bigint not null, kind text not null, after_seq bigint not null, to_seq bigint not null,
+    at_seq bigint not null, body_json text, created_ms bigint not null, checksum bigint not null,
+    primary key (ws_id, n)
+  ) without rowid`,
+  'alter table workstreams add column cut_count bigint not null default 0',
+];
+
 /** Schema version 18: who made the journaled decisions of runs that continue after an update. */
 export const journaledDeciders: readonly string[] = [
   `update journal set body_json = json_set(body_json, '$.decision.by', case

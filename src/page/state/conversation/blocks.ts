@@ -24,6 +24,8 @@ export interface UserBlock extends Placed {
   attachments?: readonly Attachment[] | undefined;
   /** Absent on stored messages. */
   runId?: string | undefined;
+  /** Its number in the conversation; absent in events of older builds. */
+  seq?: number | undefined;
   /** Its run ended without any answer. */
   failed?: MessageFailure | undefined;
 }

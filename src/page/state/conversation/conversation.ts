@@ -11,6 +11,7 @@ import type {
 } from '../../../../protocol/stream-events.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
+import { removeMessage, rewindBlocks } from './taken-back.ts';
 import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
 
 /** Whether calls run without asking, and until when; without `untilMs`, indefinitely. */
@@ -102,6 +103,10 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return { ...now, blocks: [], waiting: false, firstSeq: undefined, truncated: false, status: undefined };
     case 'history':
       return { ...now, blocks: closeTools(toBlocks(event.messages)), firstSeq: event.messages[0]?.seq };
+    case 'rewound':
+      return { ...now, blocks: rewindBlocks(now, event), waiting: false, status: undefined };
+    case 'message_removed':
+      return { ...now, blocks: removeMessage(blocks, event) };
     case 'cancelled':
       return { ...now, waiting: false, blocks: closeTools(cutAnswer(blocks)) };
     case 'ws_state':
@@ -128,6 +133,7 @@ const toQuestionBlock = (event: StreamEventOf<'user_turn'>, key: string): UserBl
   source: event.source,
   runId: event.run_id,
   ...(event.attachments && { attachments: event.attachments }),
+  seq: event.seq,
 });
 
 function addDelta(

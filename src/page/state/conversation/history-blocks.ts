@@ -22,6 +22,7 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
           key,
           text: message.content ?? '',
           source: 'person',
+          seq: message.seq,
           ...(message.attachments && { attachments: message.attachments }),
           ...(message.failed && { failed: message.failed }),
         });

@@ -1,4 +1,4 @@
-import { COMMANDS, type CommandName, findNearestCommand, isCommandName, usageOf } from '../../../protocol/commands.ts';
+import { type CommandName, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
@@ -6,22 +6,34 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
-import { type Messages, newestWithin, type StoredMessage, toHistory } from '../history/history.ts';
+import { copyConversation } from '../cuts/copy-conversation.ts';
+import { countOf, toParts } from '../cuts/cut.ts';
+import { readCuts } from '../cuts/cut-rows.ts';
+import type { Forks } from '../cuts/forks.ts';
+import type { Rewinds } from '../cuts/rewinds.ts';
+import { newestWithin, toHistory } from '../history/history.ts';
+import { lastComplete } from '../history/last-complete.ts';
+import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
+import type { Rights } from '../rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
-import { hasForeignText, toAlwaysColumns } from './always.ts';
-import { alwaysEnded } from './announce-always-ends.ts';
-import type { Settings } from './settings.ts';
-import type { Workstream } from './workstream.ts';
-import type { WorkstreamData } from './workstream-data.ts';
-import { copyMessages, insertWorkstream, readByName, toWorkstreamRow } from './workstream-rows.ts';
+import { hasForeignText, toAlwaysColumns } from '../workstreams/always.ts';
+import { alwaysEnded } from '../workstreams/announce-always-ends.ts';
+import type { Settings } from '../workstreams/settings.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
+import { insertWorkstream, readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { helpText, unknownCommand } from './command-texts.ts';
+import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 
 export interface CommandDeps {
   store: Store;
   messages: Messages;
   settings: Settings;
+  rewinds: Rewinds;
+  forks: Forks;
   models: Models;
   clock: Clock;
   ids: Ids;
@@ -32,9 +44,17 @@ export interface CommandDeps {
 const SHOWN = { messages: 200, chars: 512 * 1024 };
 
 interface Command {
-  /** It changes the context of the next turn, so no run may be in progress. */
-  whenIdle: boolean;
-  run(argument: string, workstream: Workstream): Promise<void>;
+  /**
+   * `idle`: it is refused while a run is in progress; `alone`: also, no run may start meanwhile, because it changes the
+   * context of the next turn.
+   */
+  when: 'always' | 'idle' | 'alone';
+  run(argument: string, workstream: Workstream, by: CommandCaller): Promise<void>;
+}
+
+interface CommandCaller {
+  principal: string;
+  rights: Rights;
 }
 
 /** The slash commands of a conversation. Their output is sent as `info` events. */
@@ -44,30 +64,55 @@ export class Commands {
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
+    const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
     this.#commands = {
-      help: { whenIdle: false, run: (_argument, workstream) => this.#say(workstream, help()) },
-      clear: { whenIdle: true, run: (_argument, workstream) => this.#clear(workstream, []) },
-      new: { whenIdle: true, run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
-      model: { whenIdle: false, run: (alias, workstream) => this.#model(alias, workstream) },
-      resume: { whenIdle: true, run: (name, workstream) => this.#resume(name, workstream) },
-      name: { whenIdle: false, run: (name, workstream) => this.#name(name, workstream) },
+      help: { when: 'always', run: (_argument, workstream) => this.#say(workstream, helpText()) },
+      clear: { when: 'alone', run: (_argument, workstream) => this.#clear(workstream, []) },
+      new: { when: 'alone', run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
+      model: { when: 'always', run: (alias, workstream) => this.#model(alias, workstream) },
+      resume: { when: 'alone', run: (name, workstream) => this.#resume(name, workstream) },
+      name: { when: 'always', run: (name, workstream) => this.#name(name, workstream) },
+      retry: this.#taking(takeBack.retry),
+      rewind: this.#taking(takeBack.rewind),
+      edit: this.#taking(takeBack.edit),
+      remove: this.#taking(takeBack.remove),
+      fork: this.#taking(takeBack.fork),
     };
   }
 
   /**
    * Executes a command. A failure becomes an `error` event and does not reject, because the request itself was valid.
    */
-  async run(workstream: Workstream, line: string): Promise<void> {
+  async run(workstream: Workstream, line: string, by: CommandCaller): Promise<void> {
     const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-    if (!isCommandName(word)) return this.#say(workstream, unknown(word));
+    if (!isCommandName(word)) return this.#say(workstream, unknownCommand(word));
     const command = this.#commands[word];
-    const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream));
-    if (!command.whenIdle) return work();
-    if (await workstream.whileIdle(work)) return;
+    const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream, by));
+    const isRun =
+      command.when === 'alone'
+        ? await workstream.whileIdle(work)
+        : await this.#unlessBusy(command, { workstream, work });
+    if (isRun) return;
     return this.#say(
       workstream,
       `/${word} is not possible while an answer is in progress. Wait for its end, or cancel it.`,
     );
+  }
+
+  async #unlessBusy({ when }: Command, { workstream, work }: { workstream: Workstream; work: () => Promise<void> }) {
+    if (when === 'idle' && workstream.busy) return false;
+    await work();
+    return true;
+  }
+
+  #taking(takeBack: TakeBack): Command {
+    return {
+      when: 'idle',
+      run: async (argument, workstream, by) => {
+        const told = await takeBack(argument, workstream, by);
+        if (told !== undefined) await this.#say(workstream, told);
+      },
+    };
   }
 
   /**
@@ -104,10 +149,10 @@ export class Commands {
       const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit: keep };
       const newest = await this.#deps.messages.page(data.wsId, range);
       const first = newest.find(({ message }) => message.role === 'user')?.seq;
-      if (first === undefined || first === data.contextAfterSeq + 1) return;
+      if (first === undefined || first === (await this.#deps.messages.firstSeq(data.wsId, range))) return;
       const shown = newestWithin(toHistory(newest.filter(({ seq }) => seq >= first)), SHOWN.chars);
       await this.#beginAfter(workstream, first - 1, { events: [{ type: 'history', messages: shown }] });
-      kept = data.messageCount - data.contextAfterSeq;
+      kept = countCurrent(data);
     });
     return isDone && { kept };
   }
@@ -141,11 +186,15 @@ export class Commands {
   /** Begins the context, and what clients show, after this message; `also` is committed with it. */
   async #beginAfter(workstream: Workstream, after: number, also: { statements?: Statement[]; events: StreamEvent[] }) {
     const { data } = workstream;
+    const { cuts } = await readCuts(this.#deps.store, data.wsId);
+    const range = { after, upTo: data.messageCount };
+    const cutCount = range.upTo - after - countOf(toParts(cuts, range, 'original'));
     await this.#deps.store.commit({
-      statements: [...(also.statements ?? []), ...beginContext(data.wsId, after)],
+      statements: [...(also.statements ?? []), ...beginContext(data.wsId, { after, cutCount })],
       events: { wsId: data.wsId, events: [{ type: 'clear_ui', after_seq: after }, ...also.events] },
     });
     data.contextAfterSeq = after;
+    data.cutCount = cutCount;
     data.usage = undefined;
     workstream.forgetContext();
   }
@@ -153,8 +202,7 @@ export class Commands {
   async #saveAndBeginAfresh(workstream: Workstream): Promise<void> {
     const { ids, clock } = this.#deps;
     const { data } = workstream;
-    const count = data.messageCount - data.contextAfterSeq;
-    if (count === 0) return this.#clear(workstream, []);
+    if (countCurrent(data) === 0) return this.#clear(workstream, []);
     const row = toWorkstreamRow({
       wsId: ids.wsId(),
       workdir: data.workdir,
@@ -162,10 +210,10 @@ export class Commands {
       loaded: 0,
       nowMs: clock.now(),
     });
-    await this.#deps.messages.requireIntact(data.wsId, { after: data.contextAfterSeq, upTo: data.messageCount });
+    const range = { after: data.contextAfterSeq, upTo: data.messageCount };
+    const parts = await this.#deps.messages.intactParts(data.wsId, range);
     const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });
-    const range = { wsId: data.wsId, after: data.contextAfterSeq, upTo: data.messageCount };
-    await this.#clear(workstream, [saved, ...copyMessages(range, row.ws_id)]);
+    await this.#clear(workstream, [saved, ...copyConversation({ wsId: data.wsId, parts, ...range }, row.ws_id)]);
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
   }
 
@@ -197,28 +245,28 @@ export class Commands {
     const after = row.context_after_seq;
     const page = await messages.page(row.ws_id, { after, upTo: row.message_count, limit: SHOWN.messages });
     const upTo = lastComplete(page) ?? after;
-    await messages.requireIntact(row.ws_id, { after, upTo });
-    const shown = newestWithin(toHistory(page.filter(({ seq }) => seq <= upTo)), SHOWN.chars);
+    const parts = await messages.intactParts(row.ws_id, { after, upTo });
+    const messageCount = boundary + countOf(parts);
+    const copied = page.filter(({ seq }) => seq <= upTo).toReversed();
+    const renumbered = copied.map((message, index) => ({ ...message, seq: messageCount - index })).reverse();
+    const shown = newestWithin(toHistory(renumbered), SHOWN.chars);
     const over = endAlways(data);
     await store.commit({
       statements: [
         ...over.statements,
-        ...beginContext(data.wsId, boundary),
-        ...copyMessages({ wsId: row.ws_id, after, upTo }, data.wsId),
+        ...beginContext(data.wsId, { after: boundary, cutCount: 0 }),
+        ...copyConversation({ wsId: row.ws_id, parts, after, upTo }, data.wsId),
         setWorkstream(data.wsId, { title: row.title }), // so that lists show the current conversation
       ],
       events: {
         wsId: data.wsId,
-        events: [
-          { type: 'clear_ui', after_seq: boundary },
-          { type: 'history', messages: shown.map((message) => ({ ...message, seq: message.seq - after + boundary })) },
-          ...over.events,
-        ],
+        events: [{ type: 'clear_ui', after_seq: boundary }, { type: 'history', messages: shown }, ...over.events],
       },
     });
     data.contextAfterSeq = boundary;
+    data.cutCount = 0;
     data.always = undefined;
-    data.messageCount += upTo - after;
+    data.messageCount = messageCount;
     data.title = row.title;
     data.usage = undefined;
     workstream.forgetContext();
@@ -237,8 +285,8 @@ export class Commands {
  * Removes notes from just before the beginning, which nobody could see any more, and the token count of the previous
  * context.
  */
-const beginContext = (wsId: string, after: number): Statement[] => [
-  setWorkstream(wsId, { context_after_seq: after, usage_json: null }),
+const beginContext = (wsId: string, { after, cutCount }: { after: number; cutCount: number }): Statement[] => [
+  setWorkstream(wsId, { context_after_seq: after, cut_count: cutCount, usage_json: null }),
   statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '=', after)),
 ];
 
@@ -254,24 +302,3 @@ function endAlways(data: WorkstreamData): { statements: Statement[]; events: Str
 
 const FOREIGN_TEXT_CLEARED =
   'The context was cleared: a caller without the approve scope had written in this conversation, and this job runs tools without approval.';
-
-function help(): string {
-  const names = Object.keys(COMMANDS).filter(isCommandName);
-  const width = Math.max(...names.map((name) => usageOf(name).length));
-  return names.map((name) => `${usageOf(name).padEnd(width)}  ${COMMANDS[name].summary}`).join('\n');
-}
-
-function unknown(word: string): string {
-  const meant = findNearestCommand(word);
-  const guess = meant === undefined ? '' : ` Did you mean /${meant}?`;
-  return `Unknown command: /${word.slice(0, 64)}.${guess} Type /help for a list.`;
-}
-
-/** The last message that can be copied: calls of a turn in progress have no results yet. */
-function lastComplete(stored: readonly StoredMessage[]): number | undefined {
-  const index = stored.findLastIndex(({ message }) => message.role === 'assistant');
-  const answer = stored[index];
-  if (answer?.message.role !== 'assistant') return stored.at(-1)?.seq;
-  const results = stored.slice(index).filter(({ message }) => message.role === 'tool');
-  return results.length < answer.message.toolCalls.length ? answer.seq - 1 : stored.at(-1)?.seq;
-}

@@ -76,7 +76,10 @@ test('/clear, /new and /resume reset the token count; /clear and /new also the t
 test('a message during /clear waits, and is answered without the cleared context', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
-  const cleared = gateway.parts.commands.run(gateway.mainWorkstream(), '/clear');
+  const cleared = gateway.parts.commands.run(gateway.mainWorkstream(), '/clear', {
+    principal: 'ada',
+    rights: 'approve',
+  });
   const sent = gateway.accept('b');
   await cleared;
   await (await sent)?.ended;

@@ -1,0 +1,15 @@
+import { COMMANDS, findNearestCommand, isCommandName, usageOf } from '../../../protocol/commands.ts';
+
+/** The commands with what they do, one a line. */
+export function helpText(): string {
+  const names = Object.keys(COMMANDS).filter(isCommandName);
+  const width = Math.max(...names.map((name) => usageOf(name).length));
+  return names.map((name) => `${usageOf(name).padEnd(width)}  ${COMMANDS[name].summary}`).join('\n');
+}
+
+/** The answer to a word that is no command. */
+export function unknownCommand(word: string): string {
+  const meant = findNearestCommand(word);
+  const guess = meant === undefined ? '' : ` Did you mean /${meant}?`;
+  return `Unknown command: /${word.slice(0, 64)}.${guess} Type /help for a list.`;
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wholeGateway } from '../testing/whole-gateway.ts';
+import { refused, say, seen, sent, shown } from './take-back-fixture.ts';
+
+test('a fork copies the conversation up to a message, with its folder and model, but without permissions', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await gateway.call('workstream.update', { wsId, autoApprove: true, model: 'other' });
+  await say(gateway, 'a', 'b');
+  await gateway.call('workstream.rewind', { wsId, turns: 1 });
+  await say(gateway, 'c', 'd');
+  const { workstream, workdir } = (await gateway.call('workstream.get', { wsId })).snapshot;
+  const fork = await gateway.call('workstream.fork', { wsId, seq: 6, name: 'branch' });
+  assert.deepEqual([fork.name, fork.messageCount], ['branch', 4]);
+  for (const afterRestart of [false, true]) {
+    if (afterRestart) await gateway.restart();
+    const made = (await gateway.call('workstream.get', { wsId: fork.wsId })).snapshot;
+    assert.deepEqual(await shown(gateway, fork.wsId), ['1 a', '2 A', '3 c', '4 C']);
+    assert.deepEqual(
+      [made.workdir, made.workstream.modelAlias, made.workstream.title, made.workstream.skipPermissions],
+      [workdir, 'other', workstream.title, false],
+    );
+  }
+  const to = gateway.parts.workstreams.find(fork.wsId);
+  assert.ok(to);
+  await (await gateway.accept('e', { to }))?.ended;
+  assert.deepEqual(sent(gateway), ['a', 'A', 'c', 'C', 'e']);
+  assert.deepEqual(await seen(gateway), ['1 a', '2 A', '5 c', '6 C', '7 d', '8 D'], 'the original is unchanged');
+});
+
+test('a fork inside a turn, of nothing, or with an unreadable name is refused', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  assert.deepEqual(
+    await gateway.refusal('workstream.fork', { wsId }),
+    refused('This conversation has no messages to copy.'),
+  );
+  await say(gateway, 'a');
+  const inside = 'Message 1 is inside a turn. Use 0 for the conversation before it, or 2 for its end.';
+  assert.deepEqual(await gateway.refusal('workstream.fork', { wsId, seq: 1 }), refused(inside));
+  assert.equal((await gateway.refusal('workstream.fork', { wsId, name: 'a\u202eb' })).code, 'INVALID_REQUEST');
+  assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
+});

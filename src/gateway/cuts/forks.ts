@@ -1,0 +1,70 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Messages } from '../history/messages.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
+import type { Statement } from '../store/store.ts';
+import { requireReadableName } from '../workstreams/session-keys.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { whenIdle } from './busy.ts';
+import { copyConversation } from './copy-conversation.ts';
+import { countOf } from './cut.ts';
+import { requireTurnEnd, toTurns } from './turns.ts';
+
+interface ForksDeps {
+  workstreams: Pick<Workstreams, 'add'>;
+  messages: Pick<Messages, 'page' | 'intactParts'>;
+  clock: Pick<Clock, 'now'>;
+  ids: Ids;
+}
+
+interface ForkOptions {
+  /** The end of a turn; default: the end of the conversation. */
+  seq?: number | undefined;
+  /** The name shown in lists. */
+  name?: string | undefined;
+}
+
+/** Copies a conversation into a new workstream with the same folder and model. */
+export class Forks {
+  readonly #deps: ForksDeps;
+
+  constructor(deps: ForksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Permissions are not copied. `also` is committed with it. Throws BUSY while a run is in progress. */
+  fork(
+    workstream: Workstream,
+    { seq, name }: ForkOptions,
+    also: (row: WorkstreamTable) => Statement[] = () => [],
+  ): Promise<WorkstreamData> {
+    const { workstreams, messages } = this.#deps;
+    const label = name?.trim();
+    if (label) requireReadableName(label);
+    return whenIdle(workstream, async (data) => {
+      const { wsId, contextAfterSeq: after, messageCount } = data;
+      const all = await messages.page(wsId, { after, upTo: messageCount, limit: Number.MAX_SAFE_INTEGER });
+      const upTo = seq ?? messageCount;
+      if (all.length === 0) throw new GatewayError('INVALID_REQUEST', 'This conversation has no messages to copy.');
+      if (seq !== undefined) requireTurnEnd(toTurns(all), seq);
+      const parts = await messages.intactParts(wsId, { after, upTo });
+      const row = this.#rowOf(data, label);
+      const copy = copyConversation({ wsId, parts, after, upTo }, row.ws_id);
+      const stored = { ...row, message_count: countOf(parts) };
+      const made = await workstreams.add(stored, [insertWorkstream(row), ...copy, ...also(stored)]);
+      return made.data;
+    });
+  }
+
+  #rowOf(data: WorkstreamData, name: string | undefined): WorkstreamTable {
+    const { ids, clock } = this.#deps;
+    const { workdir, workdirIno, title, modelAlias, thinkingLevel, verboseLevel } = data;
+    const made = { wsId: ids.wsId(), ...(name && { name }), workdir, workdirIno, nowMs: clock.now() };
+    const settings = { title, model_alias: modelAlias, thinking_level: thinkingLevel, verbose_level: verboseLevel };
+    return { ...toWorkstreamRow(made), ...settings };
+  }
+}

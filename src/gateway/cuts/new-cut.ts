@@ -1,0 +1,82 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement, Store } from '../store/store.ts';
+import { damaged } from '../store/store-fault.ts';
+import { type Cut, countOf, toParts } from './cut.ts';
+import { insertCut, readCuts } from './cut-rows.ts';
+
+/** A cut that is about to be stored. Its statements and event belong in one unit. */
+export interface NewCut {
+  cut: Cut;
+  statements: Statement[];
+  event: StreamEvent;
+  /** How many messages count after it. */
+  left: number;
+  /** Call this after the commit. */
+  apply(): void;
+}
+
+/** The data of a workstream that a cut changes. */
+interface CutData {
+  readonly wsId: string;
+  readonly messageCount: number;
+  readonly contextAfterSeq: number;
+  cutCount: number;
+  title: string | null;
+  usage: object | undefined;
+}
+
+interface PlanDeps {
+  store: Pick<Store, 'db' | 'reportDamage'>;
+  nowMs: number;
+}
+
+/** The unit is refused if the conversation has changed when it is committed. */
+export async function planCut(
+  data: CutData,
+  { event, ...range }: Pick<Cut, 'kind' | 'afterSeq' | 'toSeq' | 'summary'> & { event: StreamEvent },
+  { store, nowMs }: PlanDeps,
+): Promise<NewCut> {
+  const { wsId, messageCount: atSeq, contextAfterSeq: after } = data;
+  const { cuts, damage } = await readCuts(store, wsId);
+  if (damage) throw damaged(damage);
+  const cut: Cut = { ...range, n: cuts.length + 1, atSeq, createdMs: nowMs };
+  const left = countOf(toParts([...cuts, cut], { after, upTo: atSeq }, 'original'));
+  const cutCount = atSeq - after - left;
+  return {
+    cut,
+    statements: [insertCut(wsId, cut), changeContext(data, { cutCount, left }), ...deleteNotes(wsId, cut)],
+    event,
+    left,
+    apply() {
+      data.cutCount = cutCount;
+      data.usage = undefined;
+      if (left === 0) data.title = null;
+    },
+  };
+}
+
+/** Removes the token count of the previous context, and the title if the next message will give another. */
+const changeContext = (
+  { wsId, messageCount }: CutData,
+  { cutCount, left }: { cutCount: number; left: number },
+): Statement =>
+  statementOf(
+    build
+      .updateTable('workstreams')
+      .set({ cut_count: cutCount, usage_json: null, ...(left === 0 && { title: null }) })
+      .where('ws_id', '=', wsId)
+      .where('message_count', '=', messageCount),
+    1,
+  );
+
+/**
+ * Removes the notes after messages that were taken back, because later notes get the same place as the last of these.
+ * For a removed message, only what its failure said.
+ */
+function deleteNotes(wsId: string, { kind, afterSeq, toSeq }: Cut): Statement[] {
+  if (kind === 'compaction') return [];
+  const after = build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '>', afterSeq);
+  if (kind === 'rewind') return [statementOf(after)];
+  return [statementOf(after.where('after_seq', '<=', toSeq).where('body_json', 'like', '{"type":"error"%'))];
+}

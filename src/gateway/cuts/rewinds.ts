@@ -1,0 +1,155 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { StreamEventOf } from '../../../protocol/stream-events.ts';
+import { StepOutdated } from '../../agent/run/recorder.ts';
+import type { Clock } from '../../clock.ts';
+import type { Messages, StoredMessage } from '../history/messages.ts';
+import { lesserOf, type Rights } from '../rights.ts';
+import type { RunHandle } from '../runs/run-record.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Statement, Store } from '../store/store.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
+import { busy, whenIdle } from './busy.ts';
+import { type NewCut, planCut } from './new-cut.ts';
+import { type AskedMessage, beforeLast, findFailed, getAsked, getLastAsked, requireTurnEnd, toTurns } from './turns.ts';
+
+interface RewindsDeps {
+  store: Store;
+  messages: Pick<Messages, 'page'>;
+  runs: Runs;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** How far to rewind: by turns of the person, or to the end of a turn. */
+export type RewindTarget = { turns: number } | { toSeq: number };
+
+/** The last message that counts, and how many were taken back. */
+export interface Rewound {
+  afterSeq: number;
+  taken: number;
+}
+
+/** Who sends a message again. */
+export interface Resender {
+  principal: string;
+  rights: Rights;
+  key?: string;
+  /** Statements to commit together with the acceptance. */
+  also?(runId: string): Statement[];
+}
+
+/**
+ * Takes messages back. They stay stored, but neither people nor the model see them any more; files on disk stay as they
+ * are. Every method throws BUSY while a run is in progress.
+ */
+export class Rewinds {
+  readonly #deps: RewindsDeps;
+
+  constructor(deps: RewindsDeps) {
+    this.#deps = deps;
+  }
+
+  /** `also` is committed with it. */
+  rewind(
+    workstream: Workstream,
+    target: RewindTarget,
+    also: (done: Rewound) => Statement[] = () => [],
+  ): Promise<Rewound> {
+    return whenIdle(workstream, async (data) => {
+      const turns = toTurns(await this.#read(data));
+      if ('toSeq' in target) requireTurnEnd(turns, target.toSeq);
+      const afterSeq = 'toSeq' in target ? target.toSeq : beforeLast(turns, target.turns);
+      const planned = await this.#planRewind(data, afterSeq, 'rewind');
+      const taken = countCurrent(data) - planned.left;
+      const done = { afterSeq: planned.cut.afterSeq, taken };
+      if (taken === 0) await this.#deps.store.commit({ statements: also(done) });
+      else await this.#commit(workstream, planned, also(done));
+      return done;
+    });
+  }
+
+  /** Removes a message whose run failed without an answer; by default the last one. Returns its number. */
+  remove(
+    workstream: Workstream,
+    seq: number | undefined,
+    also: (seq: number) => Statement[] = () => [],
+  ): Promise<number> {
+    const { store, clock } = this.#deps;
+    return whenIdle(workstream, async (data) => {
+      const { seq: toSeq } = findFailed(await this.#read(data), seq);
+      const event: StreamEventOf<'message_removed'> = { type: 'message_removed', seq: toSeq };
+      const range = { kind: 'remove', afterSeq: toSeq - 1, toSeq } as const;
+      const planned = await planCut(data, { ...range, event }, { store, nowMs: clock.now() });
+      await this.#commit(workstream, planned, also(toSeq));
+      return toSeq;
+    });
+  }
+
+  /** Sends the last message of the person again, in place of itself and everything after it. */
+  async retry(workstream: Workstream, by: Resender): Promise<RunHandle> {
+    const asked = getLastAsked(await this.#read(workstream.data));
+    return this.#resend(workstream, { asked, message: asked.message.content, reason: 'retry' }, by);
+  }
+
+  /** Sends a text in place of a message of the person and everything after it; by default the last one. */
+  async edit(
+    workstream: Workstream,
+    { seq, message }: { seq: number | undefined; message: string },
+    by: Resender,
+  ): Promise<RunHandle> {
+    const messages = await this.#read(workstream.data);
+    const asked = seq === undefined ? getLastAsked(messages) : getAsked(messages, seq);
+    const text = message.trim();
+    if (text === '' && !asked.message.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');
+    return this.#resend(workstream, { asked, message: text, reason: 'edit' }, by);
+  }
+
+  async #resend(
+    workstream: Workstream,
+    { asked, message, reason }: { asked: AskedMessage; message: string; reason: 'retry' | 'edit' },
+    { principal, rights, key, also }: Resender,
+  ): Promise<RunHandle> {
+    if (workstream.busy) throw busy();
+    const { attachments = [], trusted } = asked.message;
+    const isForeign = !trusted && (reason === 'retry' || attachments.length > 0);
+    const cut = await this.#planRewind(workstream.data, asked.seq - 1, reason);
+    const handle = await this.#deps.runs
+      .acceptIfIdle(workstream, {
+        message,
+        principal,
+        rights: isForeign ? lesserOf(rights, 'write') : rights,
+        ...(key !== undefined && { key }),
+        source: 'person',
+        again: { cut, attachments },
+        also: (runId) => also?.(runId) ?? [],
+      })
+      .catch((error: unknown) => {
+        throw error instanceof StepOutdated ? changedMeanwhile(error) : error;
+      });
+    if (!handle) throw busy();
+    return handle;
+  }
+
+  #planRewind(data: WorkstreamData, toSeq: number, reason: StreamEventOf<'rewound'>['reason']): Promise<NewCut> {
+    const { store, clock } = this.#deps;
+    const afterSeq = Math.max(toSeq, data.contextAfterSeq);
+    const event: StreamEventOf<'rewound'> = { type: 'rewound', after_seq: afterSeq, reason };
+    const cut = { kind: 'rewind', afterSeq, toSeq: data.messageCount, event } as const;
+    return planCut(data, cut, { store, nowMs: clock.now() });
+  }
+
+  async #commit(workstream: Workstream, { statements, event, apply }: NewCut, also: Statement[]): Promise<void> {
+    const { wsId } = workstream.data;
+    await this.#deps.store.commit({ statements: [...statements, ...also], events: { wsId, events: [event] } });
+    apply();
+    workstream.forgetContext();
+  }
+
+  /** With the messages behind compactions, because a rewind may bring them back. */
+  #read({ wsId, contextAfterSeq: after, messageCount: upTo }: WorkstreamData): Promise<StoredMessage[]> {
+    return this.#deps.messages.page(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER }, 'original');
+  }
+}
+
+const changedMeanwhile = (cause: unknown) =>
+  new GatewayError('UNAVAILABLE', 'The conversation has changed meanwhile; try again', { cause });

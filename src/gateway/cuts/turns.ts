@@ -1,0 +1,84 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Message } from '../../agent/message.ts';
+import type { StoredMessage } from '../history/messages.ts';
+
+/** A message of the person and everything up to the next one. */
+export interface Turn {
+  firstSeq: number;
+  lastSeq: number;
+  /** Undefined for messages before the first one of the person. */
+  asked: AskedMessage | undefined;
+}
+
+/** A stored message of the person. */
+export type AskedMessage = StoredMessage & { message: Extract<Message, { role: 'user' }> };
+
+/** The turns of a conversation. Feedback that was given with an approval belongs to the turn that asked. */
+export function toTurns(messages: readonly StoredMessage[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const [index, message] of messages.entries()) {
+    const turn = turns.at(-1);
+    const asked = isAsked(message) && !isInside(message, messages[index - 1]) ? message : undefined;
+    if (turn && !asked) turn.lastSeq = message.seq;
+    else turns.push({ firstSeq: message.seq, lastSeq: message.seq, asked });
+  }
+  return turns;
+}
+
+/** Where to rewind to, so that the last `count` turns of the person are taken back. */
+export function beforeLast(turns: readonly Turn[], count: number): number {
+  const asked = turns.filter((turn) => turn.asked);
+  const first = asked.at(-count);
+  if (first) return first.firstSeq - 1;
+  if (asked.length === 0) throw nothingAsked();
+  const all = asked.length === 1 ? 'only 1 turn' : `only ${asked.length} turns`;
+  throw new GatewayError('INVALID_REQUEST', `This conversation has ${all}.`);
+}
+
+/** Throws, and names the nearest ends of turns, if no turn ends at `seq`. */
+export function requireTurnEnd(turns: readonly Turn[], seq: number): void {
+  const last = turns.at(-1)?.lastSeq ?? 0;
+  if (seq > last) throw new GatewayError('INVALID_REQUEST', `There is no message ${seq}. The last one is ${last}.`);
+  const around = turns.find(({ firstSeq, lastSeq }) => seq >= firstSeq && seq < lastSeq);
+  if (!around) return;
+  throw new GatewayError(
+    'INVALID_REQUEST',
+    `Message ${seq} is inside a turn. Use ${around.firstSeq - 1} for the conversation before it, or ${around.lastSeq} for its end.`,
+  );
+}
+
+/** The message of the person with this number. Throws if there is none. */
+export function getAsked(messages: readonly StoredMessage[], seq: number): AskedMessage {
+  const found = messages.find((message) => message.seq === seq);
+  if (!found) throw new GatewayError('NOT_FOUND', `This conversation has no message ${seq}.`);
+  if (isAsked(found)) return found;
+  throw new GatewayError('INVALID_REQUEST', `Message ${seq} is not a message of a person.`);
+}
+
+/** The last message of the person that began a turn. Throws if there is none. */
+export function getLastAsked(messages: readonly StoredMessage[]): AskedMessage {
+  const asked = toTurns(messages).findLast((turn) => turn.asked)?.asked;
+  if (!asked) throw nothingAsked();
+  return asked;
+}
+
+/** A message whose run failed without an answer; by default the last one. Throws if there is none. */
+export function findFailed(messages: readonly StoredMessage[], seq: number | undefined): AskedMessage {
+  const failed = (stored: StoredMessage): stored is AskedMessage =>
+    isAsked(stored) && stored.message.failed !== undefined;
+  const found = seq === undefined ? messages.findLast(failed) : getAsked(messages, seq);
+  if (!found) throw new GatewayError('INVALID_REQUEST', 'No message of this conversation has failed.');
+  if (failed(found)) return found;
+  throw new GatewayError(
+    'INVALID_REQUEST',
+    `Message ${seq} has not failed. Rewind to take back a message with its answer.`,
+  );
+}
+
+const nothingAsked = () => new GatewayError('INVALID_REQUEST', 'This conversation has no message of a person yet.');
+
+const isAsked = (stored: StoredMessage): stored is AskedMessage => stored.message.role === 'user';
+
+/** A later message of the same run is feedback. */
+const isInside = ({ runId }: StoredMessage, before: StoredMessage | undefined): boolean =>
+  runId !== undefined && before?.runId === runId;

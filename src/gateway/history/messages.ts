@@ -1,0 +1,116 @@
+import type { Message } from '../../agent/message.ts';
+import { type Cut, type Part, type Range, toParts, type View } from '../cuts/cut.ts';
+import { readCuts } from '../cuts/cut-rows.ts';
+import type { MessageRange, Store, StoredRow } from '../store/store.ts';
+import { damaged } from '../store/store-fault.ts';
+
+/** A stored message with its position. */
+export interface StoredMessage {
+  seq: number;
+  createdMs: number;
+  message: Message;
+  /** The run that it belongs to; absent if it was copied, or does not belong to one. */
+  runId?: string;
+  /** `message` is a placeholder, because the stored one is damaged. */
+  isDamaged?: true;
+}
+
+/** The place of a context in its workstream. */
+export interface ContextPlace {
+  wsId: string;
+  contextAfterSeq: number;
+  messageCount: number;
+}
+
+/** Reads the messages of a workstream that count now; without those that were taken back or removed. */
+export interface Messages {
+  /** The newest of a range, oldest first, for people: damaged messages are replaced by placeholders. */
+  page(wsId: string, range: MessageRange, view?: View): Promise<StoredMessage[]>;
+  /** The number of the first message of a range; undefined when there is none. */
+  firstSeq(wsId: string, range: Range): Promise<number | undefined>;
+  /**
+   * Everything that the model reads, oldest first, without failed messages; `pending`: as it will be after that cut.
+   * Rejects if a part of it is damaged.
+   */
+  context(of: ContextPlace, pending?: Cut): Promise<Message[]>;
+  /** The parts of a range, for a copy. Rejects if one of its messages is damaged. */
+  intactParts(wsId: string, range: Range): Promise<Part[]>;
+}
+
+export function createMessages(store: Store): Messages {
+  /** The newest `limit` messages of the parts, oldest first. */
+  async function readParts(wsId: string, parts: readonly Part[], limit: number): Promise<Stored[]> {
+    const pages: Stored[][] = [];
+    let left = limit;
+    for (const part of parts.toReversed()) {
+      const page = left > 0 ? await readPart(wsId, part, left) : [];
+      pages.push(page);
+      left -= page.length;
+    }
+    return pages.reverse().flat();
+  }
+
+  const readPart = async (wsId: string, part: Part, limit: number): Promise<Stored[]> =>
+    part.kind === 'summary' ? [part] : store.readMessages(wsId, { ...part, limit });
+
+  const intactCuts = async (wsId: string): Promise<Cut[]> => {
+    const { cuts, damage } = await readCuts(store, wsId);
+    if (damage) throw damaged(damage);
+    return cuts;
+  };
+
+  return {
+    async page(wsId, { limit, ...range }, view) {
+      const { cuts } = await readCuts(store, wsId);
+      return (await readParts(wsId, toParts(cuts, range, view), limit)).map(toStoredMessage);
+    },
+    async firstSeq(wsId, range) {
+      const { cuts } = await readCuts(store, wsId);
+      const [first] = toParts(cuts, range);
+      return first && (first.kind === 'stored' ? first.after + 1 : first.seq);
+    },
+    async context({ wsId, contextAfterSeq: after, messageCount: upTo }, pending) {
+      const cuts = await intactCuts(wsId);
+      const parts = toParts(pending ? [...cuts, pending] : cuts, { after, upTo });
+      const messages = (await readParts(wsId, parts, Number.MAX_SAFE_INTEGER)).map(toIntact);
+      return messages.filter((message) => message.role !== 'user' || !message.failed);
+    },
+    async intactParts(wsId, range) {
+      const parts = toParts(await intactCuts(wsId), range);
+      for (const part of parts) if (part.kind === 'stored') await requireIntact(store, wsId, part);
+      return parts;
+    },
+  };
+}
+
+type Stored = StoredRow | Extract<Part, { kind: 'summary' }>;
+
+/** Rejects if a message of the range is damaged. */
+async function requireIntact(store: Store, wsId: string, { after, upTo }: Range): Promise<void> {
+  for (let end = upTo; end > after; end -= CHECKED_AT_ONCE) {
+    for (const row of await store.readMessages(wsId, { after, upTo: end, limit: CHECKED_AT_ONCE })) requireText(row);
+  }
+}
+
+function toStoredMessage(stored: Stored): StoredMessage {
+  const { seq, createdMs } = stored;
+  if ('message' in stored) return { seq, createdMs, message: stored.message };
+  const run = stored.runId === null ? {} : { runId: stored.runId };
+  if (stored.json === undefined) return { seq, createdMs, ...run, message: UNREADABLE, isDamaged: true };
+  return { seq, createdMs, ...run, message: JSON.parse(stored.json) };
+}
+
+const toIntact = (stored: Stored): Message => ('message' in stored ? stored.message : JSON.parse(requireText(stored)));
+
+function requireText({ seq, json }: StoredRow): string {
+  if (json === undefined) throw damaged(new Error(`message ${seq} is damaged`));
+  return json;
+}
+
+const CHECKED_AT_ONCE = 1_000;
+
+const UNREADABLE: Message = {
+  role: 'assistant',
+  content: '[This message is damaged in the database and cannot be shown.]',
+  toolCalls: [],
+};
