@@ -33,6 +33,33 @@ export function createActions(port: SubmitPort) {
     update: (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>) =>
       attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change })),
 
+    /** Answers the last message again, or sends it again if it failed. */
+    retry: (tab: Tab) => {
+      const params = { wsId: tab.wsId, idempotencyKey: port.newKey() };
+      return attempt(tab, () => client.call('workstream.retry', params));
+    },
+
+    /** Sends a text in place of a message and everything after it. */
+    edit: (tab: Tab, { seq, message }: { seq: number; message: string }) => {
+      const params = { wsId: tab.wsId, seq, message, idempotencyKey: port.newKey() };
+      return attempt(tab, () => client.call('workstream.edit', params));
+    },
+
+    /** Removes a failed message. */
+    remove: (tab: Tab, seq: number) => {
+      const params = { wsId: tab.wsId, seq, idempotencyKey: port.newKey() };
+      return attempt(tab, () => client.call('workstream.remove', params));
+    },
+
+    /** Copies the conversation, up to a turn that ends with message `seq`, and shows the copy. */
+    fork: (tab: Tab, seq: number | undefined) => {
+      const params = { wsId: tab.wsId, ...(seq !== undefined && { seq }), idempotencyKey: port.newKey() };
+      return attempt(tab, async () => {
+        const { wsId } = await client.call('workstream.fork', params);
+        await port.workstreams.show(wsId);
+      });
+    },
+
     /** Returns an error message, or undefined on success. An empty name restores the generated one. */
     async rename(tab: Tab, name: string): Promise<string | undefined> {
       try {

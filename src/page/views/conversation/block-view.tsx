@@ -1,16 +1,20 @@
 import { useMemo } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
-import type { AnswerBlock, Block, NoteBlock, UserBlock } from '../../state/conversation/blocks.ts';
+import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
+import type { AnswerBlock, Block, NoteBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { ApprovalCard, ApprovalOutcome } from './approval-card.tsx';
-import { Attachments } from './attachments.tsx';
+import { Question } from './question.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 interface BlockViewProps {
   block: Block;
   isPending: boolean;
+  /** For a message of a person with which something can be done. */
+  turn: AskedTurn | undefined;
+  isBusy: boolean;
   app: App;
   desk: Desk;
   tab: Tab;
@@ -19,11 +23,13 @@ interface BlockViewProps {
 /**
  * One block. It is redrawn only if its object changes, so that a long conversation costs nothing while its end streams.
  */
-export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) {
+export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, tab }: BlockViewProps) {
+  const { seq, endSeq, isLast } = shown ?? {};
+  const turn = useMemo(() => shown, [seq, endSeq, isLast]);
   return useMemo(() => {
     switch (block.kind) {
       case 'user':
-        return <Question block={block} wsId={tab.wsId} />;
+        return <Question block={block} turn={turn} isBusy={isBusy} desk={desk} tab={tab} />;
       case 'answer':
         return <Answer block={block} />;
       case 'tool':
@@ -43,24 +49,8 @@ export function BlockView({ block, isPending, app, desk, tab }: BlockViewProps) 
           <ApprovalCard approval={block} isPending={isPending} app={app} desk={desk} tab={tab} />
         );
     }
-  }, [block, isPending, app, desk, tab]);
+  }, [block, isPending, turn, isBusy, app, desk, tab]);
 }
-
-const Question = ({ block, wsId }: { block: UserBlock; wsId: string }) => (
-  <div class="block user">
-    <span class="hidden-text">You:</span>
-    {block.source !== 'person' && (
-      <span class="source">{block.source === 'cron' ? 'scheduled' : 'from a program'}</span>
-    )}
-    {block.attachments && <Attachments wsId={wsId} files={block.attachments} />}
-    {block.text}
-    {block.failed && (
-      <span class="failed" title={block.failed.text}>
-        Not answered, and no longer sent to the model
-      </span>
-    )}
-  </div>
-);
 
 function Answer({ block }: { block: AnswerBlock }) {
   const { text, reasoning, streaming, partial } = block;

@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { findTurn } from '../../state/conversation/asked-turn.ts';
 import { type ApprovalBlock, findPendingApproval } from '../../state/conversation/blocks.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
@@ -43,7 +45,16 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
             {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
             <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
             {drawn.map((block) => (
-              <BlockView key={block.key} block={block} isPending={block === pending} app={app} desk={desk} tab={tab} />
+              <BlockView
+                key={block.key}
+                block={block}
+                isPending={block === pending}
+                turn={findTurn(blocks, block)}
+                isBusy={block.kind === 'user' && isBusy(conversation.state)}
+                app={app}
+                desk={desk}
+                tab={tab}
+              />
             ))}
             <div class="undrawn" style={{ height: `${below}px` }} />
             {isSending && <div class="block user sending">{tab.sending.value}</div>}

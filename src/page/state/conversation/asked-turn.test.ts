@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StreamEvent } from '../../../../protocol/stream-events.ts';
+import { findTurn } from './asked-turn.ts';
+import { fold } from './conversation-fixture.ts';
+
+const turn = (message: string, seq?: number): StreamEvent[] => [
+  { type: 'user_turn', message, run_id: message, source: 'person', ...(seq !== undefined && { seq }) },
+  { type: 'content', text: 'answer' },
+  { type: 'stream_end' },
+];
+
+test('a turn ends before the next message of the person', () => {
+  const { blocks } = fold([...turn('a', 1), ...turn('b', 5)]);
+  assert.deepEqual(
+    blocks.map((block) => findTurn(blocks, block)),
+    [{ seq: 1, endSeq: 4, isLast: false }, undefined, { seq: 5, endSeq: undefined, isLast: true }, undefined],
+  );
+});
+
+test('a message without a number has no turn', () => {
+  const { blocks } = fold(turn('a'));
+  assert.deepEqual(
+    blocks.map((block) => findTurn(blocks, block)),
+    [undefined, undefined],
+  );
+});

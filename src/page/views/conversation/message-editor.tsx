@@ -1,0 +1,50 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+interface MessageEditorProps {
+  text: string;
+  /** Returns false if it was refused. */
+  send(message: string): Promise<boolean>;
+  onDone(): void;
+}
+
+/** A field to change a message. Ctrl+Enter sends it, Escape cancels. */
+export function MessageEditor({ text, send, onDone }: MessageEditorProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isSending = useRef(false);
+  useLayoutEffect(() => field.current?.focus(), []);
+  const submit = async () => {
+    if (isSending.current) return;
+    isSending.current = true;
+    const isTaken = await send(field.current?.value ?? '');
+    isSending.current = false;
+    if (isTaken) onDone();
+  };
+  return (
+    <form
+      class="message-editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <textarea
+        ref={field}
+        aria-label="Edited message"
+        rows={Math.min(12, text.split('\n').length + 1)}
+        defaultValue={text}
+        onKeyDown={(event) => {
+          event.stopPropagation(); // the keys of the page do not apply here
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
+          if (event.key !== 'Escape') return;
+          event.preventDefault();
+          onDone();
+        }}
+      />
+      <p class="hint">Everything after this message is taken back. Files stay as they are.</p>
+      <button type="submit">Send</button>
+      <button type="button" class="quiet" onClick={onDone}>
+        Cancel
+      </button>
+    </form>
+  );
+}
