@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
-import { takingBackContracts } from '../taking-back.ts';
 import { Approval } from './approval.ts';
+import { takingBackContracts } from './conversation/taking-back.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();

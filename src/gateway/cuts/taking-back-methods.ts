@@ -1,4 +1,4 @@
-import type { takingBackContracts } from '../../../protocol/taking-back.ts';
+import type { takingBackContracts } from '../../../protocol/methods/conversation/taking-back.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { RunHandle } from '../runs/run-record.ts';

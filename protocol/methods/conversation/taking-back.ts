@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { contract } from './contract.ts';
-import { NonEmpty, optionalKey, optionalText } from './frames.ts';
+import { contract } from '../../contract.ts';
+import { NonEmpty, optionalKey, optionalText } from '../../frames.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();
