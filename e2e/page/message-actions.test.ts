@@ -14,14 +14,14 @@ test('a message can be answered again, edited, copied with its conversation, and
   model.when('first', say('First.'));
   model.when('second', say('Second.'));
   await send(page, 'first');
-  await page.getByText('First.').waitFor();
+  await page.locator('.answer', { hasText: 'First.' }).waitFor();
   await send(page, 'second');
-  await page.getByText('Second.').waitFor();
+  await page.locator('.answer', { hasText: 'Second.' }).waitFor();
   await state(page, 'idle');
 
   model.when('second', say('Better.'));
   await button(page, 'Answer again').click();
-  await other.getByText('Better.').waitFor();
+  await other.locator('.answer', { hasText: 'Better.' }).waitFor();
   await state(page, 'idle');
   assert.deepEqual(await blocksOf(other), await blocksOf(page));
 
@@ -30,12 +30,12 @@ test('a message can be answered again, edited, copied with its conversation, and
   await page.keyboard.press('Enter');
   await page.getByLabel('Edited message').fill('third');
   await page.keyboard.press('Control+Enter');
-  await other.getByText('Third.').waitFor();
+  await other.locator('.answer', { hasText: 'Third.' }).waitFor();
   await state(page, 'idle');
   const edited = await blocksOf(page);
-  assert.deepEqual([edited.length, await other.getByText('Better.').count()], [2, 0]);
+  assert.deepEqual([edited.length, await other.locator('.answer', { hasText: 'Better.' }).count()], [2, 0]);
   await page.reload();
-  await page.getByText('Third.').waitFor();
+  await page.locator('.answer', { hasText: 'Third.' }).waitFor();
   assert.deepEqual(await blocksOf(page), edited);
 
   model.when('poison', fail(400));
@@ -46,5 +46,26 @@ test('a message can be answered again, edited, copied with its conversation, and
 
   await button(page, 'Continue in a copy').click();
   await page.getByRole('tab', { selected: true, name: /third|ws-/ }).waitFor();
-  await page.getByText('Third.').waitFor();
+  await page.locator('.answer', { hasText: 'Third.' }).waitFor();
+});
+
+test('on a phone, the actions of a message open on a tap, are large enough for a finger, and cover nothing before', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'by touch');
+  model.when('tap', say('Tapped.'));
+  await send(page, 'tap');
+  await page.locator('.answer', { hasText: 'Tapped.' }).waitFor();
+  await state(page, 'idle');
+  const again = button(page, 'Answer again');
+  assert.equal(await again.isVisible(), false);
+  await button(page, 'What to do with this message').tap();
+  const box = await again.boundingBox();
+  assert.ok(box && box.width >= 44 && box.height >= 44, JSON.stringify(box));
+  await page.keyboard.press('Escape');
+  await again.waitFor({ state: 'hidden' });
+  await button(page, 'What to do with this message').tap();
+  model.when('tap', say('Tapped again.'));
+  await again.tap();
+  await page.locator('.answer', { hasText: 'Tapped again.' }).waitFor();
+  await again.waitFor({ state: 'hidden' });
 });

@@ -3,8 +3,8 @@ import type { Desk } from '../../state/app.ts';
 import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
 import type { UserBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
-import { Icon, type IconName } from '../icons.tsx';
 import { Attachments } from './attachments.tsx';
+import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
 
 interface QuestionProps {
@@ -40,53 +40,8 @@ export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
         </span>
       )}
       {turn && !isEditing && (
-        <QuestionActions
-          block={block}
-          turn={turn}
-          isBusy={isBusy}
-          desk={desk}
-          tab={tab}
-          edit={() => setEditing(true)}
-        />
+        <MessageActions block={block} turn={turn} isBusy={isBusy} desk={desk} tab={tab} edit={() => setEditing(true)} />
       )}
     </div>
   );
 }
-
-function QuestionActions(props: QuestionProps & { turn: AskedTurn; edit(): void }) {
-  const { block, turn, isBusy, desk, tab, edit } = props;
-  const { actions } = desk;
-  // Browsers allow clipboard access only on https and localhost.
-  const copy = navigator.clipboard && (() => void navigator.clipboard.writeText(block.text));
-  return (
-    <span class="message-actions">
-      {copy && <Action name="Copy this message" icon="copy" run={copy} />}
-      <Action name="Edit and send again" icon="pencil" run={edit} disabled={isBusy} />
-      {turn.isLast && (
-        <Action
-          name={block.failed ? 'Send again' : 'Answer again'}
-          icon="play"
-          run={() => void actions.retry(tab)}
-          disabled={isBusy}
-        />
-      )}
-      <Action name="Continue in a copy" icon="exit" run={() => void actions.fork(tab, turn.endSeq)} disabled={isBusy} />
-      {block.failed && (
-        <Action name="Remove" icon="bin" run={() => void actions.remove(tab, turn.seq)} disabled={isBusy} />
-      )}
-    </span>
-  );
-}
-
-interface ActionProps {
-  name: string;
-  icon: IconName;
-  disabled?: boolean;
-  run(): void;
-}
-
-const Action = ({ name, icon, disabled = false, run }: ActionProps) => (
-  <button type="button" class="quiet" aria-label={name} title={name} disabled={disabled} onClick={run}>
-    <Icon name={icon} />
-  </button>
-);

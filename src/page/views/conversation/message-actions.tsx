@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks';
+import type { Desk } from '../../state/app.ts';
+import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
+import type { UserBlock } from '../../state/conversation/blocks.ts';
+import type { Tab } from '../../state/tab.ts';
+import { Icon, type IconName } from '../icons.tsx';
+
+interface MessageActionsProps {
+  block: UserBlock;
+  turn: AskedTurn;
+  isBusy: boolean;
+  desk: Desk;
+  tab: Tab;
+  edit(): void;
+}
+
+/** What can be done with a message: shown on hover and focus; on a touch screen, behind a button. */
+export function MessageActions({ block, turn, isBusy, desk, tab, edit }: MessageActionsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { actions } = desk;
+  // Browsers allow clipboard access only on https and localhost.
+  const copy = navigator.clipboard && (() => void navigator.clipboard.writeText(block.text));
+  return (
+    <fieldset
+      class={`message-actions ${isOpen ? 'open' : ''}`}
+      aria-label="Message"
+      onClick={() => setOpen(false)}
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setOpen(false);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !isOpen) return;
+        event.stopPropagation();
+        setOpen(false);
+      }}
+    >
+      <button
+        type="button"
+        class="quiet message-more"
+        aria-label="What to do with this message"
+        aria-expanded={isOpen}
+        onClick={(event) => {
+          event.stopPropagation();
+          setOpen(!isOpen);
+        }}
+      >
+        <Icon name="more" />
+      </button>
+      <span class="message-row">
+        {copy && <Action name="Copy this message" icon="copy" run={copy} />}
+        <Action name="Edit and send again" icon="pencil" run={edit} disabled={isBusy} />
+        {turn.isLast && (
+          <Action
+            name={block.failed ? 'Send again' : 'Answer again'}
+            icon="again"
+            run={() => void actions.retry(tab)}
+            disabled={isBusy}
+          />
+        )}
+        <Action
+          name="Continue in a copy"
+          icon="fork"
+          run={() => void actions.fork(tab, turn.endSeq)}
+          disabled={isBusy}
+        />
+        {block.failed && (
+          <Action name="Remove" icon="bin" run={() => void actions.remove(tab, turn.seq)} disabled={isBusy} />
+        )}
+      </span>
+    </fieldset>
+  );
+}
+
+interface ActionProps {
+  name: string;
+  icon: IconName;
+  disabled?: boolean;
+  run(): void;
+}
+
+const Action = ({ name, icon, disabled = false, run }: ActionProps) => (
+  <button type="button" class="quiet" aria-label={name} title={name} disabled={disabled} onClick={run}>
+    <Icon name={icon} />
+  </button>
+);
