@@ -6,7 +6,7 @@ import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { ApprovalCard, ApprovalOutcome } from './approval-card.tsx';
-import { Question } from './question.tsx';
+import { Question } from './messages/question.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 interface BlockViewProps {

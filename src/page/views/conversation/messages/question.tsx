@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Desk } from '../../state/app.ts';
-import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
-import type { UserBlock } from '../../state/conversation/blocks.ts';
-import type { Tab } from '../../state/tab.ts';
-import { Attachments } from './attachments.tsx';
+import type { Desk } from '../../../state/app.ts';
+import type { AskedTurn } from '../../../state/conversation/asked-turn.ts';
+import type { UserBlock } from '../../../state/conversation/blocks.ts';
+import type { Tab } from '../../../state/tab.ts';
+import { Attachments } from '../attachments.tsx';
 import { MessageActions } from './message-actions.tsx';
 import { MessageEditor } from './message-editor.tsx';
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Desk } from '../../state/app.ts';
-import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
-import type { UserBlock } from '../../state/conversation/blocks.ts';
-import type { Tab } from '../../state/tab.ts';
-import { Icon, type IconName } from '../icons.tsx';
+import type { Desk } from '../../../state/app.ts';
+import type { AskedTurn } from '../../../state/conversation/asked-turn.ts';
+import type { UserBlock } from '../../../state/conversation/blocks.ts';
+import type { Tab } from '../../../state/tab.ts';
+import { Icon, type IconName } from '../../icons.tsx';
 
 interface MessageActionsProps {
   block: UserBlock;
