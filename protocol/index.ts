@@ -17,6 +17,7 @@ import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
 import { tokenContracts } from './methods/token.ts';
+import { usageContracts } from './methods/usage.ts';
 import { voicewakeContracts } from './methods/voicewake.ts';
 import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
@@ -44,6 +45,7 @@ export const CONTRACTS = {
   ...nodeContracts,
   ...authContracts,
   ...tokenContracts,
+  ...usageContracts,
 };
 
 /** The `method` of a request frame. */

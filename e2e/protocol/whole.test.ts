@@ -199,6 +199,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const callId = messages.find(({ role }) => role === 'tool')?.call_id ?? '';
     await call('output.read', { wsId, callId });
   },
+  'usage.get': async () => call('usage.get', { by: 'model' }),
   'workstream.update': async () => call('workstream.update', { wsId: await newSession(), name: 'mine' }),
   'workstream.send': async () => call('workstream.send', { wsId: await newSession(), message: 'hi' }),
   async 'workstream.approve'() {

@@ -11,6 +11,8 @@ import type { DoctorFlags } from './commands/doctor.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
+import type { UsageFlags } from './commands/usage.ts';
+import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
 import type { TargetFlags } from './connect.ts';
 import { addCronCommands } from './cron-commands.ts';
 import { addNodeCommands } from './node-commands.ts';
@@ -63,6 +65,7 @@ Examples:
   headgate run "which files are the largest?"
   git diff | headgate run "review this" -     add the output of another command
   headgate status                             show whether it runs and what waits for you
+  headgate usage --by model                   show the tokens and the money of the last 30 days
   headgate doctor                             find out what is wrong
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon; run also uses 4 denied, 5 timeout, 130 cancelled.
@@ -114,11 +117,21 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   withTarget(program.command('link'))
     .description('print a link that logs one browser in, once')
     .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
+  addUsage(program, { root, around });
   addConformance(program);
   addToken(program, { root, around });
   addNodeCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
   return program;
+}
+
+function addUsage(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
+  withTarget(program.command('usage'))
+    .description('show the tokens that models used, and what they cost')
+    .addOption(new Option('--by <key>', 'add up by').choices(USAGE_GROUPINGS).default('day'))
+    .option('--days <n>', 'how many days (UTC), with today', '30')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: UsageFlags) => (await import('./commands/usage.ts')).usage({ flags, around, root }));
 }
 
 function addConformance(program: Command): void {

@@ -21,6 +21,7 @@ import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
 import { tokenMethods } from './methods/token.ts';
+import { usageMethods } from './methods/usage.ts';
 import { voicewakeMethods } from './methods/voicewake.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
@@ -108,6 +109,7 @@ export function joinNouns(
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
     token: { methods: tokenMethods(auth) },
+    usage: { methods: usageMethods({ store }) },
     voicewake: { methods: voicewakeMethods({ store, broadcast }) },
     workstream: {
       methods: workstreamMethods({

@@ -9,7 +9,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
-    ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read'],
+    ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'node.list', 'node.describe'],
   ],

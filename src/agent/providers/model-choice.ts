@@ -15,7 +15,7 @@ export interface ModelChoice {
   apiKey?: string;
   /** Where the key comes from, for people: the variable, or config.json. */
   keyName: string;
-  settings: Pick<ModelConfig, 'images' | 'contextWindow' | 'maxOutputTokens' | 'temperature'>;
+  settings: Pick<ModelConfig, 'images' | 'contextWindow' | 'maxOutputTokens' | 'temperature' | 'price'>;
 }
 
 interface Known {
@@ -126,7 +126,14 @@ function toChoice(alias: string, model: ModelConfig, { environment, localUrl }: 
   };
 }
 
-const settingsOf = ({ images, contextWindow, maxOutputTokens, temperature }: ModelConfig): ModelChoice['settings'] => ({
+const settingsOf = ({
+  images,
+  contextWindow,
+  maxOutputTokens,
+  temperature,
+  price,
+}: ModelConfig): ModelChoice['settings'] => ({
+  ...(price && { price }),
   ...(images !== undefined && { images }),
   ...(contextWindow !== undefined && { contextWindow }),
   ...(maxOutputTokens !== undefined && { maxOutputTokens }),

@@ -1,6 +1,7 @@
 import type { Notice } from '../../../protocol/notice.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
+import type { Price } from './price.ts';
 
 export type Effort = 'low' | 'medium' | 'high';
 
@@ -30,6 +31,8 @@ export interface Usage {
   completionTokens: number;
   cacheCreationTokens: number;
   cacheReadTokens: number;
+  /** Part of `completionTokens`; absent if the upstream does not count them. */
+  reasoningTokens?: number;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
@@ -49,6 +52,8 @@ export interface Model {
   modelId: string;
   /** Tokens; 0 when unknown. */
   contextWindow: number;
+  /** Undefined when unknown. */
+  price?: Price | undefined;
   /**
    * Streams one answer. Aborting the signal closes the upstream socket and ends the iteration with the signal's reason.
    * Throws `ProviderError` for all upstream failures, even after parts have been delivered.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Price } from './price.ts';
 
 export const PROVIDER_NAMES = ['openai-compatible', 'openai', 'anthropic', 'google', 'demo'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
@@ -17,6 +18,8 @@ export const ModelConfig = z.object({
   contextWindow: z.number().int().positive().optional(),
   maxOutputTokens: z.number().int().positive().optional(),
   temperature: z.number().min(0).max(2).optional(),
+  /** Replaces the list price of a hosted model. */
+  price: Price.optional(),
 });
 export type ModelConfig = z.infer<typeof ModelConfig>;
 

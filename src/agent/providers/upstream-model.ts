@@ -16,6 +16,7 @@ import type { ModelChoice } from './model-choice.ts';
 import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
+import { knownPrice } from './price.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { begun, withRetries } from './retry.ts';
@@ -92,6 +93,10 @@ export function createUpstreamModel(
     },
     get contextWindow() {
       return choice.settings.contextWindow ?? described?.contextWindow ?? knownContextWindow(choice.modelId ?? '');
+    },
+    get price() {
+      const isHosted = choice.provider !== 'openai-compatible';
+      return choice.settings.price ?? (isHosted ? knownPrice(choice.modelId ?? '') : undefined);
     },
     describe: async (signal) => void (await learn(signal)),
     stream,

@@ -102,4 +102,5 @@ const sumOf = (one: Usage, other: Usage | undefined): Usage => ({
   completionTokens: one.completionTokens + (other?.completionTokens ?? 0),
   cacheCreationTokens: one.cacheCreationTokens + (other?.cacheCreationTokens ?? 0),
   cacheReadTokens: one.cacheReadTokens + (other?.cacheReadTokens ?? 0),
+  reasoningTokens: (one.reasoningTokens ?? 0) + (other?.reasoningTokens ?? 0),
 });

@@ -64,6 +64,7 @@ async function continueCut(
 
 async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnswer): Promise<Generated> {
   const { message, finish, cut, spent, spoke } = answer;
+  const { provider, modelId, price } = model;
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
   const events: StreamEvent[] = [
@@ -76,7 +77,12 @@ async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnsw
     events,
     messages: [stored],
     journal: [{ kind: 'model_answered', calls: stored.toolCalls, ...(cut && { cut }) }],
-    usage: { usage, contextWindow: model.contextWindow, ...(spent && { spent }) },
+    usage: {
+      usage,
+      contextWindow: model.contextWindow,
+      ...(spent && { spent }),
+      model: { provider, modelId, ...(price && { price }) },
+    },
   });
   const isEmpty = stored.content === '' && stored.toolCalls.length === 0;
   const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};

@@ -1,7 +1,7 @@
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { ApprovalItem, DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../message.ts';
-import type { Usage } from '../providers/model.ts';
+import type { Model, Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** What is stored with an approval. */
@@ -28,7 +28,12 @@ export interface Step {
     always: boolean;
   };
   /** Of the latest request. `spent`: of all requests of the turn, if there was another. */
-  usage?: { usage: Usage; contextWindow: number; spent?: Usage };
+  usage?: {
+    usage: Usage;
+    contextWindow: number;
+    spent?: Usage;
+    model: Pick<Model, 'provider' | 'modelId' | 'price'>;
+  };
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */

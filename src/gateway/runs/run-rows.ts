@@ -7,6 +7,7 @@ import { insertDelivery } from '../channels/delivery-rows.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
+import { addUsage } from '../usage/usage-rows.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
 
 /*
@@ -35,10 +36,15 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
-    ...(step.usage ? [setWorkstream(run.wsId, { usage_json: JSON.stringify(step.usage) })] : []),
+    ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }
+
+const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowMs: number): Statement[] => {
+  const { usage, contextWindow } = spent;
+  return [setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow }) }), addUsage(run, spent, nowMs)];
+};
 
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),

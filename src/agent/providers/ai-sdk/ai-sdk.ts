@@ -197,6 +197,7 @@ const toUsage = ({ inputTokens, outputTokens }: FinishPart['usage']): Usage => (
   completionTokens: outputTokens.total ?? 0,
   cacheCreationTokens: inputTokens.cacheWrite ?? 0,
   cacheReadTokens: inputTokens.cacheRead ?? 0,
+  ...(outputTokens.reasoning ? { reasoningTokens: outputTokens.reasoning } : {}),
 });
 
 const brokenOff = (upstream: Upstream) =>

@@ -21,6 +21,7 @@ import {
   notes,
   outbox,
   tables,
+  usage,
   workdirs,
 } from './tables.ts';
 
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, statements: [], fill: fillOutcomes },
   { version: 18, statements: journaledDeciders, fill: fillDeciders },
   { version: 19, statements: cuts },
+  { version: 20, statements: usage },
 ];
 
 /**

@@ -3,6 +3,7 @@ import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
+import type { UsageTable } from './usage-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
@@ -14,6 +15,7 @@ export interface Database {
   log_heads: LogHeadTable;
   notes: NoteTable;
   runs: RunTable;
+  usage: UsageTable;
   journal: JournalTable;
   approvals: ApprovalTable;
   idempotency: IdempotencyTable;

@@ -239,3 +239,15 @@ export const journaledDeciders: readonly string[] = [
     where kind = 'approval_decided'
       and case when json_valid(body_json) then json_type(body_json, '$.decision.by') end = 'text'`,
 ];
+
+/** Schema version 20: tokens and money by run, model and day. Rows stay when their workstream is deleted. */
+export const usage: readonly string[] = [
+  `create table usage (
+    run_id text not null, model text not null, day text not null, ws_id text not null, principal text not null,
+    turns bigint not null, input bigint not null, cache_read bigint not null, cache_write bigint not null,
+    output bigint not null, reasoning bigint not null, micro_cost bigint not null, unpriced bigint not null,
+    primary key (run_id, model, day)
+  )`,
+  'create index usage_by_day on usage (day)',
+  'create index usage_by_workstream on usage (ws_id, day)',
+];

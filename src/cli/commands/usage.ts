@@ -1,0 +1,71 @@
+import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
+import { systemClock } from '../../clock.ts';
+import type { Surroundings } from '../../home/home-path.ts';
+import { UsageError } from '../../start-error.ts';
+import { readVersion } from '../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import { toTextTable } from '../text-table.ts';
+
+export interface UsageFlags extends TargetFlags {
+  by: UsageGrouping;
+  days: string;
+  json?: boolean | undefined;
+}
+
+interface UsageOptions {
+  flags: UsageFlags;
+  around: Surroundings;
+  root: URL;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Prints the tokens and the money of the last days. */
+export async function usage({ flags, around, root }: UsageOptions): Promise<void> {
+  const from = toFirstDay(flags.days, systemClock.now());
+  const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
+  const { rows } = await withClient(caller, (client) => client.call('usage.get', { by: flags.by, from }));
+  const text = flags.json === true ? JSON.stringify({ from, rows }, null, 2) : toUsageLines(rows, flags.by).join('\n');
+  process.stdout.write(`${text}\n`);
+}
+
+function toFirstDay(days: string, nowMs: number): string {
+  if (!/^[1-9]\d{0,3}$/.test(days)) throw new UsageError(`--days must be a number from 1 to 9999, not "${days}".`);
+  return new Date(nowMs - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** A table of the rows and their sum. */
+export function toUsageLines(rows: readonly UsageRow[], by: UsageGrouping): string[] {
+  if (rows.length === 0) return ['No model has been used in this time.'];
+  const total = rows.reduce(add);
+  const table = toTextTable([
+    [by, 'turns', 'input', 'cached', 'output', 'reasoning', 'US$'],
+    ...rows.map((row) => toCells(row, toSafeText(row.key))),
+    ...(rows.length > 1 ? [toCells(total, 'all')] : []),
+  ]);
+  const lines = table.trimEnd().split('\n');
+  if (total.unpricedTokens === 0) return lines;
+  const tokens = total.unpricedTokens.toLocaleString('en-US');
+  return [...lines, '', `${tokens} tokens are not in the sum: set models.<alias>.price in config.json.`];
+}
+
+const toCells = (row: UsageRow, key: string): string[] => [
+  key,
+  ...[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map((count) =>
+    count.toLocaleString('en-US'),
+  ),
+  row.costUsd.toFixed(2),
+];
+
+const add = (one: UsageRow, other: UsageRow): UsageRow => ({
+  key: '',
+  turns: one.turns + other.turns,
+  inputTokens: one.inputTokens + other.inputTokens,
+  cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+  cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+  outputTokens: one.outputTokens + other.outputTokens,
+  reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+  costUsd: one.costUsd + other.costUsd,
+  unpricedTokens: one.unpricedTokens + other.unpricedTokens,
+});

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
+import { microCostOf } from '../../agent/providers/price.ts';
+import type { Step } from '../../agent/run/recorder.ts';
+import type { RunRecord } from '../runs/run-record.ts';
+import type { UsageTable } from '../store/schema/usage-schema.ts';
+import type { Statement, Store } from '../store/store.ts';
+
+type Spent = NonNullable<Step['usage']>;
+
+/** Adds the tokens of a model turn to those of its run. Rows outlive their workstream, because the money is spent. */
+export function addUsage(run: RunRecord, { usage, spent = usage, model }: Spent, nowMs: number): Statement {
+  const cost = model.price ? microCostOf(spent, model.price) : null;
+  return {
+    sql: ADD_SQL,
+    parameters: [
+      run.runId,
+      `${model.provider}/${model.modelId}`,
+      dayOf(nowMs),
+      run.wsId,
+      run.principal,
+      spent.promptTokens,
+      spent.cacheReadTokens,
+      spent.cacheCreationTokens,
+      spent.completionTokens,
+      spent.reasoningTokens ?? 0,
+      cost ?? 0,
+      cost === null ? spent.promptTokens + spent.completionTokens : 0,
+    ],
+  };
+}
+
+const ADD_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns, input, cache_read, cache_write, output,
+    reasoning, micro_cost, unpriced)
+  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (run_id, model, day) DO UPDATE SET turns = turns + 1, input = input + excluded.input,
+    cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,
+    output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
+    micro_cost = micro_cost + excluded.micro_cost, unpriced = unpriced + excluded.unpriced`;
+
+/** The day in UTC, as in `2026-01-31`. */
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** Which rows to add up; days are inclusive. */
+export interface UsageQuery {
+  from?: string | undefined;
+  to?: string | undefined;
+  wsId?: string | undefined;
+}
+
+const COLUMNS = {
+  day: 'day',
+  model: 'model',
+  principal: 'principal',
+  workstream: 'ws_id',
+  run: 'run_id',
+} as const satisfies Record<UsageGrouping, keyof UsageTable>;
+
+/** Adds up the tokens by one column, with the newest day or the greatest key first. */
+export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, query: UsageQuery): Promise<UsageRow[]> {
+  const { from, to, wsId } = query;
+  const column = COLUMNS[by];
+  let rows = db.selectFrom('usage');
+  if (from !== undefined) rows = rows.where('day', '>=', from);
+  if (to !== undefined) rows = rows.where('day', '<=', to);
+  if (wsId !== undefined) rows = rows.where('ws_id', '=', wsId);
+  const found = await rows
+    .select((eb) => [
+      eb.ref(column).as('key'),
+      eb.fn.sum<number>('turns').as('turns'),
+      eb.fn.sum<number>('input').as('input'),
+      eb.fn.sum<number>('cache_read').as('cacheRead'),
+      eb.fn.sum<number>('cache_write').as('cacheWrite'),
+      eb.fn.sum<number>('output').as('output'),
+      eb.fn.sum<number>('reasoning').as('reasoning'),
+      eb.fn.sum<number>('micro_cost').as('microCost'),
+      eb.fn.sum<number>('unpriced').as('unpriced'),
+      sql<string>`max(day)`.as('latest'),
+    ])
+    .groupBy(column)
+    .orderBy('latest', 'desc')
+    .orderBy('key', 'desc')
+    .limit(MOST_ROWS)
+    .execute();
+  return found.map(({ key, turns, input, cacheRead, cacheWrite, output, reasoning, microCost, unpriced }) => ({
+    key,
+    turns,
+    inputTokens: input,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    outputTokens: output,
+    reasoningTokens: reasoning,
+    costUsd: microCost / 1_000_000,
+    unpricedTokens: unpriced,
+  }));
+}
+
+/** More than the days of two years. */
+const MOST_ROWS = 1_000;
