@@ -1,7 +1,7 @@
 import type { Notice } from '../../../protocol/notice.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
-import type { Price } from './price.ts';
+import type { Price } from './prices/price.ts';
 
 export type Effort = 'low' | 'medium' | 'high';
 

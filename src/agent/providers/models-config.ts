@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Price } from './price.ts';
+import { Price } from './prices/price.ts';
 
 export const PROVIDER_NAMES = ['openai-compatible', 'openai', 'anthropic', 'google', 'demo'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
+import { toDay } from '../../day.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { createImageGate } from './ai-sdk/kept-images.ts';
@@ -16,7 +17,7 @@ import type { ModelChoice } from './model-choice.ts';
 import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
-import { knownPrice } from './price.ts';
+import { listPrice } from './prices/list-prices.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { begun, withRetries } from './retry.ts';
@@ -96,7 +97,7 @@ export function createUpstreamModel(
     },
     get price() {
       const isHosted = choice.provider !== 'openai-compatible';
-      return choice.settings.price ?? (isHosted ? knownPrice(choice.modelId ?? '') : undefined);
+      return choice.settings.price ?? (isHosted ? listPrice(choice.modelId ?? '', toDay(clock.now())) : undefined);
     },
     describe: async (signal) => void (await learn(signal)),
     stream,

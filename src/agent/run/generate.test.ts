@@ -103,7 +103,13 @@ test('a text cut off at the output limit is continued as one answer', async () =
       'status',
     ],
   );
-  const twice = { promptTokens: 180, completionTokens: 20, cacheCreationTokens: 6, cacheReadTokens: 8, reasoningTokens: 0 };
+  const twice = {
+    promptTokens: 180,
+    completionTokens: 20,
+    cacheCreationTokens: 6,
+    cacheReadTokens: 8,
+    reasoningTokens: 0,
+  };
   assert.deepEqual(fixture.steps.at(-1)?.usage, {
     usage: USAGE,
     contextWindow: 1_000,

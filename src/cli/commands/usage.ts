@@ -1,5 +1,6 @@
 import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
 import { systemClock } from '../../clock.ts';
+import { toDay } from '../../day.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
@@ -32,7 +33,7 @@ export async function usage({ flags, around, root }: UsageOptions): Promise<void
 
 function toFirstDay(days: string, nowMs: number): string {
   if (!/^[1-9]\d{0,3}$/.test(days)) throw new UsageError(`--days must be a number from 1 to 9999, not "${days}".`);
-  return new Date(nowMs - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
+  return toDay(nowMs - (Number(days) - 1) * DAY_MS);
 }
 
 /** A table of the rows and their sum. */

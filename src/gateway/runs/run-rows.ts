@@ -43,7 +43,10 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
 
 const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowMs: number): Statement[] => {
   const { usage, contextWindow } = spent;
-  return [setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow }) }), addUsage(run, spent, nowMs)];
+  return [
+    setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow }) }),
+    addUsage(run, spent, nowMs),
+  ];
 };
 
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [

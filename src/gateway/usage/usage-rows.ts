@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
-import { microCostOf } from '../../agent/providers/price.ts';
+import { microCostOf } from '../../agent/providers/prices/price.ts';
 import type { Step } from '../../agent/run/recorder.ts';
+import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { UsageTable } from '../store/schema/usage-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -10,13 +11,13 @@ type Spent = NonNullable<Step['usage']>;
 
 /** Adds the tokens of a model turn to those of its run. Rows outlive their workstream, because the money is spent. */
 export function addUsage(run: RunRecord, { usage, spent = usage, model }: Spent, nowMs: number): Statement {
-  const cost = model.price ? microCostOf(spent, model.price) : null;
+  const cost = model.price ? microCostOf(spent, model.price, usage.promptTokens) : null;
   return {
     sql: ADD_SQL,
     parameters: [
       run.runId,
       `${model.provider}/${model.modelId}`,
-      dayOf(nowMs),
+      toDay(nowMs),
       run.wsId,
       run.principal,
       spent.promptTokens,
@@ -33,13 +34,10 @@ export function addUsage(run: RunRecord, { usage, spent = usage, model }: Spent,
 const ADD_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns, input, cache_read, cache_write, output,
     reasoning, micro_cost, unpriced)
   VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (run_id, model, day) DO UPDATE SET turns = turns + 1, input = input + excluded.input,
-    cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,
-    output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
-    micro_cost = micro_cost + excluded.micro_cost, unpriced = unpriced + excluded.unpriced`;
-
-/** The day in UTC, as in `2026-01-31`. */
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  ON CONFLICT (run_id, model, day) DO UPDATE SET turns = usage.turns + 1, input = usage.input + excluded.input,
+    cache_read = usage.cache_read + excluded.cache_read, cache_write = usage.cache_write + excluded.cache_write,
+    output = usage.output + excluded.output, reasoning = usage.reasoning + excluded.reasoning,
+    micro_cost = usage.micro_cost + excluded.micro_cost, unpriced = usage.unpriced + excluded.unpriced`;
 
 /** Which rows to add up; days are inclusive. */
 export interface UsageQuery {
