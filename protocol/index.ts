@@ -18,7 +18,6 @@ import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
 import { tokenContracts } from './methods/token.ts';
 import { usageContracts } from './methods/usage.ts';
-import { voicewakeContracts } from './methods/voicewake.ts';
 import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
 
@@ -29,7 +28,6 @@ export const CONTRACTS = {
   ...statusContracts,
   ...systemContracts,
   ...wakeContracts,
-  ...voicewakeContracts,
   ...agentContracts,
   ...chatContracts,
   ...sendContracts,
@@ -41,11 +39,11 @@ export const CONTRACTS = {
   ...eventsContracts,
   ...workstreamContracts,
   ...outputContracts,
+  ...usageContracts,
   ...approvalContracts,
   ...nodeContracts,
   ...authContracts,
   ...tokenContracts,
-  ...usageContracts,
 };
 
 /** The `method` of a request frame. */

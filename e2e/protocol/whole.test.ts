@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { GATEWAY_EVENTS } from '../../protocol/events/gateway.ts';
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
@@ -7,6 +6,7 @@ import type { NodeInvokeRequest, NodePairing } from '../../protocol/methods/node
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
+import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
@@ -254,13 +254,6 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     await call('token.revoke', { tokenId });
   },
 };
-
-/** The names in the first column of the tables under a heading of PROTOCOL.md. */
-async function namesUnder(heading: string): Promise<Set<string>> {
-  const text = await readFile(new URL('../../PROTOCOL.md', import.meta.url), 'utf8');
-  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? assert.fail(heading);
-  return new Set([...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name ?? ''));
-}
 
 test('every method of PROTOCOL.md has a case', async () => {
   assert.deepEqual(new Set(Object.keys(METHODS)), await namesUnder('Methods'));

@@ -15,8 +15,7 @@ import {
   NodePairResolved,
   NodePairToken,
 } from '../methods/node.ts';
-import { VoiceWake } from '../methods/voicewake.ts';
-import { HeartbeatEvent } from '../methods/wake.ts';
+import { HeartbeatEvent, VoiceWake } from '../methods/wake.ts';
 import { StreamEvent } from '../stream-events.ts';
 
 /** One row of the events that the gateway sends over a WebSocket. */

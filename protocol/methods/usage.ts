@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { NonEmpty } from '../frames.ts';
+import { optionalText } from '../frames.ts';
 
 const Count = z.int().min(0);
 const Day = z.iso.date();
@@ -44,7 +44,7 @@ export const usageContracts = {
         /** First and last day, in UTC. Default: all. */
         from: Day.optional(),
         to: Day.optional(),
-        wsId: NonEmpty.max(128).optional(),
+        wsId: optionalText(128),
       })
       .meta({ id: 'UsageGetParams' }),
     result: z.strictObject({ rows: z.array(UsageRow) }).meta({ id: 'UsageGetResult' }),

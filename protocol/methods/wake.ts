@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { LIMITS } from '../limits.ts';
-import { PlainText } from '../text/plain-text.ts';
+import { PlainName, PlainText } from '../text/plain-text.ts';
 
 const Count = z.int().min(0);
 
@@ -18,7 +18,10 @@ export const HeartbeatEvent = z
   .meta({ id: 'HeartbeatEvent' });
 export type HeartbeatEvent = z.infer<typeof HeartbeatEvent>;
 
-/** Waking the main session, and its heartbeats. */
+/** The wake words of voice clients. */
+export const VoiceWake = z.strictObject({ triggers: z.array(z.string()) }).meta({ id: 'VoiceWake' });
+
+/** Waking the main session, its heartbeats, and the words that wake voice clients. */
 export const wakeContracts = {
   wake: contract({
     summary: 'Give the main session a text for its next turn, or for a separate turn at once (`now`).',
@@ -39,5 +42,17 @@ export const wakeContracts = {
     scope: 'write',
     params: z.strictObject({ enabled: z.boolean() }).meta({ id: 'SetHeartbeatsParams' }),
     result: z.strictObject({ ok: z.literal(true), enabled: z.boolean() }).meta({ id: 'SetHeartbeatsResult' }),
+  }),
+  'voicewake.get': contract({
+    summary: 'The wake words, shared by all voice clients.',
+    scope: 'read',
+    params: z.unknown(),
+    result: VoiceWake,
+  }),
+  'voicewake.set': contract({
+    summary: 'Set the wake words. Blank ones are dropped; an empty list restores the defaults.',
+    scope: 'write',
+    params: z.strictObject({ triggers: z.array(PlainName.max(64)).max(32) }).meta({ id: 'VoiceWakeSetParams' }),
+    result: VoiceWake,
   }),
 };

@@ -22,7 +22,6 @@ import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
 import { tokenMethods } from './methods/token.ts';
 import { usageMethods } from './methods/usage.ts';
-import { voicewakeMethods } from './methods/voicewake.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence.ts';
@@ -110,7 +109,6 @@ export function joinNouns(
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
     token: { methods: tokenMethods(auth) },
     usage: { methods: usageMethods({ store }) },
-    voicewake: { methods: voicewakeMethods({ store, broadcast }) },
     workstream: {
       methods: workstreamMethods({
         workstreams,
@@ -133,7 +131,7 @@ export function joinNouns(
       close: () => workstreams.shutdown(),
     },
     wake: {
-      methods: wakeMethods({ systemEvents, heartbeats }),
+      methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),
       recover: () => heartbeats.recover(),
       run: (signal) => heartbeats.run(signal),
     },

@@ -98,7 +98,13 @@ test('openai: reasoning summary, content, parallel calls and cache usage', async
     {
       type: 'finish',
       reason: 'tool_calls',
-      usage: { promptTokens: 1200, completionTokens: 90, cacheCreationTokens: 0, cacheReadTokens: 1024 },
+      usage: {
+        promptTokens: 1200,
+        completionTokens: 90,
+        cacheCreationTokens: 0,
+        cacheReadTokens: 1024,
+        reasoningTokens: 40,
+      },
     },
   ]);
   const { store, reasoning, include, stream } = asked[0]?.body ?? {};
@@ -157,7 +163,13 @@ test('google: thoughts, content, parallel calls and cache usage', async () => {
     {
       type: 'finish',
       reason: 'tool_calls',
-      usage: { promptTokens: 800, completionTokens: 60, cacheCreationTokens: 0, cacheReadTokens: 512 },
+      usage: {
+        promptTokens: 800,
+        completionTokens: 60,
+        cacheCreationTokens: 0,
+        cacheReadTokens: 512,
+        reasoningTokens: 20,
+      },
     },
   ]);
   assert.deepEqual(

@@ -1,15 +1,29 @@
-import type { wakeContracts } from '../../../protocol/methods/wake.ts';
+import type { z } from 'zod';
+import type { VoiceWake, wakeContracts } from '../../../protocol/methods/wake.ts';
 import type { Handlers } from '../call.ts';
 import { callerOf } from '../caller.ts';
+import type { Broadcast } from '../connections/broadcast.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Store } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
 
 interface WakeMethodDeps {
   systemEvents: Pick<SystemEvents, 'add'>;
   heartbeats: Pick<Heartbeats, 'wake' | 'last' | 'setEnabled'>;
+  store: Pick<Store, 'db' | 'commit'>;
+  broadcast: Pick<Broadcast, 'publish'>;
 }
 
-export const wakeMethods = ({ systemEvents, heartbeats }: WakeMethodDeps): Handlers<keyof typeof wakeContracts> => ({
+const KEY = 'voicewake';
+const USUAL = ['headgate', 'computer'];
+
+export const wakeMethods = ({
+  systemEvents,
+  heartbeats,
+  store,
+  broadcast,
+}: WakeMethodDeps): Handlers<keyof typeof wakeContracts> => ({
   wake: async ({ mode, text }, call) => {
     if (text.trim() === '') return { ok: false };
     const { principal: wakes, rights } = callerOf(call);
@@ -22,4 +36,20 @@ export const wakeMethods = ({ systemEvents, heartbeats }: WakeMethodDeps): Handl
     heartbeats.setEnabled(enabled);
     return { ok: true, enabled };
   },
+  'voicewake.get': () => read(store),
+  'voicewake.set': async ({ triggers }) => {
+    const words = [...new Set(triggers.map((word) => word.trim()).filter((word) => word !== ''))];
+    const set = { triggers: words.length > 0 ? words : USUAL };
+    const value = JSON.stringify(set.triggers);
+    const upsert = build.insertInto('meta').values({ key: KEY, value });
+    const row = upsert.onConflict((conflict) => conflict.column('key').doUpdateSet({ value }));
+    await store.commit({ statements: [statementOf(row)] });
+    broadcast.publish('voicewake.changed', set);
+    return set;
+  },
 });
+
+async function read({ db }: Pick<Store, 'db'>): Promise<z.infer<typeof VoiceWake>> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', KEY).executeTakeFirst();
+  return { triggers: row === undefined ? USUAL : JSON.parse(row.value) };
+}

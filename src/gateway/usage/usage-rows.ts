@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
-import { microCostOf } from '../../agent/providers/prices/price.ts';
+import { microCostOf } from '../../agent/providers/prices/cost.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';

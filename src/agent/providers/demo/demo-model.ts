@@ -23,6 +23,7 @@ export function createDemoModel({ clock }: { clock: Clock }): Model {
     provider: 'demo',
     modelId: 'demo',
     contextWindow: CONTEXT_WINDOW,
+    price: { input: 0, output: 0 },
     async *stream(request, signal) {
       signal.throwIfAborted();
       if (!request.typedByPerson) throw new ProviderError('refused', UNATTENDED);

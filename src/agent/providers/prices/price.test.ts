@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOSTED } from '../known-models.ts';
+import { microCostOf } from './cost.ts';
 import { LIST_PRICES, listPrice } from './list-prices.ts';
-import { microCostOf, Price } from './price.ts';
+import { Price } from './price.ts';
 
 const usage = { promptTokens: 1_000, completionTokens: 100, cacheCreationTokens: 200, cacheReadTokens: 300 };
 const DAY = '2026-11-01';
