@@ -134,6 +134,8 @@ export const HistoryNote = z
     z.object({ ...told, kind: z.literal('info'), message: z.string() }),
     /** `damaged`: replaces a note that is damaged in the database. */
     z.object({ ...told, kind: z.literal('error'), message: z.string(), damaged: z.literal(true).optional() }),
+    /** From here on, the model reads this summary in place of earlier messages. */
+    z.object({ ...told, kind: z.literal('compacted'), messages: z.int().min(0), summary: z.string() }),
     z.object({
       ...told,
       kind: z.literal('decision'),
@@ -224,6 +226,16 @@ export const STREAM_EVENTS = {
   rewound: event('rewound', { after_seq: z.int().min(0), reason: z.enum(['rewind', 'retry', 'edit']) }),
   /** A failed message no longer counts: it was removed. */
   message_removed: event('message_removed', { seq: z.int().min(1) }),
+  /**
+   * From now on, the model reads a summary in place of the messages up to `to_seq`, so that the conversation fits into
+   * its context window. People still see them; a rewind to before this event brings them back for the model, too.
+   */
+  compacted: event('compacted', {
+    to_seq: z.int().min(1),
+    /** How many messages the summary replaces, without earlier summaries. */
+    messages: z.int().min(0),
+    summary: z.string(),
+  }),
   cancelled: event('cancelled', {}),
   ws_state: event('ws_state', { ws_id: z.string(), state: WorkstreamState, run: RunOutcome.optional() }),
   settings_changed: event('settings_changed', {

@@ -23,6 +23,8 @@ export type Message =
       trusted?: true;
       /** Its run ended without an answer. People see it, the model does not. */
       failed?: MessageFailure;
+      /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */
+      summary?: { rules: string[]; files: string[] };
     }
   | {
       role: 'assistant';

@@ -1,9 +1,10 @@
+import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
-import { createTools } from './tools.ts';
+import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<DaemonOptions, 'home' | 'environment' | 'config' | 'assets' | 'clock' | 'ids' | 'log'>;
 
@@ -29,6 +30,7 @@ export async function createAgent(
     workdir,
     live,
     nodes: toNodeDirectory(nodes),
+    earlier: createOutputSource({ store, folder: outputsOf(home) }),
     clock,
     ids,
     log,

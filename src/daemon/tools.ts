@@ -12,6 +12,7 @@ import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
+import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
@@ -20,6 +21,8 @@ import { findPrograms } from './programs.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   nodes: NodeDirectory;
+  /** The outputs of earlier calls. */
+  earlier: OutputSource;
   live: { readonly commandTimeoutSecs: number };
   /** The default working directory of workstreams. */
   workdir: string;
@@ -64,6 +67,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
     createListDirectoryTool({ confinement }),
     createNodeTool(options.nodes),
+    createReadOutputTool(options.earlier),
   ]);
   return {
     toolbox,

@@ -1,5 +1,6 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
+import { createModelWindows } from '../agent/run/window/model-windows.ts';
 import { Attachments } from './attachments/attachments.ts';
 import { createChannels } from './channels/channels.ts';
 import { DeliveryQueue } from './channels/delivery-queue.ts';
@@ -8,6 +9,7 @@ import { createWorkstreamChannel } from './channels/workstream-note.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createCron } from './cron/create-cron.ts';
+import { Compactions } from './cuts/compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
 import { EventLog } from './events/event-log.ts';
@@ -72,6 +74,7 @@ function createRecords(
     always: new AlwaysRules({ live, authenticator, clock }),
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
+    windows: createModelWindows(),
   };
 }
 type Records = ReturnType<typeof createRecords>;
@@ -83,7 +86,7 @@ type TalkDeps = Pick<
 
 interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
-  records: Pick<Records, 'events' | 'messages' | 'notes' | 'attachments' | 'always'>;
+  records: Pick<Records, 'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'windows'>;
 }
 
 /** The open workstreams, and the receivers of their events. */
@@ -91,7 +94,7 @@ function createTalks(
   { store, models, toolbox, workdirs, notSandboxed, live, webhooks, clock, ids, log }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always } = records;
+  const { events, messages, notes, attachments, always, windows } = records;
   const { broadcast, metrics, stopping } = shared;
   const unseenRuns = new UnseenRuns({ clock, events });
   // Runs as protocol-2 clients see them.
@@ -119,6 +122,8 @@ function createTalks(
     log,
     observer,
     loadContext: (data, pending) => messages.context(data, pending),
+    readNumbered: (data) => messages.numbered(data),
+    windows,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
       streams.announce(data);
@@ -146,23 +151,24 @@ type Talks = ReturnType<typeof createTalks>;
 type TurnDeps = Pick<GatewayDeps, 'store' | 'models' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'>;
 
 interface BeforeTurns {
-  shared: Pick<SharedParts, 'broadcast'>;
-  records: Pick<Records, 'messages' | 'always' | 'systemEvents'>;
+  shared: Pick<SharedParts, 'broadcast' | 'stopping'>;
+  records: Pick<Records, 'messages' | 'always' | 'systemEvents' | 'windows'>;
   talks: Pick<Talks, 'workstreams' | 'channels'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(
   { store, models, toolbox, live, hostTimeZone, clock, ids, log }: TurnDeps,
-  { shared: { broadcast }, records, talks }: BeforeTurns,
+  { shared: { broadcast, stopping }, records, talks }: BeforeTurns,
 ) {
-  const { messages, always, systemEvents } = records;
+  const { messages, always, systemEvents, windows } = records;
   const { workstreams, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
-  const commands = new Commands({ store, messages, settings, rewinds, forks, models, clock, ids, log });
+  const compactions = new Compactions({ store, messages, models, windows, toolbox, stopping, clock, log });
+  const commands = new Commands({ store, messages, settings, rewinds, forks, compactions, models, clock, ids, log });
   const heartbeats = new Heartbeats({
     workstreams,
     runs,

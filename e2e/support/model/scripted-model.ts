@@ -41,7 +41,7 @@ export interface ScriptedModel extends AsyncDisposable {
 /** An OpenAI-compatible server on a free port with scripted answers. */
 export async function startScriptedModel({
   modelId = 'scripted',
-  contextWindow = 32_768,
+  contextWindow = 1_000_000,
   key = '',
 } = {}): Promise<ScriptedModel> {
   const requests: RecordedRequest[] = [];

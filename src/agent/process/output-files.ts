@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readdir, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /** A range of bytes of an output. */
@@ -24,9 +24,7 @@ export function takeRange(whole: Buffer, range: OutputRange): OutputPart {
 
 /** A part of a stored output; undefined when no output has this name, or not any more. */
 export async function readOutput(folder: string, name: string, range: OutputRange): Promise<OutputPart | undefined> {
-  if (!/^[\w-]{1,128}\.log$/.test(name)) return undefined;
-  // A symbolic link could lead out of the folder.
-  const file = await open(path.join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(absent);
+  const file = await openOutput(folder, name);
   if (!file) return undefined;
   try {
     const { size } = await file.stat();
@@ -36,6 +34,13 @@ export async function readOutput(folder: string, name: string, range: OutputRang
   } finally {
     await file.close();
   }
+}
+
+/** A stored output, to be closed by the caller; undefined when no output has this name, or not any more. */
+export async function openOutput(folder: string, name: string): Promise<FileHandle | undefined> {
+  if (!/^[\w-]{1,128}\.log$/.test(name)) return undefined;
+  // A symbolic link could lead out of the folder.
+  return open(path.join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(absent);
 }
 
 /** Removes stored outputs that were last written before a time. A missing folder counts as empty. */

@@ -9,7 +9,13 @@ async function collect(parts: Iterable<string | Buffer>, limits: Partial<OutputL
   const fixture = await createToolFixture();
   const folder = join(fixture.root, 'outputs');
   const chunks: string[] = [];
-  await using output = createOutputCollector({ folder, name: 'out_1', onChunk: (text) => chunks.push(text), limits });
+  await using output = createOutputCollector({
+    folder,
+    name: 'out_1',
+    callId: 'call_1',
+    onChunk: (text) => chunks.push(text),
+    limits,
+  });
   for (const part of parts) await output.write(Buffer.from(part));
   const text = await output.finish();
   const files = await readdir(folder).catch(() => []);
@@ -56,12 +62,12 @@ test('output beyond the byte limit is stored in a private file, and its two ends
   assert.equal(kept?.toString(), whole);
   assert.equal(mode, 0o600);
   const [, head = '', leftLines, leftBytes, tail = ''] =
-    /^(.*)\[\.\.\. (\d+) lines \((\d+) bytes\) left out here; the whole output is stored for people as outputs\/out_1\.log \.\.\.\]\n(.*)$/s.exec(
+    /^(.*)\[\.\.\. (\d+) lines \((\d+) bytes\) left out here; the whole output is stored for people as outputs\/out_1\.log; read_output with call_id "call_1" shows it to you \.\.\.\]\n(.*)$/s.exec(
       text,
     ) ?? [];
   assert.ok(whole.startsWith(head.replace(/\n$/, '')));
   assert.ok(whole.endsWith(tail));
-  assert.ok(Buffer.byteLength(text) < 64 * 1024 + 200);
+  assert.ok(Buffer.byteLength(text) < 64 * 1024 + 300);
   // A cut line gets our line end, so one more byte may be shown than was printed.
   const shown = head.length + tail.length;
   assert.ok([shown, shown - 1].includes(whole.length - Number(leftBytes)));
@@ -73,7 +79,7 @@ test('output beyond the line limit shows its first and last lines', async () => 
   assert.equal(kept?.toString(), lines(1, 10));
   assert.equal(
     text,
-    `${lines(1, 2)}[... 6 lines (42 bytes) left out here; the whole output is stored for people as outputs/out_1.log ...]\n${lines(9, 10)}`,
+    `${lines(1, 2)}[... 6 lines (42 bytes) left out here; the whole output is stored for people as outputs/out_1.log; read_output with call_id "call_1" shows it to you ...]\n${lines(9, 10)}`,
   );
 });
 
@@ -87,7 +93,7 @@ test('neither end is cut inside a character', async () => {
 test('live output stops at the limit with one notice', async () => {
   const { chunks } = await collect(
     Array.from({ length: 100 }, () => '0123456789\n'),
-    { maxBytes: 50 },
+    { liveBytes: 50 },
   );
   assert.deepEqual(chunks, [
     ...Array.from({ length: 4 }, () => '0123456789\n'),
@@ -108,14 +114,25 @@ test('the file is limited, and the notice says so', async () => {
 test('a file that cannot be written does not fail the command', async () => {
   await using fixture = await createToolFixture();
   const folder = await fixture.file('not-a-folder', '');
-  const output = createOutputCollector({ folder, name: 'out', onChunk: () => undefined, limits: { maxBytes: 10 } });
+  const output = createOutputCollector({
+    folder,
+    name: 'out',
+    callId: 'call_1',
+    onChunk: () => undefined,
+    limits: { maxBytes: 10 },
+  });
   await output.write(Buffer.from('x'.repeat(100)));
   assert.match(await output.finish(), /the whole output could not be stored \(EEXIST\)/);
 });
 
 test('memory stays bounded for hundreds of megabytes in one line', async () => {
   await using fixture = await createToolFixture();
-  const output = createOutputCollector({ folder: join(fixture.root, 'o'), name: 'o', onChunk: () => undefined });
+  const output = createOutputCollector({
+    folder: join(fixture.root, 'o'),
+    name: 'o',
+    callId: 'call_1',
+    onChunk: () => undefined,
+  });
   const part = Buffer.alloc(1024 * 1024, 'x');
   const before = process.memoryUsage().rss;
   for (let n = 0; n < 300; n += 1) await output.write(part);

@@ -19,24 +19,28 @@ interface OutputOptions {
   folder: string;
   /** The file's name without `.log`. */
   name: string;
-  /** Receives whole lines up to `maxBytes` in total, then one notice, then nothing. */
+  /** The call whose output it is. */
+  callId: string;
+  /** Receives whole lines up to `liveBytes` in total, then one notice, then nothing. */
   onChunk(text: string): void;
   limits?: Partial<OutputLimits>;
 }
 
 export interface OutputLimits {
-  /** The limit for the model and for live chunks. */
+  /** The limit for the model. */
   maxBytes: number;
+  /** The limit for live chunks. */
+  liveBytes: number;
   maxLines: number;
   maxFileBytes: number;
 }
 
 /** Collects the output of one command. */
-export function createOutputCollector({ folder, name, onChunk, limits = {} }: OutputOptions): OutputCollector {
-  const { maxBytes = 64 * 1024, maxLines = 2_000, maxFileBytes = 64 * 1024 * 1024 } = limits;
+export function createOutputCollector({ folder, name, callId, onChunk, limits = {} }: OutputOptions): OutputCollector {
+  const { maxBytes = 64 * 1024, liveBytes = 64 * 1024, maxLines = 2_000, maxFileBytes = 64 * 1024 * 1024 } = limits;
   const ends = createEnds(maxBytes);
-  const file = createOverflowFile({ folder, name, maxBytes: maxFileBytes });
-  const live = createLiveChunks({ maxBytes, onChunk });
+  const file = createOverflowFile({ folder, name, callId, maxBytes: maxFileBytes });
+  const live = createLiveChunks({ maxBytes: liveBytes, onChunk });
   const isTooLong = () => ends.bytes > maxBytes || ends.lines > maxLines;
   return {
     async write(bytes) {
@@ -97,15 +101,22 @@ function createEnds(maxBytes: number) {
   };
 }
 
+interface OverflowOptions {
+  folder: string;
+  name: string;
+  callId: string;
+  maxBytes: number;
+}
+
 interface OverflowFile {
   write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
   kept(): KeptOutput | undefined;
-  /** For people: where the whole output is, or why it was not stored. */
+  /** Where the whole output is, for people and the model, or why it was not stored. */
   description(): string;
 }
 
-function createOverflowFile(options: { folder: string; name: string; maxBytes: number }): OverflowFile {
+function createOverflowFile(options: OverflowOptions): OverflowFile {
   const fileName = `${options.name}.log`;
   let handle: FileHandle | undefined;
   let written = 0;
@@ -139,7 +150,9 @@ function createOverflowFile(options: { folder: string; name: string; maxBytes: n
     kept: () => (written > 0 && problem === undefined ? { name: fileName, bytes: written } : undefined),
     description() {
       if (problem !== undefined) return `the whole output could not be stored (${problem})`;
-      return `${isCut ? `its first ${options.maxBytes} bytes are` : 'the whole output is'} stored for people as ${basename(options.folder)}/${fileName}`;
+      const stored = isCut ? `its first ${options.maxBytes} bytes are` : 'the whole output is';
+      const file = `${basename(options.folder)}/${fileName}`;
+      return `${stored} stored for people as ${file}; read_output with call_id "${options.callId}" shows it to you`;
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
 import type { Price } from './prices/price.ts';
+import type { Refusal } from './refusal.ts';
 
 export type Effort = 'low' | 'medium' | 'high';
 
@@ -78,16 +79,19 @@ export class ProviderError extends Error {
   /** Whether a retry may succeed, according to the upstream. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  /** Why the request was refused, if the upstream says so. Only for the kind `refused`. */
+  readonly refusal: Refusal | undefined;
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryable?: boolean; retryAfterMs?: number; cause?: unknown } = {},
+    options: { retryable?: boolean; retryAfterMs?: number; refusal?: Refusal | undefined; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.kind = kind;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
+    this.refusal = options.refusal;
   }
 }
 

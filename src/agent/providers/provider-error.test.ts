@@ -121,3 +121,26 @@ test('our own errors are found inside those of the SDK', () => {
   const wrapped = new Error('Failed to process successful response', { cause: new Error('inner', { cause: own }) });
   assert.equal(toProviderError(wrapped, upstream, 'stream'), own);
 });
+
+test('a refusal is explained before the words of the upstream', () => {
+  const tooLong = answered(400, { message: 'prompt is too long: 9 tokens > 8 maximum' });
+  const { kind, message, refusal } = toProviderError(tooLong, upstream, 'connect');
+  assert.deepEqual([kind, refusal], ['refused', { about: 'window', maximum: 8, asked: 9 }]);
+  assert.equal(
+    message,
+    `The conversation does not fit into the model’s context window of 8 tokens. ${NAME} answered 400: prompt is too long: 9 tokens > 8 maximum`,
+  );
+});
+
+test('a request that is too long is refused, whatever the status or the place of the error', () => {
+  const body = { responseBody: '{"error":{"type":"exceed_context_size_error","n_prompt_tokens":9,"n_ctx":8}}' };
+  const window = { about: 'window', maximum: 8, asked: 9 };
+  const refusalOf = (error: unknown, phase: 'connect' | 'stream' = 'connect') =>
+    toProviderError(error, upstream, phase).refusal;
+  assert.deepEqual(refusalOf(answered(400, body)), window);
+  assert.deepEqual(refusalOf(answered(500, body)), window);
+  assert.deepEqual(refusalOf(answered(413)), { about: 'window' });
+  assert.deepEqual(refusalOf({ message: 'prompt is too long: 9 tokens > 8 maximum' }, 'stream'), window);
+  assert.equal(refusalOf(answered(429, { message: 'Request too large: too many tokens per minute' })), undefined);
+  assert.equal(toProviderError(answered(500, { message: 'image failed' }), upstream, 'connect').kind, 'unreachable');
+});

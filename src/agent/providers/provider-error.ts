@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EgressError } from '../../egress/guarded-egress.ts';
 import { ProviderError } from './model.ts';
+import { type Refusal, readRefusal, refusalWords } from './refusal.ts';
 
 /** The upstream, as error messages may describe it. */
 export interface Upstream {
@@ -21,6 +22,8 @@ export function toProviderError(error: unknown, upstream: Upstream, phase: 'conn
   const status = failure.statusCode ?? failure.code;
   const said = redact(failure.message, upstream);
   if (status !== undefined && status >= 400) return fromStatus(status, { failure, said, upstream });
+  const refusal = readRefusal(failure.message);
+  if (refusal?.about === 'window') return refused(`${nameOf(upstream)} answered: ${said}`, refusal);
   return fromConnection(networkCode(error), { said, upstream, started: phase === 'stream' || status !== undefined });
 }
 
@@ -61,9 +64,16 @@ function fromStatus(
     return new ProviderError('rate_limited', answered, { retryable: !exhausted, ...later });
   }
   if (status === 408) return new ProviderError('timeout', answered, { retryable: true, ...later });
-  if (status >= 500) return new ProviderError('unreachable', answered, { retryable: true, ...later });
-  return new ProviderError('refused', answered);
+  const refusal = refusalOf(status, `${failure.message}\n${failure.responseBody ?? ''}`);
+  if (status < 500 || refusal?.about === 'window') return refused(answered, refusal);
+  return new ProviderError('unreachable', answered, { retryable: true, ...later });
 }
+
+const refusalOf = (status: number, text: string): Refusal | undefined =>
+  readRefusal(text) ?? (status === 413 ? { about: 'window' } : undefined);
+
+const refused = (answered: string, refusal: Refusal | undefined): ProviderError =>
+  new ProviderError('refused', refusal ? `${refusalWords(refusal)} ${answered}` : answered, { refusal });
 
 function fromConnection(
   code: string | undefined,

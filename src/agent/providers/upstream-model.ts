@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
-import { createImageGate } from './ai-sdk/kept-images.ts';
+import { createImageGate, isRefusal } from './ai-sdk/kept-images.ts';
 import { type AnswerMeter, createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
 import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
@@ -64,14 +64,19 @@ export function createUpstreamModel(
     return begun(streamAiSdk(asked, request, { clock, signal, deadlines, onPart: meter.part, warning }));
   };
   /**
-   * If the server refuses a request with images, retries once without them, so that an image cannot end a conversation.
+   * If the server refuses a request with images for an unknown reason or because of them, retries once without them, so
+   * that an image cannot end a conversation. If that is refused, too, the images were not the reason.
    */
   const attempt = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
     try {
       return await ask(request, signal);
     } catch (error) {
-      if (!images.mayRetry(error, request)) throw error;
-      return ask(request, signal);
+      const sendAgain = images.holdBack(error, request);
+      if (!sendAgain) throw error;
+      return ask(request, signal).catch((second: unknown) => {
+        if (isRefusal(second)) sendAgain();
+        throw second;
+      });
     }
   };
   const onEnd = (error: unknown) => {

@@ -6,6 +6,8 @@ import { type Model, type ModelRequest, ProviderError, type Usage } from '../pro
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import type { RunContext } from './run-context.ts';
 import { systemPrompt } from './system-prompt.ts';
+import { noteUsage } from './window/make-room.ts';
+import { openAnswer } from './window/open-answer.ts';
 
 /**
  * How a model turn ended. `partial` is what was shown before it broke off. `isBlocked`: a content filter of the
@@ -24,9 +26,10 @@ export async function generate(run: RunContext): Promise<Generated> {
   });
   const answer = collectAnswer(run.recorder);
   try {
-    const request = await requestOf(run);
-    for await (const part of model.stream(request, run.signal)) answer.take(part);
+    const { request, parts } = await openAnswer(run, { model, toRequest: () => requestOf(run) });
+    for await (const part of parts) answer.take(part);
     run.signal.throwIfAborted();
+    noteUsage(run, { model, request }, answer.whole().finish);
     await continueCut(run, { model, request, answer });
     return await recordAnswer(run, model, answer.whole());
   } catch (error) {
@@ -66,11 +69,12 @@ async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnsw
   const { message, finish, cut, spent, spoke } = answer;
   const { provider, modelId, price } = model;
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
+  const contextWindow = run.window.windows.of(model).size;
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end' },
-    { type: 'status', ...statusOf(usage, model.contextWindow, run.settings.effort) },
+    { type: 'status', ...statusOf(usage, contextWindow, run.settings.effort) },
   ];
   for (const message of warningsOf(finish)) events.push({ type: 'error', message });
   await run.recorder.record({
@@ -79,7 +83,8 @@ async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnsw
     journal: [{ kind: 'model_answered', calls: stored.toolCalls, ...(cut && { cut }) }],
     usage: {
       usage,
-      contextWindow: model.contextWindow,
+      contextWindow,
+      afterSeq: run.messageCount + 1,
       ...(spent && { spent }),
       model: { provider, modelId, ...(price && { price }) },
     },

@@ -3,6 +3,7 @@ import type { ApprovalItem, DecidedBy, StreamEvent } from '../../../protocol/str
 import type { Message } from '../message.ts';
 import type { Model, Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
+import type { ContextCut } from './window/run-window.ts';
 
 /** What is stored with an approval. */
 export interface NewApproval {
@@ -27,13 +28,19 @@ export interface Step {
     feedback: string;
     always: boolean;
   };
-  /** Of the latest request. `spent`: of all requests of the turn, if there was another. */
+  /**
+   * Of the latest request. `afterSeq`: the number of messages stored with the answer; absent in data of earlier
+   * versions. `spent`: of all requests of the turn, if there was another.
+   */
   usage?: {
     usage: Usage;
     contextWindow: number;
+    afterSeq?: number;
     spent?: Usage;
     model: Pick<Model, 'provider' | 'modelId' | 'price'>;
   };
+  /** The model reads less from now on. `RunContext.messages` has changed when the step is recorded. */
+  cut?: ContextCut;
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */

@@ -10,6 +10,7 @@ import type { ApprovalExpiry } from './approval/approval-expiry.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { Recorder } from './recorder.ts';
+import type { RunWindow } from './window/run-window.ts';
 
 /** The settings of the workstream. Read again at each use, because clients may change them during a run. */
 export interface RunSettings {
@@ -30,6 +31,7 @@ export interface RunContext {
   readAttachment: ReadAttachment;
   /** Messages stored in the workstream, including those left out of the context. */
   messageCount: number;
+  window: RunWindow;
   progress: Progress;
   recorder: Recorder;
   settings: RunSettings;

@@ -4,6 +4,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { Message, ToolCall } from '../message.ts';
 import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
+import { shortenOutput } from '../shortened-output.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
@@ -14,6 +15,8 @@ import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
+import { createModelWindows } from './window/model-windows.ts';
+import type { ContextCount, ContextCut, NumberedMessage } from './window/run-window.ts';
 
 export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
 
@@ -39,6 +42,8 @@ export type Turn = ModelPart[] | ((request: ModelRequest, signal: AbortSignal) =
 
 export interface FixtureOptions {
   turns?: Turn[];
+  /** Answers every request, instead of `turns`. */
+  answer?(request: ModelRequest): ModelPart[];
   tools?: Record<string, FakeTool>;
   /** The entries that are already recorded. */
   journal?: JournalEntry[];
@@ -77,7 +82,13 @@ export function runFixture(options: FixtureOptions = {}) {
     messages,
     readAttachment: async () => undefined,
     get messageCount() {
-      return messages.length;
+      return recorder.stored.count;
+    },
+    window: {
+      windows: createModelWindows(),
+      lastCount: () => recorder.context.count,
+      read: async () => recorder.context.numbered,
+      summarizer: () => settings.model(),
     },
     progress,
     recorder,
@@ -168,8 +179,15 @@ interface MemoryRecorder {
 
 function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
   const seen = { steps: [] as Step[], events: [] as StreamEvent[], journal: [] as JournalEntry[], messages };
-  const recorder: Recorder & { seen: typeof seen } = {
+  const context: { count: ContextCount | undefined; numbered: NumberedMessage[] } = {
+    count: undefined,
+    numbered: messages.map((message, index) => ({ seq: index + 1, message })),
+  };
+  const stored = { count: messages.length };
+  const recorder: Recorder & { seen: typeof seen; context: typeof context; stored: typeof stored } = {
     seen,
+    context,
+    stored,
     async record(step) {
       onRecord?.(step);
       await new Promise(setImmediate);
@@ -177,14 +195,36 @@ function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
       seen.events.push(...(step.events ?? []));
       seen.journal.push(...(step.journal ?? []));
       for (const entry of step.journal ?? []) advance(progress, entry);
-      messages.push(...(step.messages ?? []));
+      for (const message of step.messages ?? []) {
+        messages.push(message);
+        stored.count += 1;
+        context.numbered.push({ seq: stored.count, message });
+      }
+      if (step.usage?.afterSeq !== undefined) {
+        const { promptTokens, completionTokens } = step.usage.usage;
+        context.count = { tokens: promptTokens + completionTokens, afterSeq: step.usage.afterSeq };
+      }
+      if (step.cut) {
+        context.count = undefined;
+        context.numbered = afterCut(context.numbered, step.cut);
+        messages.splice(0, messages.length, ...context.numbered.map(({ message }) => message));
+      }
     },
     emit: (event) => void seen.events.push(event),
   };
   return recorder;
 }
 
-function scriptedModel({ turns = [], contextWindow = 1_000 }: FixtureOptions, requests: ModelRequest[]): Model {
+/** What the gateway's fold of messages and cuts gives. */
+function afterCut(numbered: readonly NumberedMessage[], cut: ContextCut): NumberedMessage[] {
+  if (cut.kind === 'compaction') {
+    return [{ seq: cut.toSeq, message: cut.summary }, ...numbered.filter(({ seq }) => seq > cut.toSeq)];
+  }
+  return numbered.map((one) => (one.seq <= cut.toSeq ? { ...one, message: shortenOutput(one.message) } : one));
+}
+
+function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model {
+  const { turns = [], answer, contextWindow = 1_000 } = options;
   return {
     alias: 'scripted',
     provider: 'test',
@@ -192,7 +232,7 @@ function scriptedModel({ turns = [], contextWindow = 1_000 }: FixtureOptions, re
     contextWindow,
     async *stream(request, signal) {
       requests.push({ ...request, messages: [...request.messages] });
-      const turn = turns[requests.length - 1] ?? answerOf('done');
+      const turn = answer?.(request) ?? turns[requests.length - 1] ?? answerOf('done');
       yield* typeof turn === 'function' ? turn(request, signal) : turn;
     },
   };

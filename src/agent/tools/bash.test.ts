@@ -131,7 +131,7 @@ test('fifty megabytes of output give a bounded outcome, and a file with all of i
   assert.ok(output.length < 66_000);
   assert.match(
     output,
-    /left out here; the whole output is stored for people as outputs\/out_1\.log \.\.\.\]\nx+\nlast\n$/,
+    /left out here; the whole output is stored for people as outputs\/out_1\.log; read_output with call_id "call-1" shows it to you \.\.\.\]\nx+\nlast\n$/,
   );
   assert.ok(run.chunks.join('').length < 66_000);
   assert.equal((await readFile(join(it.home, 'outputs/out_1.log'))).length, 50_000_006);

@@ -3,7 +3,6 @@ import type { Ids } from '../../ids.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
-import type { HeldFolder } from './files/held-folder.ts';
 import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
@@ -36,7 +35,7 @@ export function createBashTool(dependencies: BashDependencies): Tool<BashArgumen
     description: [
       'Runs a command with bash in the working directory and returns its output (stdout and stderr combined).',
       'Each call starts a new shell: directory changes and variables do not persist, there is no input, and processes left',
-      'in the background end with the command. Long output is shortened to its beginning and end.',
+      'in the background end with the command. Long output is shortened to its beginning and end; read_output shows the rest.',
     ].join(' '),
     parameters: BashArguments,
     readOnly: false,
@@ -64,7 +63,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     needsApproval: true,
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
-    execute: (run) => execute({ args, folder: context.workdir.folder }, run, dependencies),
+    execute: (run) => execute({ args, context }, run, dependencies),
   };
 }
 
@@ -78,14 +77,21 @@ function toFirstLine(command: string): string {
 }
 
 async function execute(
-  { args, folder }: { args: BashArguments; folder: HeldFolder },
+  { args, context }: { args: BashArguments; context: ToolContext },
   run: ToolRun,
   { runner, outputs, ids, live }: BashDependencies,
 ): Promise<ToolOutcome> {
   const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
-  await using output = createOutputCollector({ folder: outputs, name: ids.id('out'), onChunk: run.onOutput });
+  const { callId, workdir } = context;
+  await using output = createOutputCollector({
+    folder: outputs,
+    name: ids.id('out'),
+    callId,
+    onChunk: run.onOutput,
+    limits: { maxBytes: run.maxOutputBytes },
+  });
   const result = await runner.run(
-    { command: args.command, folder, timeoutMs: timeoutSecs * 1_000 },
+    { command: args.command, folder: workdir.folder, timeoutMs: timeoutSecs * 1_000 },
     { signal: run.signal, onProcess: run.onProcess, onOutput: output.write },
   );
   const ending = toEnding(result, timeoutSecs);

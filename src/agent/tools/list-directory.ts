@@ -35,7 +35,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
           approvalLabel: 'list_directory',
           needsApproval: place.base === undefined,
           bindTo: place.path,
-          execute: (run) => executeAt(call, place, { run, work: () => list(place) }),
+          execute: (run) => executeAt(call, place, { run, work: () => list(place, run.maxOutputBytes) }),
         };
       });
     },
@@ -46,26 +46,38 @@ const MAX_SHOWN = 500;
 /** Sorting needs all names in memory. Larger folders are cut off here. */
 const MAX_READ = 20_000;
 
-async function list(place: AllowedPlace): Promise<ToolOutcome> {
+async function list(place: AllowedPlace, maxBytes: number): Promise<ToolOutcome> {
   const folder = await openConfinedFolder(place, { make: false });
   try {
-    return await listAt(folder.way);
+    return await listAt(folder.way, maxBytes);
   } finally {
     await folder.handle.close();
   }
 }
 
-async function listAt(path: string): Promise<ToolOutcome> {
+async function listAt(path: string, maxBytes: number): Promise<ToolOutcome> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(path)) {
     entries.push(entry);
     if (entries.length === MAX_READ) break;
   }
   entries.sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1));
-  const lines = await Promise.all(entries.slice(0, MAX_SHOWN).map((entry) => toLine(path, entry)));
+  const lines = firstWithin(
+    await Promise.all(entries.slice(0, MAX_SHOWN).map((entry) => toLine(path, entry))),
+    maxBytes,
+  );
   const total = entries.length === MAX_READ ? `at least ${MAX_READ}` : `${entries.length}`;
-  if (entries.length > MAX_SHOWN) lines.push(`[${MAX_SHOWN} of ${total} entries]`);
+  if (entries.length > lines.length) lines.push(`[${lines.length} of ${total} entries]`);
   return { output: lines.join('\n') || '[the folder is empty]', outcome: 'done' };
+}
+
+function firstWithin(lines: readonly string[], bytes: number): string[] {
+  let left = bytes;
+  const beyond = lines.findIndex((line) => {
+    left -= Buffer.byteLength(line) + 1;
+    return left < 0;
+  });
+  return lines.slice(0, beyond < 0 ? undefined : Math.max(1, beyond));
 }
 
 async function toLine(folder: string, entry: Dirent): Promise<string> {

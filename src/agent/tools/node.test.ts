@@ -111,5 +111,5 @@ test('a long answer is cut to its two ends', async () => {
   await using world = await setUp([box], async () => `a${'x'.repeat(100_000)}z`);
   const { output } = await execute(await world.prepare(ASKED));
   assert.deepEqual([output.length < 66_000, output.at(0), output.at(-1)], [true, 'a', 'z']);
-  assert.match(output, /\[… 34466 characters left out …\]/);
+  assert.match(output, /\[… 34466 bytes left out …\]/);
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { takeHead, takeTail } from '../process/byte-ends.ts';
 import { StopReason } from '../stop-reason.ts';
 import { toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome } from './tool.ts';
@@ -96,7 +97,7 @@ function prepareInvoke(
     approvalLabel: `node ${command}`,
     needsApproval: true,
     bindTo: `node:${node.nodeId}:${node.pairing}`,
-    execute: ({ signal }) =>
+    execute: ({ signal, maxOutputBytes }) =>
       execute(
         nodes.invoke(
           {
@@ -108,15 +109,16 @@ function prepareInvoke(
           },
           signal,
         ),
+        maxOutputBytes,
       ),
   };
 }
 
 const WHAT_THEN = 'It is unknown whether the command ran on the node.';
 
-async function execute(result: Promise<unknown>): Promise<ToolOutcome> {
+async function execute(result: Promise<unknown>, maxBytes: number): Promise<ToolOutcome> {
   try {
-    return { output: limited(toText(await result)), outcome: 'done' };
+    return { output: limited(toText(await result), maxBytes), outcome: 'done' };
   } catch (error) {
     if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, outcome: 'unknown' };
     if (error instanceof Error) return { output: `Error: ${error.message}`, outcome: 'failed' };
@@ -126,10 +128,10 @@ async function execute(result: Promise<unknown>): Promise<ToolOutcome> {
 
 const toText = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result, null, 2));
 
-const MAX_CHARS = 64 * 1024;
-
-function limited(text: string): string {
-  if (text.length <= MAX_CHARS) return text;
-  const half = MAX_CHARS / 2;
-  return `${text.slice(0, half)}\n[… ${text.length - MAX_CHARS} characters left out …]\n${text.slice(-half)}`;
+function limited(text: string, maxBytes: number): string {
+  const whole = Buffer.from(text);
+  if (whole.length <= maxBytes) return text;
+  const half = { maxBytes: Math.floor(maxBytes / 2), maxLines: Number.POSITIVE_INFINITY };
+  const [head, tail] = [takeHead(whole, half), takeTail(whole, half)];
+  return `${head}\n[… ${whole.length - head.length - tail.length} bytes left out …]\n${tail}`;
 }

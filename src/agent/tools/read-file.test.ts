@@ -65,7 +65,7 @@ test('a part of a file is shown with the offset of the rest, and the version of 
     files: { [path]: toSha256(text) },
   });
   assert.equal((await it.read({ path: 'a.txt', offset: 10 })).output, '    10\tl10\n[lines 10 to 10 of 10]');
-  assert.equal((await it.read({ path: 'a.txt', offset: 11 })).output, '[the file has only 10 lines]');
+  assert.equal((await it.read({ path: 'a.txt', offset: 11 })).output, '[there are only 10 lines]');
 });
 
 test('long files and lines are cut with a note, and an empty file has a note', async () => {
@@ -84,7 +84,7 @@ test('long files and lines are cut with a note, and an empty file has a note', a
   const line = (await it.read({ path: 'line.txt' })).output;
   assert.match(line, /^ {5}1\t€+ \[line cut, 3000000 bytes\]\n {5}2\tend$/);
   assert.ok(Buffer.byteLength(line) < 9_000);
-  assert.equal((await it.read({ path: 'empty.txt' })).output, '[the file is empty]');
+  assert.equal((await it.read({ path: 'empty.txt' })).output, '[it is empty]');
 });
 
 test('files that are not text are refused', async () => {

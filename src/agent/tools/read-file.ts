@@ -3,7 +3,7 @@ import { openConfined } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
 import { asksToRead, executeAt, prepareAt, toWarnings } from './files/file-call.ts';
 import { readLines } from './files/read-lines.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import type { Tool, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
 const ReadFileArguments = z.strictObject({
@@ -18,7 +18,7 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
   return {
     name: 'read_file',
     description: [
-      'Shows a text file with line numbers, at most 2000 lines or 64 KiB at once; offset and limit show other parts.',
+      'Shows a text file with line numbers, at most 2000 lines or 64 KiB at once, less in a small context window; offset and limit show other parts.',
       'A file must have been read before edit_file can change it.',
     ].join(' '),
     parameters: ReadFileArguments,
@@ -35,7 +35,7 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
           approvalLabel: 'read_file',
           needsApproval: asksToRead(place),
           bindTo: place.path,
-          execute: (run) => executeAt(call, place, { run, work: () => show(place, args, run.signal) }),
+          execute: (run) => executeAt(call, place, { run, work: () => show(place, args, run) }),
         };
       });
     },
@@ -47,14 +47,14 @@ const MAX_READ_BYTES = 64 * 1024 * 1024;
 async function show(
   place: AllowedPlace,
   { offset, limit }: ReadFileArguments,
-  signal: AbortSignal,
+  { signal, maxOutputBytes: maxBytes }: ToolRun,
 ): Promise<ToolOutcome> {
   const { handle, stats } = await openConfined(place);
   try {
     if (stats.size > MAX_READ_BYTES) {
       throw new ToolProblem(`${place.shown} is too large to read (${stats.size} bytes); search finds parts of it.`);
     }
-    const read = await readLines(handle, { offset, limit, signal });
+    const read = await readLines(handle, { offset, limit, maxBytes, signal });
     if (read.kind === 'binary') throw new ToolProblem(`${place.shown} is a binary file (${stats.size} bytes).`);
     return { output: read.text, outcome: 'done', files: { [place.path]: read.sha256 } };
   } finally {

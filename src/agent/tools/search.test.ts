@@ -14,6 +14,8 @@ import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.t
 
 const workerUrl = new URL('./search/search-worker.ts', import.meta.url);
 const ripgrepPath = RG.kind === 'found' ? RG.path : undefined;
+/** More than the matches need. */
+const MOST = 200_000;
 const needsRipgrep = await needs('ripgrep');
 
 async function start(ripgrep: string | undefined, clock = systemClock) {
@@ -26,7 +28,8 @@ async function start(ripgrep: string | undefined, clock = systemClock) {
     ...fixture,
     prepare,
     async search(args: Parameters<typeof prepare>[0], workdir = fixture.workdir) {
-      const { output } = await execute(await prepare(args, workdir));
+      const run = { ...recordRun(), maxOutputBytes: MOST };
+      const { output } = await execute(await prepare(args, workdir), run);
       return output.split('\n').sort();
     },
   };

@@ -82,12 +82,14 @@ async function search(it: Search, run: ToolRun): Promise<ToolOutcome> {
   using deadline = withDeadline(run.signal, { clock, ms: deadlineMs });
   const lines: string[] = [];
   const toLine = createLineMaker(it);
+  let bytes = 0;
   try {
     for await (const hit of findHits(it, deadline.signal)) {
       const line = await toLine(hit);
       if (line === undefined) continue;
-      if (lines.length === MAX_MATCHES)
-        return toOutcome([...lines, `[more than ${MAX_MATCHES} matches; the rest is left out]`]);
+      bytes += Buffer.byteLength(line) + 1;
+      if (lines.length === MAX_MATCHES || bytes > run.maxOutputBytes)
+        return toOutcome([...lines, `[more than ${lines.length} matches; the rest is left out]`]);
       lines.push(line);
     }
   } catch (error) {

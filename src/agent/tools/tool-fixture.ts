@@ -48,7 +48,14 @@ export async function createToolFixture() {
 /** A tool run that records its live output. */
 export function recordRun(signal: AbortSignal = new AbortController().signal): ToolRun & { chunks: string[] } {
   const chunks: string[] = [];
-  return { signal, chunks, onOutput: (chunk) => void chunks.push(chunk), onProcess: async () => undefined };
+  const maxOutputBytes = 64 * 1024;
+  return {
+    signal,
+    maxOutputBytes,
+    chunks,
+    onOutput: (chunk) => void chunks.push(chunk),
+    onProcess: async () => undefined,
+  };
 }
 
 /** Executes a prepared call; fails the test on a refusal. */

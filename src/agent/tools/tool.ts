@@ -59,6 +59,8 @@ export interface ProcessIdentity {
 export interface ToolRun {
   /** Aborts on cancel (reason `StopReason`), on shutdown and on the tool's own timeout. */
   signal: AbortSignal;
+  /** The limit for what the model reads: a share of its context window. */
+  maxOutputBytes: number;
   /** Live output, line by line. */
   onOutput(chunk: string): void;
   /** Reports a started process group; resolves when that is stored. */
@@ -66,7 +68,7 @@ export interface ToolRun {
 }
 
 export interface ToolOutcome {
-  /** What the model reads, already limited to head and tail by bytes and lines. */
+  /** What the model reads, already within the limits. */
   output: string;
   outcome: CallOutcome;
   /** Only for commands that exited on their own. */

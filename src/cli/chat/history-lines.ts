@@ -60,17 +60,28 @@ export function toTurnLines(
 
 /** An event that is neither a part of an answer nor a question. */
 export type Notice = StreamEventOf<
-  'status' | 'info' | 'error' | 'clear_ui' | 'history' | 'settings_changed' | 'rewound' | 'message_removed'
+  | 'status'
+  | 'info'
+  | 'error'
+  | 'clear_ui'
+  | 'history'
+  | 'settings_changed'
+  | 'rewound'
+  | 'message_removed'
+  | 'compacted'
 >;
 
 /** The line between messages above, which no longer count, and those below. */
-export function toCutLine(event: StreamEventOf<'clear_ui' | 'rewound' | 'message_removed'>): string {
+export function toCutLine(event: CutEvent): string {
   return `${'─'.repeat(8)} ${toCutText(event)} ${'─'.repeat(8)}`;
 }
 
-function toCutText(event: StreamEventOf<'clear_ui' | 'rewound' | 'message_removed'>): string {
+type CutEvent = StreamEventOf<'clear_ui' | 'rewound' | 'message_removed' | 'compacted'>;
+
+function toCutText(event: CutEvent): string {
   if (event.type === 'clear_ui') return 'a new conversation';
   if (event.type === 'message_removed') return 'the failed message was removed';
+  if (event.type === 'compacted') return 'summarized for the model; the messages stay stored';
   return { rewind: 'taken back', retry: 'the last message again', edit: 'in place of an earlier message' }[
     event.reason
   ];

@@ -276,11 +276,9 @@ class LoggedTranscript implements Transcript {
   }
 
   #onNotice(event: Notice): void {
+    if (event.type === 'status' || event.type === 'settings_changed') return; // `openTalk` reads them
     const { paint, columns } = this.#deps.sheet();
     switch (event.type) {
-      case 'status':
-      case 'settings_changed':
-        return; // `openTalk` reads them
       case 'info':
         this.print(toSafeText(event.message).split('\n'));
         break;
@@ -291,6 +289,7 @@ class LoggedTranscript implements Transcript {
       case 'clear_ui':
       case 'rewound':
       case 'message_removed':
+      case 'compacted':
         this.#isResent = event.type === 'rewound' && event.reason !== 'rewind';
         this.print([paint('dim', toCutLine(event))]);
         break;

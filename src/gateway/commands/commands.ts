@@ -6,6 +6,7 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { Compactions } from '../cuts/compactions.ts';
 import { copyConversation } from '../cuts/copy-conversation.ts';
 import { countOf, toParts } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
@@ -34,6 +35,7 @@ export interface CommandDeps {
   settings: Settings;
   rewinds: Rewinds;
   forks: Forks;
+  compactions: Compactions;
   models: Models;
   clock: Clock;
   ids: Ids;
@@ -77,6 +79,7 @@ export class Commands {
       edit: this.#taking(takeBack.edit),
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
+      compact: { when: 'idle', run: async (focus, workstream) => deps.compactions.start(workstream, focus) },
     };
   }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../agent/message.ts';
 import type { CutTable } from '../store/schema/schema.ts';
 
-/** A range of stored messages that no longer counts: `afterSeq` < seq ≤ `toSeq`. */
+/** A range of stored messages that no longer counts, or only in part: `afterSeq` < seq ≤ `toSeq`. */
 export interface Cut {
   /** From 1 without gaps. */
   n: number;
@@ -33,10 +33,10 @@ export type View = 'current' | 'original';
 
 /**
  * The conversation as it counts now, from the stored messages of a range and the cuts in the order of `n`. A rewind
- * drops everything after its beginning, and voids the compactions made after it, so that their originals count again.
+ * drops everything after its beginning, and voids the compactions and prunings made after it, so that their originals count again.
  */
 export function toParts(cuts: readonly Cut[], { after, upTo }: Range, view: View = 'current'): Part[] {
-  const inForce = cuts.filter((cut) => !isVoid(cut, cuts));
+  const inForce = inForceOf(cuts).filter(({ kind }) => kind !== 'prune');
   const used = view === 'original' ? inForce.filter(({ kind }) => kind !== 'compaction') : inForce;
   const summaries = used.filter((cut) => !isCovered(cut, used)).flatMap(toSummary);
   const parts: Part[] = [
@@ -46,14 +46,36 @@ export function toParts(cuts: readonly Cut[], { after, upTo }: Range, view: View
   return parts.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
+/** What models read differently because of cuts in front of it, or around it. */
+export interface Rewritten {
+  /** Long outputs up to this message are replaced by a line. */
+  prunedTo: number;
+  /** Reasoning up to this message belongs to what was read before a cut. */
+  unboundTo: number;
+}
+
+export function toRewritten(cuts: readonly Cut[]): Rewritten {
+  const inForce = inForceOf(cuts);
+  const most = (numbers: number[]) => Math.max(0, ...numbers);
+  return {
+    prunedTo: most(inForce.filter(({ kind }) => kind === 'prune').map(({ toSeq }) => toSeq)),
+    unboundTo: most(inForce.filter(isForModels).map(({ atSeq }) => atSeq)),
+  };
+}
+
 /** How many messages the parts have. */
 export const countOf = (parts: readonly Part[]): number =>
   parts.reduce((count, part) => count + (part.kind === 'stored' ? part.upTo - part.after : 1), 0);
 
 const isCompaction = ({ kind }: Cut): boolean => kind === 'compaction';
 
+/** People read the originals. */
+const isForModels = ({ kind }: Cut): boolean => kind === 'compaction' || kind === 'prune';
+
+const inForceOf = (cuts: readonly Cut[]): Cut[] => cuts.filter((cut) => !isVoid(cut, cuts));
+
 const isVoid = (cut: Cut, cuts: readonly Cut[]): boolean =>
-  isCompaction(cut) && cuts.some(({ kind, n, afterSeq }) => kind === 'rewind' && n > cut.n && afterSeq < cut.atSeq);
+  isForModels(cut) && cuts.some(({ kind, n, afterSeq }) => kind === 'rewind' && n > cut.n && afterSeq < cut.atSeq);
 
 /** A later compaction includes its summary. */
 const isCovered = (cut: Cut, cuts: readonly Cut[]): boolean =>

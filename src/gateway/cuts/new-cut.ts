@@ -31,12 +31,23 @@ interface PlanDeps {
   nowMs: number;
 }
 
+type PlannedRange = Pick<Cut, 'kind' | 'afterSeq' | 'toSeq' | 'summary'>;
+
 /** The unit is refused if the conversation has changed when it is committed. */
 export async function planCut(
   data: CutData,
-  { event, ...range }: Pick<Cut, 'kind' | 'afterSeq' | 'toSeq' | 'summary'> & { event: StreamEvent },
-  { store, nowMs }: PlanDeps,
+  { event, ...range }: PlannedRange & { event: StreamEvent },
+  deps: PlanDeps,
 ): Promise<NewCut> {
+  return { ...(await planRange(data, range, deps)), event };
+}
+
+/** Like `planCut`, for a caller that adds the events itself. */
+export async function planRange(
+  data: CutData,
+  range: PlannedRange,
+  { store, nowMs }: PlanDeps,
+): Promise<Omit<NewCut, 'event'>> {
   const { wsId, messageCount: atSeq, contextAfterSeq: after } = data;
   const { cuts, damage } = await readCuts(store, wsId);
   if (damage) throw damaged(damage);
@@ -46,7 +57,6 @@ export async function planCut(
   return {
     cut,
     statements: [insertCut(wsId, cut), changeContext(data, { cutCount, left }), ...deleteNotes(wsId, cut)],
-    event,
     left,
     apply() {
       data.cutCount = cutCount;
@@ -75,7 +85,7 @@ const changeContext = (
  * For a removed message, only what its failure said.
  */
 function deleteNotes(wsId: string, { kind, afterSeq, toSeq }: Cut): Statement[] {
-  if (kind === 'compaction') return [];
+  if (kind === 'compaction' || kind === 'prune') return [];
   const after = build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '>', afterSeq);
   if (kind === 'rewind') return [statementOf(after)];
   return [statementOf(after.where('after_seq', '<=', toSeq).where('body_json', 'like', '{"type":"error"%'))];

@@ -147,7 +147,7 @@ export class Rewinds {
 
   /** With the messages behind compactions, because a rewind may bring them back. */
   #read({ wsId, contextAfterSeq: after, messageCount: upTo }: WorkstreamData): Promise<StoredMessage[]> {
-    return this.#deps.messages.page(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER }, 'original');
+    return this.#deps.messages.page(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER });
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Message } from '../../agent/message.ts';
-import { type Cut, type Part, type Range, toParts, type View } from '../cuts/cut.ts';
+import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
+import { shortenOutput } from '../../agent/shortened-output.ts';
+import { type Cut, type Part, type Range, type Rewritten, toParts, toRewritten, type View } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
@@ -24,8 +26,11 @@ export interface ContextPlace {
 
 /** Reads the messages of a workstream that count now; without those that were taken back or removed. */
 export interface Messages {
-  /** The newest of a range, oldest first, for people: damaged messages are replaced by placeholders. */
-  page(wsId: string, range: MessageRange, view?: View): Promise<StoredMessage[]>;
+  /**
+   * The newest of a range, oldest first, for people: the messages behind compactions, and placeholders for damaged
+   * ones.
+   */
+  page(wsId: string, range: MessageRange): Promise<StoredMessage[]>;
   /** The number of the first message of a range; undefined when there is none. */
   firstSeq(wsId: string, range: Range): Promise<number | undefined>;
   /**
@@ -33,7 +38,9 @@ export interface Messages {
    * Rejects if a part of it is damaged.
    */
   context(of: ContextPlace, pending?: Cut): Promise<Message[]>;
-  /** The parts of a range, for a copy. Rejects if one of its messages is damaged. */
+  /** The same, with the numbers of the messages. */
+  numbered(of: ContextPlace, pending?: Cut): Promise<NumberedMessage[]>;
+  /** The parts of a range, for a copy, as people see them. Rejects if one of its messages is damaged. */
   intactParts(wsId: string, range: Range): Promise<Part[]>;
 }
 
@@ -59,28 +66,47 @@ export function createMessages(store: Store): Messages {
     return cuts;
   };
 
+  const numbered: Messages['numbered'] = async ({ wsId, contextAfterSeq: after, messageCount: upTo }, pending) => {
+    const stored = await intactCuts(wsId);
+    const cuts = pending ? [...stored, pending] : stored;
+    const rewritten = toRewritten(cuts);
+    const messages = (await readParts(wsId, toParts(cuts, { after, upTo }), Number.MAX_SAFE_INTEGER)).map(
+      (one): NumberedMessage => ({ seq: one.seq, message: rewrite(toIntact(one), one.seq, rewritten) }),
+    );
+    return messages.filter(({ message }) => message.role !== 'user' || !message.failed);
+  };
+
   return {
-    async page(wsId, { limit, ...range }, view) {
+    async page(wsId, { limit, ...range }) {
       const { cuts } = await readCuts(store, wsId);
-      return (await readParts(wsId, toParts(cuts, range, view), limit)).map(toStoredMessage);
+      return (await readParts(wsId, toParts(cuts, range, PEOPLE), limit)).map(toStoredMessage);
     },
     async firstSeq(wsId, range) {
       const { cuts } = await readCuts(store, wsId);
-      const [first] = toParts(cuts, range);
+      const [first] = toParts(cuts, range, PEOPLE);
       return first && (first.kind === 'stored' ? first.after + 1 : first.seq);
     },
-    async context({ wsId, contextAfterSeq: after, messageCount: upTo }, pending) {
-      const cuts = await intactCuts(wsId);
-      const parts = toParts(pending ? [...cuts, pending] : cuts, { after, upTo });
-      const messages = (await readParts(wsId, parts, Number.MAX_SAFE_INTEGER)).map(toIntact);
-      return messages.filter((message) => message.role !== 'user' || !message.failed);
+    numbered,
+    async context(of, pending) {
+      return (await numbered(of, pending)).map(({ message }) => message);
     },
     async intactParts(wsId, range) {
-      const parts = toParts(await intactCuts(wsId), range);
+      const parts = toParts(await intactCuts(wsId), range, PEOPLE);
       for (const part of parts) if (part.kind === 'stored') await requireIntact(store, wsId, part);
       return parts;
     },
   };
+}
+
+/** People read the originals, not the summaries for models. */
+const PEOPLE: View = 'original';
+
+/** The message as models read it since the latest cuts. */
+function rewrite(message: Message, seq: number, { prunedTo, unboundTo }: Rewritten): Message {
+  const pruned = seq <= prunedTo ? shortenOutput(message) : message;
+  if (pruned.role !== 'assistant' || seq > unboundTo || !pruned.providerData) return pruned;
+  const { providerData: _, ...unbound } = pruned;
+  return unbound;
 }
 
 type Stored = StoredRow | Extract<Part, { kind: 'summary' }>;

@@ -12,6 +12,7 @@ const told = async (gateway: WholeGateway) => {
 };
 
 const toLine = (note: HistoryNote): string => {
+  if (note.kind === 'compacted') return `${note.after_seq} ${note.kind}: ${note.summary}`;
   if (note.kind !== 'decision') return `${note.after_seq} ${note.kind}: ${note.message}`;
   const { after_seq, question, calls, approved, always, feedback, by } = note;
   const names = calls.map(({ name, call_id }) => `${name} ${call_id}`).join();

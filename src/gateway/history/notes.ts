@@ -42,8 +42,8 @@ export const createNotes = ({ db, reportDamage }: Pick<Store, 'db' | 'reportDama
   },
 });
 
-const { info, error, approval_resolved } = STREAM_EVENTS;
-const NoteEvent = z.discriminatedUnion('type', [info, error, approval_resolved]);
+const { info, error, approval_resolved, compacted } = STREAM_EVENTS;
+const NoteEvent = z.discriminatedUnion('type', [info, error, approval_resolved, compacted]);
 type NoteEvent = z.infer<typeof NoteEvent>;
 const Items = z.array(ApprovalItem.pick({ call_id: true, func_name: true }));
 type Asked = Pick<ApprovalTable, 'approval_id' | 'kind' | 'items_json'>;
@@ -80,6 +80,10 @@ function toNote(
   approvals: ReadonlyMap<string, Asked>,
 ): HistoryNote[] | undefined {
   const told = { after_seq, created_ms };
+  if (event.type === 'compacted') {
+    const { type: kind, messages, summary } = event;
+    return [{ ...told, kind, messages, summary }];
+  }
   if (event.type !== 'approval_resolved') return [{ ...told, kind: event.type, message: event.message }];
   const { approval_id, approved, always, feedback, by } = event;
   const asked = approvals.get(approval_id);

@@ -26,7 +26,7 @@ test('sessions.list returns the newest first, with their settings and tokens', a
       inputTokens: 70,
       outputTokens: 30,
       totalTokens: 100,
-      contextTokens: 1_000,
+      contextTokens: 100_000,
     },
     {
       key: 'work',

@@ -269,5 +269,5 @@ test('get shows the state before the turn in progress, and pending approvals', a
     [workstream.state, messages.map(({ content }) => content), pendingApprovals.map((asked) => asked.approvalId)],
     ['attention', ['first', 'ok', 'touch it'], [approvalId]],
   );
-  assert.deepEqual([status?.total_tokens, status?.pct, status?.context_window], [100, 10, 1_000]);
+  assert.deepEqual([status?.total_tokens, status?.pct, status?.context_window], [100, 0.1, 100_000]);
 });

@@ -3,12 +3,14 @@ import type { UnattendedPolicy } from '../../agent/run/approval/unattended-polic
 import type { Decision } from '../../agent/run/journal.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
+import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { LiveRun } from './live-run.ts';
+import { summarizerOf } from './summarizer.ts';
 
 /** Executes a recorded run, with its timeouts. Never rejects. */
 export async function driveRun(
@@ -32,6 +34,7 @@ export async function driveRun(
       get messageCount() {
         return data.messageCount;
       },
+      window: windowOf(data, deps),
       progress: live.progress,
       recorder: live,
       settings: settingsOf(live, data, deps),
@@ -71,6 +74,18 @@ const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
     return live.run.request.effort ?? data.effort();
   },
   model: () => deps.models.resolve(data.modelAlias ?? undefined),
+});
+
+const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
+  windows: deps.windows,
+  lastCount() {
+    if (data.usage?.afterSeq === undefined) return undefined;
+    const { promptTokens, completionTokens } = data.usage.usage;
+    if (promptTokens === 0) return undefined; // the server does not count
+    return { tokens: promptTokens + completionTokens, afterSeq: data.usage.afterSeq };
+  },
+  read: () => deps.readNumbered(data),
+  summarizer: () => deps.models.resolve(summarizerOf(data.modelAlias, deps.models)),
 });
 
 async function decisionInTime(live: LiveRun, approvalId: string, expiry: ApprovalExpiry) {

@@ -2,15 +2,17 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { hasExpired } from '../../agent/run/approval/approval-expiry.ts';
 import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
+import { prepareContextCut } from '../cuts/context-cut.ts';
+import type { Cut } from '../cuts/cut.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
-import { type Always, type AlwaysRules, toAlwaysColumns } from '../workstreams/always.ts';
+import { type AlwaysRules, toAlwaysColumns } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { decisionStep } from './decision-step.ts';
 import { Deltas } from './deltas.ts';
 import { firstStepOf } from './first-step.ts';
 import type { AdoptedRun, RunRecord, RunResult } from './run-record.ts';
@@ -28,6 +30,7 @@ export interface LiveRunDeps {
   data: WorkstreamData;
   /** The context for the model; everything that the run records is appended. */
   messages: Message[];
+  loadContext(data: WorkstreamData, pending: Cut): Promise<Message[]>;
   store: Store;
   always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
   clock: Clock;
@@ -168,7 +171,7 @@ export class LiveRun implements Recorder {
     const { data, always: rules } = this.#deps;
     const { approved, by } = decision;
     const always = approved && decision.always && by.kind === 'principal' ? rules.grant(by.id) : undefined;
-    const step = this.#decisionStep({ approvalId, callIds: Object.keys(digests) }, decision, always);
+    const step = decisionStep(data, { approvalId, callIds: Object.keys(digests), given: always }, decision);
     if (!always) return this.#commit(step, also);
     await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
     data.always = always;
@@ -217,9 +220,15 @@ export class LiveRun implements Recorder {
   }
 
   async #write(step: Step, also: Statement[]): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { data, store, clock, loadContext } = this.#deps;
     const nowMs = clock.now();
-    const statements = [fence(this.run.wsId, this.run.epoch, nowMs), ...also, ...stepStatements(this.run, step, nowMs)];
+    const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
+    const statements = [
+      fence(this.run.wsId, this.run.epoch, nowMs),
+      ...(cut?.statements ?? []),
+      ...also,
+      ...stepStatements(this.run, step, nowMs),
+    ];
     const untold = [...this.#deltas.untold];
     const events = { wsId: this.run.wsId, events: [...untold, ...(step.events ?? [])] };
     let lastOffset: number;
@@ -229,6 +238,7 @@ export class LiveRun implements Recorder {
     } catch (error) {
       throw toRunError(error);
     }
+    cut?.apply(this.messages);
     this.#apply(step, { lastOffset, nowMs });
   }
 
@@ -264,30 +274,6 @@ export class LiveRun implements Recorder {
       observer.onApprovalResolved({ approvalId, wsId, sessionKey, approved: status === 'approved' });
     }
   }
-
-  #decisionStep(
-    { approvalId, callIds }: { approvalId: string; callIds: string[] },
-    decision: Decision,
-    given: Always | undefined,
-  ): Step {
-    const { approved, feedback, by } = decision;
-    const always = given !== undefined;
-    return {
-      events: [
-        { type: 'approval_resolved', approval_id: approvalId, approved, feedback, by, always, call_ids: callIds },
-        ...(given ? [this.#deps.data.settingsEvent(toAlwaysColumns(given))] : []),
-        { type: 'ws_state', ws_id: this.run.wsId, state: 'running' },
-      ],
-      journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],
-      settled: { approvalId, status: statusOf(decision), by, feedback, always },
-      durable: true,
-    };
-  }
-}
-
-function statusOf(decision: Decision): 'approved' | 'denied' | 'expired' {
-  if (decision.approved) return 'approved';
-  return hasExpired(decision) ? 'expired' : 'denied';
 }
 
 function toRunError(error: unknown): unknown {

@@ -116,7 +116,8 @@ function keepNotes(
   }
 }
 
-const isNote = ({ type }: StreamEvent) => type === 'info' || type === 'error' || type === 'approval_resolved';
+const NOTES: readonly StreamEvent['type'][] = ['info', 'error', 'approval_resolved', 'compacted'];
+const isNote = ({ type }: StreamEvent) => NOTES.includes(type);
 
 function runStatement(connection: Connection, statement: Statement): void {
   const { sql, expect, tag } = statement;

@@ -26,7 +26,7 @@ export function puppetModels() {
     alias,
     provider: 'puppet',
     modelId: alias,
-    contextWindow: 1_000,
+    contextWindow: 100_000,
     async *stream(request, signal) {
       requests.push({ ...request, messages: request.messages.map(asRead) });
       const moves = turns.shift() ?? ['ok'];

@@ -3,6 +3,8 @@ import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
+import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
+import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -44,6 +46,9 @@ export interface WorkstreamDeps {
   events: Pick<EventLog, 'isWatched'>;
   /** The stored context of a workstream: its messages that count now, or will after the pending cut. */
   loadContext(data: WorkstreamData, pending?: Cut): Promise<Message[]>;
+  /** The same, with the numbers of the messages. */
+  readNumbered(data: WorkstreamData): Promise<NumberedMessage[]>;
+  windows: ModelWindows;
   readAttachment: ReadAttachment;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;

@@ -209,11 +209,12 @@ export class Workstream {
   }
 
   async #makeLive(adopted: AdoptedRun, pending?: NewCut): Promise<LiveRun> {
-    const { store, always, clock, observer } = this.#deps;
+    const { store, always, clock, observer, loadContext } = this.#deps;
     if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps, pending?.cut);
     const live = new LiveRun(adopted, {
       data: this.data,
       messages: this.#context ?? [],
+      loadContext,
       store,
       always,
       clock,

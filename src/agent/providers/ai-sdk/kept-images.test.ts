@@ -25,7 +25,7 @@ test('images that a server refused are never sent to it again; later images are'
   const first = request([asked(attachment('cat'))], { cat: IMAGE });
   const { keepsBack } = gate.attaching(first);
   const before = keepsBack('cat');
-  const retries = [gate.mayRetry(refusal, first), gate.mayRetry(refusal, first)];
+  const retries = [gate.holdBack(refusal, first) !== undefined, gate.holdBack(refusal, first) !== undefined];
   assert.deepEqual(
     { before, retries, cat: keepsBack('cat'), dog: keepsBack('dog') },
     {
@@ -43,15 +43,27 @@ test('a refused request is retried only if its images may be the reason', () => 
   const without = request([asked(attachment('notes', 'text'))], { notes: TEXT, old: FULL });
   assert.deepEqual(
     {
-      noImage: gate.mayRetry(refusal, without),
-      nothing: gate.mayRetry(refusal, { ...without, attachments: undefined } as never),
-      unreachable: gate.mayRetry(new ProviderError('unreachable', 'gone'), withImage),
-      another: gate.mayRetry(new Error('refused'), withImage),
-      takesNone: createImageGate({ takesImages: false }).mayRetry(refusal, withImage),
+      noImage: gate.holdBack(refusal, without),
+      nothing: gate.holdBack(refusal, { ...without, attachments: undefined } as never),
+      unreachable: gate.holdBack(new ProviderError('unreachable', 'gone'), withImage),
+      another: gate.holdBack(new Error('refused'), withImage),
+      tooLong: gate.holdBack(new ProviderError('refused', 'no', { refusal: { about: 'window' } }), withImage),
+      schema: gate.holdBack(new ProviderError('refused', 'no', { refusal: { about: 'schema' } }), withImage),
+      takesNone: createImageGate({ takesImages: false }).holdBack(refusal, withImage),
     },
-    { noImage: false, nothing: false, unreachable: false, another: false, takesNone: false },
+    {
+      ...{ noImage: undefined, nothing: undefined, unreachable: undefined, another: undefined },
+      ...{ tooLong: undefined, schema: undefined, takesNone: undefined },
+    },
   );
   assert.equal(gate.attaching(withImage).keepsBack('cat'), undefined);
+});
+
+test('images that were not the reason of a refusal are sent again', () => {
+  const gate = createImageGate({ takesImages: true });
+  const asking = request([asked(attachment('cat'))], { cat: IMAGE });
+  gate.holdBack(new ProviderError('refused', 'no', { refusal: { about: 'image' } }), asking)?.();
+  assert.equal(gate.attaching(asking).keepsBack('cat'), undefined);
 });
 
 test('a warning lists the files of the last message that the model did not receive, by reason', () => {

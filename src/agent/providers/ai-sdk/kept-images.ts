@@ -5,6 +5,13 @@ import type { Attaching } from './user-parts.ts';
 const TAKES_NONE = 'this model does not accept images';
 const REFUSED = 'the model’s server refused a request with it';
 
+const mayBeImage = (error: unknown): boolean =>
+  isRefusal(error) && (error.refusal === undefined || error.refusal.about === 'image');
+
+/** Whether the upstream refused the request itself. */
+export const isRefusal = (error: unknown): error is ProviderError =>
+  error instanceof ProviderError && error.kind === 'refused';
+
 /** Decides which images a model gets: none if it accepts none, and none that its server has refused. */
 export function createImageGate({ takesImages }: { takesImages: boolean }) {
   const refused = new Set<string>();
@@ -20,11 +27,17 @@ export function createImageGate({ takesImages }: { takesImages: boolean }) {
     [...contents].flatMap(([id, { kind }]) => (kind === 'image' && keepsBack(id) === undefined ? [id] : []));
   return {
     attaching: ({ attachments = new Map() }: ModelRequest): Attaching => ({ contents: attachments, keepsBack }),
-    /** Whether to retry without the images of the refused request, because they may be the reason. */
-    mayRetry(error: unknown, { attachments = new Map() }: ModelRequest): boolean {
-      const sent = error instanceof ProviderError && error.kind === 'refused' ? sentOf(attachments) : [];
+    /**
+     * Holds back the images of a refused request, if they may be the reason. Undefined: they are not. Otherwise call
+     * the result when the request without them is refused, too: then the images are sent again.
+     */
+    holdBack(error: unknown, { attachments = new Map() }: ModelRequest): (() => void) | undefined {
+      const sent = mayBeImage(error) ? sentOf(attachments) : [];
+      if (sent.length === 0) return undefined;
       for (const id of sent) refused.add(id);
-      return sent.length > 0;
+      return () => {
+        for (const id of sent) refused.delete(id);
+      };
     },
     /** A warning about files of the last message that were not sent; undefined when all were sent. */
     warning({ messages, attachments = new Map() }: ModelRequest): string | undefined {

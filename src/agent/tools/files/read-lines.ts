@@ -6,15 +6,19 @@ interface Window {
   /** The first line, counted from 1. */
   offset: number;
   limit: number;
-  signal: AbortSignal;
+  /** The limit for the shown lines together. */
+  maxBytes: number;
 }
 
 type ReadLines = { kind: 'binary' } | { kind: 'text'; text: string; sha256: string };
 
 /** Reads a file once in bounded memory. Returns the numbered lines of the window and the hash of the whole file. */
-export async function readLines(handle: FileHandle, { offset, limit, signal }: Window): Promise<ReadLines> {
+export async function readLines(
+  handle: FileHandle,
+  { signal, ...window }: Window & { signal: AbortSignal },
+): Promise<ReadLines> {
   const hash = createHash('sha256');
-  const lines = createLineWindow({ offset, limit });
+  const lines = createLineWindow(window);
   let isFirst = true;
   for await (const chunk of handle.createReadStream({ autoClose: false, start: 0 })) {
     signal.throwIfAborted();
@@ -27,10 +31,10 @@ export async function readLines(handle: FileHandle, { offset, limit, signal }: W
 }
 
 const SNIFFED_BYTES = 8_192;
-const MAX_BYTES = 64 * 1024;
 const MAX_LINE_BYTES = 8 * 1024;
 
-function createLineWindow({ offset, limit }: { offset: number; limit: number }) {
+/** Takes the text in pieces and returns the numbered lines of a window. */
+export function createLineWindow({ offset, limit, maxBytes }: Window) {
   const shown: string[] = [];
   let shownBytes = 0;
   let isFull = false;
@@ -48,7 +52,7 @@ function createLineWindow({ offset, limit }: { offset: number; limit: number }) 
     if (isWanted) {
       const text = `${String(lineNumber).padStart(6)}\t${toShownLine(Buffer.concat(line), lineBytes)}`;
       shownBytes += Buffer.byteLength(text) + 1;
-      isFull = shownBytes > MAX_BYTES;
+      isFull = shownBytes > maxBytes && shown.length > 0; // one line is shown in any case
       if (!isFull) shown.push(text);
     }
     lineNumber += 1;
@@ -79,8 +83,8 @@ function toShownLine(line: Buffer, bytes: number): string {
 }
 
 function toText(shown: string[], { offset, total }: { offset: number; total: number }): string {
-  if (total === 0) return '[the file is empty]';
-  if (offset > total) return `[the file has only ${total} lines]`;
+  if (total === 0) return '[it is empty]';
+  if (offset > total) return `[there are only ${total} lines]`;
   const last = offset + shown.length - 1;
   const isWhole = offset === 1 && last === total;
   const more = last < total ? `; offset ${last + 1} shows the rest` : '';

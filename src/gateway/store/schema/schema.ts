@@ -96,8 +96,8 @@ export interface CutTable {
   ws_id: string;
   /** Numbered from 1 without gaps: a cut applies to what the earlier ones left. */
   n: number;
-  /** `compaction`: one message stands in its place. */
-  kind: 'rewind' | 'remove' | 'compaction';
+  /** For models only: `compaction`: one message stands in its place; `prune`: its long outputs are a line each. */
+  kind: 'rewind' | 'remove' | 'compaction' | 'prune';
   /** The range: `after_seq` < seq ≤ `to_seq`. */
   after_seq: number;
   to_seq: number;

@@ -73,6 +73,7 @@ export function charsOfBlock(block: Block | undefined): number {
       return (block.result ?? block.live).length / 4 + block.preview.length;
     case 'approval':
     case 'decision':
+    case 'summary':
     case undefined:
       return 0;
   }
@@ -120,6 +121,7 @@ function estimate(block: Block): number {
     case 'approval':
       return block.decision ? 28 : 240;
     case 'decision':
+    case 'summary':
       return 28;
   }
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../../../protocol/stream-events.ts';
 
 /** One item of a conversation on the page. A changed block is a new object, so views compare by identity. */
-export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
+export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock | SummaryBlock;
 
 interface Placed {
   key: string;
@@ -91,6 +91,13 @@ export interface DecisionBlock extends Placed {
 export interface NoteBlock extends Placed {
   kind: 'note';
   level: 'info' | 'error';
+  text: string;
+}
+
+/** From here on, the model reads this summary in place of the messages above. */
+export interface SummaryBlock extends Placed {
+  kind: 'summary';
+  messages: number;
   text: string;
 }
 

@@ -63,6 +63,8 @@ function toLine(block: Block): string {
       return `approval ${block.approvalId} ${block.decision ? resultOf(block.decision) : 'pending'}`;
     case 'decision':
       return `${block.question} ${resultOf(block.decision)}: ${block.names.join(', ')}`;
+    case 'summary':
+      return `summary of ${block.messages}: ${block.text}`;
     case 'note':
       return `${block.level}: ${block.text}`;
   }

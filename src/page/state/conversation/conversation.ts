@@ -9,7 +9,7 @@ import type {
   StreamEventOf,
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
-import { type AnswerBlock, type Block, isStreaming, replaceLast, type UserBlock } from './blocks.ts';
+import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
 import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
@@ -107,6 +107,8 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return { ...now, blocks: rewindBlocks(now, event), waiting: false, status: undefined };
     case 'message_removed':
       return { ...now, blocks: removeMessage(blocks, event) };
+    case 'compacted':
+      return addSummary(now, event, key);
     case 'cancelled':
       return { ...now, waiting: false, blocks: closeTools(cutAnswer(blocks)) };
     case 'ws_state':
@@ -124,6 +126,14 @@ export function prependPage(
   const older = closeTools(toBlocks(page.messages, page.notes));
   const firstSeq = page.messages[0]?.seq ?? conversation.firstSeq;
   return { ...conversation, blocks: joinPages(older, conversation.blocks), firstSeq, truncated: page.truncated };
+}
+
+/** A summary that is already shown came with the snapshot. */
+function addSummary(now: Conversation, { messages, summary }: StreamEventOf<'compacted'>, key: string): Conversation {
+  const isShown = now.blocks.some((block) => block.kind === 'summary' && block.text === summary);
+  const block: SummaryBlock = { kind: 'summary', key, messages, text: summary };
+  const blocks = isShown ? now.blocks : [...now.blocks, block];
+  return { ...now, blocks, status: undefined };
 }
 
 const toQuestionBlock = (event: StreamEventOf<'user_turn'>, key: string): UserBlock => ({

@@ -39,6 +39,9 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
 }
 
 function addNote(blocks: readonly Block[], note: HistoryNote, key: string): readonly Block[] {
+  if (note.kind === 'compacted') {
+    return [...blocks, { kind: 'summary', key, messages: note.messages, text: note.summary }];
+  }
   if (note.kind !== 'decision') return [...blocks, { kind: 'note', key, level: note.kind, text: note.message }];
   const { question, calls, approved } = note;
   const names = calls.map(({ name }) => name);
@@ -126,5 +129,5 @@ function firstText(args: string): string {
   }
 }
 
-const isNote = ({ kind }: Block) => kind === 'note' || kind === 'decision';
+const isNote = ({ kind }: Block) => kind === 'note' || kind === 'decision' || kind === 'summary';
 const isUnanswered = (block: Block): block is ToolBlock => isTool(block) && block.result === undefined;

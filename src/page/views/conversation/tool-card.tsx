@@ -92,7 +92,7 @@ export const NotSandboxed = ({ reason }: { reason: string }) => (
 );
 
 /** The output of these tools is long and rarely interesting, so their cards stay closed. */
-const QUIET_TOOLS = ['read_file', 'search', 'list_directory'];
+const QUIET_TOOLS = ['read_file', 'search', 'list_directory', 'read_output'];
 
 const opensItself = ({ phase, name }: ToolBlock) =>
   phase === 'running' || phase === 'failed' || phase === 'unknown' || (phase === 'done' && !QUIET_TOOLS.includes(name));

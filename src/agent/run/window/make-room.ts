@@ -1,0 +1,101 @@
+import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../../providers/model.ts';
+import type { RunContext } from '../run-context.ts';
+import type { ModelWindow } from './model-windows.ts';
+import { type PlannedCut, planCompaction, planPrune } from './plan-cut.ts';
+import type { NumberedMessage } from './run-window.ts';
+import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
+
+/** From this share of the window on, the context is cut. */
+const FULL = 0.8;
+/** A cut that leaves more than this would soon be followed by the next one. */
+const ENOUGH = 0.6;
+
+type Finish = Extract<ModelPart, { type: 'finish' }>;
+
+/** A request to a model. */
+export interface Asking {
+  model: Model;
+  request: ModelRequest;
+}
+
+type Run = Pick<RunContext, 'recorder' | 'window' | 'signal' | 'messages' | 'messageCount' | 'log' | 'wsId'>;
+
+/** The size of a request in tokens: as counted with the last answer, plus an estimate of everything since. */
+export function countTokens(run: Run, { model, request }: Asking): number {
+  const { bytesPerToken } = run.window.windows.of(model);
+  const last = run.window.lastCount();
+  if (!last) return Math.ceil((bytesOfPreamble(request) + bytesOfMessages(run.messages)) / bytesPerToken);
+  const since = run.messages.slice(Math.max(0, run.messages.length - (run.messageCount - last.afterSeq)));
+  return last.tokens + Math.ceil(bytesOfMessages(since) / bytesPerToken);
+}
+
+/** Learns from the usage of an answer how long texts are in tokens. */
+export function noteUsage(run: Run, { model, request }: Asking, finish: Finish | undefined): void {
+  if (!finish) return;
+  const bytes = bytesOfPreamble(request) + bytesOfMessages(request.messages);
+  run.window.windows.noteUsage(model, { usage: finish.usage, bytes });
+}
+
+/** Makes room if the request fills most of the window. True if the context has changed, so that the request is outdated. */
+export async function makeRoomEarly(run: Run, asking: Asking): Promise<boolean> {
+  const { size } = run.window.windows.of(asking.model);
+  if (size === 0 || countTokens(run, asking) < size * FULL) return false;
+  try {
+    return await makeRoom(run, asking, [prune, compact]);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    run.log.warn({ err: error, wsId: run.wsId }, 'a conversation could not be summarized; it goes on as it is');
+    return true; // outputs may have been taken out
+  }
+}
+
+/**
+ * Makes room after the upstream refused a request as too long, or because of reasoning in it. False if nothing is left to
+ * cut, or for other errors.
+ */
+export async function makeRoomAfter(error: unknown, run: Run, asking: Asking): Promise<boolean> {
+  const refusal = error instanceof ProviderError ? error.refusal : undefined;
+  if (refusal?.about === 'binding') return makeRoom(run, asking, [compactAll]);
+  if (refusal?.about !== 'window') return false;
+  const bytes = bytesOfPreamble(asking.request) + bytesOfMessages(run.messages);
+  const tokens = countTokens(run, asking);
+  run.window.windows.noteOverflow(asking.model, refusal, { tokens, bytes });
+  return makeRoom(run, asking, [prune, compact, pruneAll]);
+}
+
+/** One step after the other, until the request fits well. */
+async function makeRoom(run: Run, { model, request }: Asking, plans: readonly Plan[]): Promise<boolean> {
+  let hasChanged = false;
+  const window = run.window.windows.of(model);
+  for (const plan of plans) {
+    const planned = await plan(await run.window.read(), { run, request, window });
+    if (!planned) continue;
+    await run.recorder.record(planned);
+    hasChanged = true;
+    if (countTokens(run, { model, request }) <= window.size * ENOUGH) break;
+  }
+  return hasChanged;
+}
+
+interface Planning {
+  run: Run;
+  request: ModelRequest;
+  window: ModelWindow;
+}
+
+type Plan = (stored: NumberedMessage[], planning: Planning) => Promise<PlannedCut | undefined>;
+
+const prune: Plan = async (stored) => planPrune(stored, { all: false });
+/** Even the newest outputs, which a model may have requested all at once. */
+const pruneAll: Plan = async (stored) => planPrune(stored, { all: true });
+const compact: Plan = async (stored, planning) => planCompaction(stored, await compactingOf(planning));
+/** Answers whose reasoning is refused must not be sent again, nor the results of their calls. */
+const compactAll: Plan = async (stored, planning) =>
+  planCompaction(stored, { ...(await compactingOf(planning)), all: true });
+
+const compactingOf = async ({ run, request, window }: Planning) => ({
+  model: await run.window.summarizer(),
+  window,
+  preambleBytes: bytesOfPreamble(request),
+  signal: run.signal,
+});

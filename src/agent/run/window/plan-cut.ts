@@ -1,0 +1,103 @@
+import type { StreamEvent } from '../../../../protocol/stream-events.ts';
+import type { Model } from '../../providers/model.ts';
+import { isLongOutput } from '../../shortened-output.ts';
+import type { ModelWindow } from './model-windows.ts';
+import type { ContextCut, NumberedMessage } from './run-window.ts';
+import { type SummarySize, summarize } from './summary.ts';
+import { bytesOfMessage, bytesOfMessages } from './token-count.ts';
+
+/** A cut, and the event that reports it. */
+export interface PlannedCut {
+  cut: ContextCut;
+  events: StreamEvent[];
+}
+
+/** So many answers, with the results of their calls, keep their outputs. */
+const KEPT_TURNS = 2;
+
+/** Replaces long outputs of all turns but the last two, or of all. Undefined when there are none. */
+export function planPrune(stored: readonly NumberedMessage[], options: { all: boolean }): PlannedCut | undefined {
+  const answers = stored.filter(({ message }) => message.role === 'assistant');
+  const firstKept = options.all ? undefined : answers.at(-KEPT_TURNS);
+  const old = options.all ? stored : stored.filter(({ seq }) => firstKept !== undefined && seq < firstKept.seq);
+  const outputs = old.filter(({ message }) => isLongOutput(message));
+  const last = outputs.at(-1);
+  if (!last) return undefined;
+  const words = outputs.length === 1 ? 'One tool output was' : `${outputs.length} tool outputs were`;
+  const message = `${words} taken out of the model’s context, because it was almost full. The model can read them again.`;
+  return { cut: { kind: 'prune', toSeq: last.seq }, events: [{ type: 'info', message }] };
+}
+
+interface Compacting {
+  model: Model;
+  window: ModelWindow;
+  /** What stands before the messages of every request. */
+  preambleBytes: number;
+  /** What the person wants the summary to be about. */
+  focus?: string;
+  /** Keeps no message at all: the model goes on from the summary. */
+  all?: true;
+  signal: AbortSignal;
+}
+
+/**
+ * Replaces all messages but the newest by a summary. Undefined when little else is left. Rejects with the
+ * model's error, or the signal's reason.
+ */
+export async function planCompaction(
+  stored: readonly NumberedMessage[],
+  { model, focus, all, signal, ...space }: Compacting,
+): Promise<PlannedCut | undefined> {
+  const { tailBytes, ...size } = sizesIn(space);
+  const first = all ? stored.length : firstKept(stored, tailBytes);
+  const old = stored.slice(0, first);
+  const last = old.at(-1);
+  const messages = old.map(({ message }) => message);
+  const isShort = !all && bytesOfMessages(messages) < LEAST_BYTES;
+  if (!last || isShort || (old.length === 1 && isSummary(last))) return undefined;
+  const endsInTurn = !stored.slice(first).some(({ message }) => message.role === 'user');
+  const summary = await summarize(messages, { model, size, focus, endsInTurn, signal });
+  const count = old.filter((one) => !isSummary(one)).length;
+  const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
+  return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event] };
+}
+
+/** A summary would hardly be shorter. */
+const LEAST_BYTES = 1_000;
+
+const isSummary = ({ message }: NumberedMessage): boolean => message.role === 'user' && message.summary !== undefined;
+
+/** Assumed for a model whose window is not known. */
+const USUAL_WINDOW = 32_768;
+/** Of the window: answers need the rest. */
+const USABLE = 0.8;
+/** Even with a long preamble. */
+const LEAST_FREE = 0.3;
+
+/** Shares of what the preamble leaves free; together about 70 %, so that the conversation can go on for a while. */
+function sizesIn({
+  window,
+  preambleBytes,
+}: Pick<Compacting, 'window' | 'preambleBytes'>): SummarySize & { tailBytes: number } {
+  const bytes = (window.size || USUAL_WINDOW) * window.bytesPerToken;
+  const free = Math.max(bytes * USABLE - preambleBytes, bytes * LEAST_FREE);
+  const share = (part: number) => Math.floor(free * part);
+  return { tailBytes: share(0.25), text: share(0.2), rules: share(0.15), part: Math.floor(bytes * 0.5) };
+}
+
+/**
+ * The index of the first message that stays: as many as fit into `bytes`, at least the newest message with everything
+ * that belongs to it. Results of calls never stay without their calls.
+ */
+function firstKept(stored: readonly NumberedMessage[], bytes: number): number {
+  let first = stored.length;
+  let left = bytes;
+  for (let index = stored.length - 1; index >= 0; index -= 1) {
+    const message = stored[index]?.message;
+    if (!message) continue;
+    left -= bytesOfMessage(message);
+    if (left < 0 && first < stored.length) break;
+    if (message.role !== 'tool') first = index;
+  }
+  return first;
+}

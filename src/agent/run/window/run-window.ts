@@ -1,0 +1,34 @@
+import type { Message } from '../../message.ts';
+import type { Model } from '../../providers/model.ts';
+import type { ModelWindows } from './model-windows.ts';
+
+/** A message that the model reads, with its number in the conversation. A summary has the number of the last one that it replaces. */
+export interface NumberedMessage {
+  seq: number;
+  message: Message;
+}
+
+/** The size of the context when the model last answered. */
+export interface ContextCount {
+  tokens: number;
+  /** How many messages were stored then, with the answer. */
+  afterSeq: number;
+}
+
+/** How full the context is, and what a run needs to make room in it. */
+export interface RunWindow {
+  windows: ModelWindows;
+  /** Undefined before the first answer, and after every cut. */
+  lastCount(): ContextCount | undefined;
+  /** Everything that the model reads, in its order. */
+  read(): Promise<NumberedMessage[]>;
+  /** The model that writes summaries; by default the one of the conversation. */
+  summarizer(): Promise<Model>;
+}
+
+/** Changes what the model reads of the messages up to `toSeq`. They stay stored, and people still see them. */
+export type ContextCut =
+  /** Long outputs become a line each. */
+  | { kind: 'prune'; toSeq: number }
+  /** One message stands in their place. */
+  | { kind: 'compaction'; toSeq: number; summary: Message };

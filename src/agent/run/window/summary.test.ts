@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message } from '../../message.ts';
+import { type Model, type ModelRequest, ProviderError } from '../../providers/model.ts';
+import { answerOf } from '../run-fixture.ts';
+import { summarize } from './summary.ts';
+import { shorten, toTranscript } from './transcript.ts';
+
+const user = (content: string): Message => ({ role: 'user', content, trusted: true });
+const SIZE = { part: 4_000, text: 2_000, rules: 1_000 };
+
+function summarizer(answer: (request: ModelRequest) => string) {
+  const requests: ModelRequest[] = [];
+  const model: Model = {
+    ...{ alias: 's', provider: 'test', modelId: 's', contextWindow: 0 },
+    async *stream(request) {
+      requests.push(request);
+      yield* answerOf(answer(request));
+    },
+  };
+  const run = (messages: Message[], focus?: string) =>
+    summarize(messages, { model, size: SIZE, focus, endsInTurn: true, signal: new AbortController().signal });
+  return { requests, run };
+}
+
+const textOf = ({ messages }: ModelRequest) => (messages[0]?.role === 'user' ? messages[0].content : '');
+
+test('a long conversation is summarized part by part, each with the summary so far', async () => {
+  const { requests, run } = summarizer((request) => `summary ${requests.indexOf(request) + 1}`);
+  const { content } = await run(Array.from({ length: 9 }, (_, n) => user(`message ${n} ${'x'.repeat(1_000)}`)));
+  assert.ok(requests.length >= 3);
+  assert.doesNotMatch(textOf(requests[0] ?? assert.fail()), /summary_so_far/);
+  assert.match(textOf(requests[1] ?? assert.fail()), /<summary_so_far>\nsummary 1\n/);
+  assert.match(content, new RegExp(`\n\nsummary ${requests.length}\n\n`));
+  for (const request of requests) assert.deepEqual([request.tools, request.typedByPerson], [[], false]);
+});
+
+test('the focus, the latest words of the person and the files are in it', async () => {
+  const { requests, run } = summarizer(() => 'S');
+  const files: Message = {
+    ...{ role: 'tool', callId: 'c', name: 'read_file', output: 'x', outcome: 'done', files: { '/work/a.ts': 'hash' } },
+  };
+  const { content, summary } = await run([user('Fix it.'), files], 'the deadline');
+  assert.match(textOf(requests[0] ?? assert.fail()), /keep in particular: the deadline/);
+  assert.match(content, /word for word:\nFix it\./);
+  assert.match(content, /- \/work\/a\.ts/);
+  assert.deepEqual(summary, { rules: [], files: ['/work/a.ts'] });
+});
+
+test('if the parts are too long for the model, it gets smaller ones', async () => {
+  const { requests, run } = summarizer((request) => {
+    if (textOf(request).length > 2_600) throw new ProviderError('refused', 'no', { refusal: { about: 'window' } });
+    return 'S';
+  });
+  await run(Array.from({ length: 6 }, () => user('x'.repeat(900))));
+  assert.ok(requests.length >= 4);
+});
+
+test('a model that refuses or says nothing is replaced by the beginnings of the messages', async () => {
+  for (const answer of ['', undefined]) {
+    const { run } = summarizer(() => {
+      if (answer === undefined) throw new ProviderError('refused', 'filtered');
+      return answer;
+    });
+    const { content } = await run([user('Build the shed.'), { role: 'assistant', content: 'Done.', toolCalls: [] }]);
+    assert.match(content, /Person: Build the shed\.\nAgent: Done\./);
+  }
+});
+
+test('other failures are the caller’s', async () => {
+  const { run } = summarizer(() => {
+    throw new ProviderError('unreachable', 'gone');
+  });
+  await assert.rejects(run([user('a')]), { kind: 'unreachable' });
+});
+
+test('no part of a transcript is longer than allowed, and all messages are in it', () => {
+  const messages = Array.from({ length: 20 }, (_, n) => user(`<${n}>${'é'.repeat(n * 100)}`));
+  const parts = toTranscript(messages, 3_000);
+  for (const part of parts) assert.ok(Buffer.byteLength(part) <= 3_000);
+  for (let n = 0; n < 20; n += 1) assert.ok(parts.join('').includes(`<${n}>`), `message ${n}`);
+});
+
+test('a shortened text keeps both ends and no half characters', () => {
+  assert.equal(shorten('short', 10), 'short');
+  assert.equal(shorten(`a${'é'.repeat(20)}z`, 12), 'aéé\n[… 30 bytes left out …]\nééz');
+});

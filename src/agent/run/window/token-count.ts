@@ -1,0 +1,45 @@
+import type { Message } from '../../message.ts';
+import type { ToolDefinition } from '../../providers/model.ts';
+
+/** What a provider wraps around a message: its role, its ids, separators. */
+const BYTES_OF_FRAME = 16;
+/** An image counts as this much text. Providers count 800 to 1600 tokens for one. */
+const BYTES_OF_IMAGE = 5_000;
+/** More of an attached text is not sent. */
+const MOST_TEXT_BYTES = 256 * 1024;
+
+/** How much text a model reads for these messages, in UTF-8 bytes. */
+export const bytesOfMessages = (messages: readonly Message[]): number =>
+  messages.reduce((bytes, message) => bytes + bytesOfMessage(message), 0);
+
+/** How much text a model reads for a message, in UTF-8 bytes. */
+export function bytesOfMessage(message: Message): number {
+  switch (message.role) {
+    case 'user':
+      return BYTES_OF_FRAME + Buffer.byteLength(message.content) + bytesOfAttachments(message);
+    case 'assistant': {
+      const calls = message.toolCalls.map(({ name, arguments: text }) => name.length + Buffer.byteLength(text));
+      return (
+        calls.reduce((sum, bytes) => sum + BYTES_OF_FRAME + bytes, BYTES_OF_FRAME) + Buffer.byteLength(message.content)
+      );
+    }
+    case 'tool':
+      return BYTES_OF_FRAME + Buffer.byteLength(message.output);
+  }
+}
+
+const bytesOfAttachments = ({ attachments = [] }: Extract<Message, { role: 'user' }>): number =>
+  attachments.reduce(
+    (sum, { kind, size_bytes }) => sum + (kind === 'image' ? BYTES_OF_IMAGE : Math.min(size_bytes, MOST_TEXT_BYTES)),
+    0,
+  );
+
+/** How much text stands before the messages of every request, in UTF-8 bytes. */
+export function bytesOfPreamble({ system, tools }: { system: string; tools: readonly ToolDefinition[] }): number {
+  const described = tools.reduce(
+    (sum, { name, description, parameters }) =>
+      sum + name.length + description.length + JSON.stringify(parameters).length,
+    0,
+  );
+  return Buffer.byteLength(system) + described;
+}

@@ -1,0 +1,58 @@
+import type { ToolMessage } from '../../agent/message.ts';
+import { openOutput } from '../../agent/process/output-files.ts';
+import type { OutputSource } from '../../agent/tools/read-output.ts';
+import type { Store } from '../store/store.ts';
+import { damaged } from '../store/store-fault.ts';
+import { createMessages, type Messages } from './messages.ts';
+
+/** The whole outputs of finished calls: those in the folder of long outputs, and those stored with their messages. */
+export function createOutputSource({ store, folder }: { store: Store; folder: string }): OutputSource {
+  const messages = createMessages(store);
+  return {
+    async open(wsId, callId) {
+      const row = await store.db
+        .selectFrom('workstreams')
+        .select(['context_after_seq', 'message_count'])
+        .where('ws_id', '=', wsId)
+        .executeTakeFirst();
+      const place = row && { wsId, contextAfterSeq: row.context_after_seq, messageCount: row.message_count };
+      const result = place && (await findResult(place, callId, messages));
+      if (!result) return { kind: 'unknown' };
+      if (!result.kept) return { kind: 'found', pieces: [Buffer.from(result.output)] };
+      const file = await openOutput(folder, result.kept.name);
+      return file ? { kind: 'found', pieces: file.createReadStream() } : { kind: 'expired' };
+    },
+  };
+}
+
+/** Messages searched at a time. */
+const PAGE = 200;
+
+interface Place {
+  wsId: string;
+  contextAfterSeq: number;
+  messageCount: number;
+}
+
+/**
+ * The latest result of a call. Searches from the newest message, because people mostly look at recent ones. Throws if
+ * damaged messages may contain it.
+ */
+export async function findResult(
+  { wsId, contextAfterSeq, messageCount }: Place,
+  callId: string,
+  messages: Pick<Messages, 'page'>,
+): Promise<ToolMessage | undefined> {
+  let isDamaged = false;
+  for (let upTo = messageCount; upTo > contextAfterSeq; upTo -= PAGE) {
+    const after = Math.max(contextAfterSeq, upTo - PAGE);
+    const page = await messages.page(wsId, { after, upTo, limit: PAGE });
+    for (const stored of page.reverse()) {
+      const { message } = stored;
+      if (message.role === 'tool' && message.callId === callId) return message;
+      isDamaged ||= stored.isDamaged === true;
+    }
+  }
+  if (isDamaged) throw damaged(new Error(`the result of call ${callId} may be damaged`));
+  return undefined;
+}

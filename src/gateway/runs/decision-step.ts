@@ -1,0 +1,37 @@
+import { hasExpired } from '../../agent/run/approval/approval-expiry.ts';
+import type { Decision } from '../../agent/run/journal.ts';
+import type { Step } from '../../agent/run/recorder.ts';
+import { type Always, toAlwaysColumns } from '../workstreams/always.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+
+interface Decided {
+  approvalId: string;
+  callIds: string[];
+  /** Auto-approve that was granted with the decision. */
+  given: Always | undefined;
+}
+
+/** The step that records the decision of a pending approval. */
+export function decisionStep(
+  data: Pick<WorkstreamData, 'wsId' | 'settingsEvent'>,
+  { approvalId, callIds, given }: Decided,
+  decision: Decision,
+): Step {
+  const { approved, feedback, by } = decision;
+  const always = given !== undefined;
+  return {
+    events: [
+      { type: 'approval_resolved', approval_id: approvalId, approved, feedback, by, always, call_ids: callIds },
+      ...(given ? [data.settingsEvent(toAlwaysColumns(given))] : []),
+      { type: 'ws_state', ws_id: data.wsId, state: 'running' },
+    ],
+    journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],
+    settled: { approvalId, status: statusOf(decision), by, feedback, always },
+    durable: true,
+  };
+}
+
+function statusOf(decision: Decision): 'approved' | 'denied' | 'expired' {
+  if (decision.approved) return 'approved';
+  return hasExpired(decision) ? 'expired' : 'denied';
+}
