@@ -151,7 +151,7 @@ type Talks = ReturnType<typeof createTalks>;
 type TurnDeps = Pick<GatewayDeps, 'store' | 'models' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'>;
 
 interface BeforeTurns {
-  shared: Pick<SharedParts, 'broadcast' | 'stopping'>;
+  shared: Pick<SharedParts, 'broadcast'>;
   records: Pick<Records, 'messages' | 'always' | 'systemEvents' | 'windows'>;
   talks: Pick<Talks, 'workstreams' | 'channels'>;
 }
@@ -159,7 +159,7 @@ interface BeforeTurns {
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(
   { store, models, toolbox, live, hostTimeZone, clock, ids, log }: TurnDeps,
-  { shared: { broadcast, stopping }, records, talks }: BeforeTurns,
+  { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
   const { messages, always, systemEvents, windows } = records;
   const { workstreams, channels } = talks;
@@ -167,7 +167,7 @@ function createTurns(
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
-  const compactions = new Compactions({ store, messages, models, windows, toolbox, stopping, clock, log });
+  const compactions = new Compactions({ store, messages, models, windows, toolbox, clock, log });
   const commands = new Commands({ store, messages, settings, rewinds, forks, compactions, models, clock, ids, log });
   const heartbeats = new Heartbeats({
     workstreams,

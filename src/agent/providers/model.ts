@@ -2,7 +2,7 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
 import type { Price } from './prices/price.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './refusals/refusal.ts';
 
 export type Effort = 'low' | 'medium' | 'high';
 

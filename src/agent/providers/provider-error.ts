@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { EgressError } from '../../egress/guarded-egress.ts';
 import { ProviderError } from './model.ts';
-import { type Refusal, readRefusal, refusalWords } from './refusal.ts';
+import { readRefusal } from './refusals/read-refusal.ts';
+import { type Refusal, refusalWords } from './refusals/refusal.ts';
 
 /** The upstream, as error messages may describe it. */
 export interface Upstream {

@@ -113,6 +113,7 @@ test('a text cut off at the output limit is continued as one answer', async () =
   assert.deepEqual(fixture.steps.at(-1)?.usage, {
     usage: USAGE,
     contextWindow: 1_000,
+    afterSeq: 2,
     spent: twice,
     model: { provider: 'test', modelId: 'scripted' },
   });

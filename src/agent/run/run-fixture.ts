@@ -16,7 +16,7 @@ import { advance, type Decision, type JournalEntry, newProgress, type Progress }
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 import { createModelWindows } from './window/model-windows.ts';
-import type { ContextCount, ContextCut, NumberedMessage } from './window/run-window.ts';
+import type { ContextCount, ContextCut, NumberedMessage, RunWindow } from './window/run-window.ts';
 
 export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
 
@@ -84,12 +84,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get messageCount() {
       return recorder.stored.count;
     },
-    window: {
-      windows: createModelWindows(),
-      lastCount: () => recorder.context.count,
-      read: async () => recorder.context.numbered,
-      summarizer: () => settings.model(),
-    },
+    window: windowOf(recorder, () => settings.model()),
     progress,
     recorder,
     settings,
@@ -128,6 +123,13 @@ export function runFixture(options: FixtureOptions = {}) {
     },
   };
 }
+
+const windowOf = ({ context }: ReturnType<typeof memoryRecorder>, summarizer: RunWindow['summarizer']): RunWindow => ({
+  windows: createModelWindows(),
+  lastCount: () => context.count,
+  read: async () => context.numbered,
+  summarizer,
+});
 
 export function foldEntries(entries: readonly JournalEntry[]): Progress {
   const progress = newProgress();

@@ -47,7 +47,9 @@ test('/compact replaces all but the newest messages for the model, and people st
   const { snapshot } = await gateway.call('workstream.get', { wsId });
   const note = snapshot.notes?.at(-1);
   assert.equal(note?.kind, 'compacted');
-  assert.equal(snapshot.status, undefined);
+  const status = (await gateway.events(wsId)).findLast((event) => event.type === 'status');
+  assert.deepEqual(status, { type: 'status', ...snapshot.status });
+  assert.ok((snapshot.status?.pct ?? 0) > 10 && (snapshot.status?.pct ?? 100) < 60, `${snapshot.status?.pct} %`);
   await say(gateway, 'd');
   const [summary = '', ...rest] = sent(gateway);
   assert.match(summary, /^\[Summary of the conversation so far[\s\S]*\n\nS\n\n[\s\S]*- Never use tabs\./);
@@ -100,6 +102,41 @@ test('a message during /compact waits, and is answered with the summary', async 
   writes.resolve();
   await run?.ended;
   assert.match(sent(gateway)[0] ?? '', /^\[Summary/);
+});
+
+test('a cancel stops /compact, and a message that waits behind it can be taken back before', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, `a${LONG}`, `b${LONG}`);
+  gateway.puppet.turn(never());
+  await gateway.call('workstream.command', { wsId, command: '/compact' });
+  await gateway.reaches(wsId, 'info', 1);
+  const waiting = await gateway.accept('c');
+  assert.equal(await gateway.mainWorkstream().cancelRun(waiting?.run.runId ?? ''), true);
+  assert.equal((await waiting?.ended)?.status, 'cancelled');
+  assert.equal(gateway.mainWorkstream().busy, true);
+  await gateway.call('workstream.cancel', { wsId });
+  assert.deepEqual(
+    (await gateway.events(wsId)).flatMap((event) => (event.type === 'info' ? event.message : [])),
+    [
+      'Summarizing the conversation. New messages wait until the summary is done.',
+      'The summary was cancelled. The conversation stays as it was.',
+    ],
+  );
+  assert.deepEqual([await cuts(gateway), gateway.mainWorkstream().busy], [[], false]);
+});
+
+test('a daemon that stops during /compact does not wait for the summary', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, `a${LONG}`, `b${LONG}`);
+  gateway.puppet.turn(never());
+  await gateway.call('workstream.command', { wsId, command: '/compact' });
+  await gateway.reaches(wsId, 'info', 1);
+  await gateway.restart();
+  assert.deepEqual([await cuts(gateway), (await shown(gateway)).length], [[], 4]);
+  await compact(gateway);
+  assert.equal((await cuts(gateway)).length, 1);
 });
 
 test('a process that dies when the summary is stored has one summary or none', async () => {

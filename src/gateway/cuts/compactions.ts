@@ -1,13 +1,17 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { type Models, ProviderError } from '../../agent/providers/model.ts';
-import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
+import { type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
+import { statusOf } from '../../agent/run/generate.ts';
+import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
-import { bytesOfPreamble } from '../../agent/run/window/token-count.ts';
+import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-count.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Messages } from '../history/messages.ts';
+import { setWorkstream } from '../runs/run-rows.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -22,10 +26,14 @@ interface CompactionsDeps {
   models: Models;
   windows: ModelWindows;
   toolbox: Pick<Toolbox, 'definitions'>;
-  /** Aborts when the daemon stops. */
-  stopping: AbortSignal;
   clock: Pick<Clock, 'now'>;
   log: Log;
+}
+
+interface Wish {
+  /** What the summary should keep in particular; may be empty. */
+  focus: string;
+  signal: AbortSignal;
 }
 
 /** Summarizes conversations between runs, when a person asks for it. */
@@ -37,43 +45,51 @@ export class Compactions {
   }
 
   /**
-   * Begins to replace the older messages by a summary. Messages that arrive meanwhile wait. Events report the end. Throws
-   * BUSY while a run is in progress.
+   * Begins to replace the older messages by a summary. Messages that arrive meanwhile wait, and a cancel stops it. Events
+   * report the end. Throws BUSY while a run is in progress.
    */
   start(workstream: Workstream, focus: string): void {
     if (workstream.busy) throw busy();
     const { log } = this.#deps;
     void workstream
-      .whileIdle(() => this.#attempt(workstream, focus))
+      .whileIdle((signal) => this.#attempt(workstream, { focus, signal }))
       .catch((err: unknown) => log.warn({ err, wsId: workstream.data.wsId }, 'a conversation was not summarized'));
   }
 
-  async #attempt(workstream: Workstream, focus: string): Promise<void> {
+  async #attempt(workstream: Workstream, wish: Wish): Promise<void> {
     try {
-      const isDone = await this.#compact(workstream, focus);
+      const isDone = await this.#compact(workstream, wish);
       if (!isDone) await this.#tell(workstream, { type: 'info', message: NOTHING });
     } catch (error) {
+      if (error instanceof StopReason && error.kind === 'cancel') {
+        return this.#tell(workstream, { type: 'info', message: CANCELLED });
+      }
       if (!(error instanceof ProviderError) && !(error instanceof GatewayError)) throw error;
       await this.#tell(workstream, { type: 'error', message: `Command error: ${error.message}` });
     }
   }
 
-  async #compact(workstream: Workstream, focus: string): Promise<boolean> {
-    const { store, messages, models, windows, toolbox, stopping, clock } = this.#deps;
+  async #compact(workstream: Workstream, { focus, signal }: Wish): Promise<boolean> {
+    const { store, messages, models, windows, toolbox, clock } = this.#deps;
     const { data } = workstream;
     const model = await models.resolve(summarizerOf(data.modelAlias, models));
-    const planned = await planCompaction(await messages.numbered(data), {
-      model,
-      window: windows.of(await models.resolve(data.modelAlias ?? undefined)),
-      preambleBytes: bytesOfPreamble({ system: '', tools: toolbox.definitions() }),
-      ...(focus !== '' && { focus }),
-      signal: stopping,
-    });
+    const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
+    const preambleBytes = bytesOfPreamble({ system: '', tools: toolbox.definitions() });
+    const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
+    const wish = { ...(focus !== '' && { focus }), begun, signal };
+    const planned = await planCompaction(await messages.numbered(data), { model, window, preambleBytes, ...wish });
     if (!planned) return false;
     const loadContext = (of: WorkstreamData, pending: Cut): Promise<Message[]> => messages.context(of, pending);
     const cut = await prepareContextCut(data, planned.cut, { store, loadContext, nowMs: clock.now() });
-    await store.commit({ statements: cut.statements, events: { wsId: data.wsId, events: planned.events } });
+    const bytes = preambleBytes + bytesOfMessages(cut.context);
+    const usage = { usage: estimateOf(bytes, window), contextWindow: window.size };
+    const status: StreamEvent = { type: 'status', ...statusOf(usage.usage, window.size, data.effort()) };
+    await store.commit({
+      statements: [...cut.statements, setWorkstream(data.wsId, { usage_json: JSON.stringify(usage) })],
+      events: { wsId: data.wsId, events: [...planned.events, status] },
+    });
     cut.apply([]);
+    data.usage = usage;
     workstream.forgetContext();
     return true;
   }
@@ -83,4 +99,14 @@ export class Compactions {
   }
 }
 
+/** Until the next answer counts. */
+const estimateOf = (bytes: number, { bytesPerToken }: ModelWindow): Usage => ({
+  promptTokens: Math.ceil(bytes / bytesPerToken),
+  completionTokens: 0,
+  cacheCreationTokens: 0,
+  cacheReadTokens: 0,
+});
+
+const BEGUN = 'Summarizing the conversation. New messages wait until the summary is done.';
+const CANCELLED = 'The summary was cancelled. The conversation stays as it was.';
 const NOTHING = 'There is nothing to summarize: the conversation is short.';

@@ -14,6 +14,8 @@ interface ContextCutDeps {
 /** A cut of what models read, with the context after it. Its statements belong in one unit with its event. */
 interface PreparedCut {
   statements: Statement[];
+  /** What the model reads after it. */
+  context: readonly Message[];
   /** Call this after the commit: changes the context in place. */
   apply(context: Message[]): void;
 }
@@ -28,6 +30,7 @@ export async function prepareContextCut(
   const context = await loadContext(data, planned.cut);
   return {
     statements: planned.statements,
+    context,
     apply(current) {
       planned.apply();
       current.length = 0;

@@ -1,23 +1,38 @@
+interface Held {
+  freed: Promise<void>;
+  stopping: AbortController;
+}
+
 /** The place of the one run that a workstream can have. Whoever holds it may start a run there. */
 export class Place {
-  #held: Promise<void> | undefined;
+  #held: Held | undefined;
 
   get isTaken(): boolean {
     return this.#held !== undefined;
   }
 
-  /** Returns a function that frees it. A holder may take it again for a part of its work. */
-  take(): () => void {
+  /**
+   * Returns a function that frees it, and a signal that asks its holder to end early. A holder may take it again for a
+   * part of its work.
+   */
+  take(): { free(): void; signal: AbortSignal } {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#held = promise;
-    return () => {
-      if (this.#held === promise) this.#held = undefined;
+    const held = { freed: promise, stopping: this.#held?.stopping ?? new AbortController() };
+    this.#held = held;
+    const free = () => {
+      if (this.#held === held) this.#held = undefined;
       resolve();
     };
+    return { free, signal: held.stopping.signal };
+  }
+
+  /** Asks the holder to end its work early. Work that is short anyway may ignore it. */
+  stop(reason: Error): void {
+    this.#held?.stopping.abort(reason);
   }
 
   /** Resolves when it is free. */
   async settled(): Promise<void> {
-    while (this.#held !== undefined) await this.#held;
+    while (this.#held !== undefined) await this.#held.freed;
   }
 }

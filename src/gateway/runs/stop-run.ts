@@ -28,7 +28,8 @@ export async function stopRun(live: LiveRun, { force, reason = byClient(), clock
   }
 }
 
-const byClient = () => new StopReason('cancel', 'a client cancelled it', { isByUser: true });
+/** The default reason of a cancel. */
+export const byClient = () => new StopReason('cancel', 'a client cancelled it', { isByUser: true });
 
 export interface StopOptions {
   force: boolean;

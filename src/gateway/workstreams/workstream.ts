@@ -13,7 +13,7 @@ import { Place } from '../runs/place.ts';
 import { type QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
 import { cancelQueuedRun, insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
-import { type StopOptions, stopRun } from '../runs/stop-run.ts';
+import { byClient, type StopOptions, stopRun } from '../runs/stop-run.ts';
 import { nameAfter } from '../runs/title.ts';
 import type { Statement } from '../store/store.ts';
 import { type Closing, closed, shuttingDown, stoppedInTime } from './closing.ts';
@@ -94,6 +94,7 @@ export class Workstream {
    * Stops the current run and drops queued ones. Resolves when that is recorded, or has happened and will be recorded.
    */
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
+    this.#place.stop(byClient());
     await this.#place.settled();
     const waiting = this.#queue.all();
     const receipt = receiptOf(this.#live, waiting);
@@ -104,7 +105,7 @@ export class Workstream {
 
   /** Stops one run, current or queued; false when it is neither. */
   async cancelRun(runId: string, reason?: StopOptions['reason']): Promise<boolean> {
-    await this.#place.settled();
+    if (!this.#queue.find(runId)) await this.#place.settled();
     const waiting = this.#queue.find(runId);
     if (waiting) await this.#drop([waiting]);
     else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, reason });
@@ -119,13 +120,13 @@ export class Workstream {
 
   /**
    * Prevents runs from starting while `work` changes their context. False, without calling `work`, while a run is in
-   * progress.
+   * progress. The signal aborts when a client cancels, or the daemon stops.
    */
-  async whileIdle(work: () => Promise<void>): Promise<boolean> {
+  async whileIdle(work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     if (this.busy) return false;
-    const free = this.#place.take();
+    const { free, signal } = this.#place.take();
     try {
-      await work();
+      await work(signal);
     } finally {
       free();
       this.#wake();
@@ -150,6 +151,7 @@ export class Workstream {
   async shutdown(): Promise<void> {
     this.#closing = 'shutdown';
     this.#live?.stop(shuttingDown());
+    this.#place.stop(shuttingDown());
     const stopped = this.#place.settled().then(() => this.#driving);
     await stoppedInTime(stopped, { wsId: this.data.wsId, clock: this.#deps.clock, log: this.#deps.log });
   }
@@ -175,7 +177,7 @@ export class Workstream {
 
   /** Records a run as running and starts the agent. Frees the place on failure. */
   async #start(run: RunRecord, statements: () => Statement[], cut?: NewCut): Promise<LiveRun> {
-    const free = this.#place.take();
+    const { free } = this.#place.take();
     if (cut) this.forgetContext();
     try {
       const live = await this.#makeLive({ run, progress: newProgress() }, cut);
@@ -195,7 +197,7 @@ export class Workstream {
   }
 
   async #resume(adopted: AdoptedRun, ended: PromiseWithResolvers<RunResult>): Promise<void> {
-    const free = this.#place.take();
+    const { free } = this.#place.take();
     try {
       const live = await this.#makeLive(adopted);
       live.ended.then(ended.resolve, ended.reject);

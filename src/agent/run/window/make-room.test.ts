@@ -174,6 +174,28 @@ test('new outputs that alone fill the window become lines, too, instead of an er
   assert.deepEqual(new Set(outputsIn(asked.at(-1)?.messages)), new Set(['[This output (']));
 });
 
+test('a long message that just fits gets its room from the summary', async () => {
+  const rules = Array.from({ length: 20 }, (_, n) => `Never forget ${n}${'!'.repeat(60)}`);
+  const long = user(`Read this. ${'x'.repeat(2_600 * BYTES_PER_TOKEN)}`);
+  const answer = bounded(WINDOW, { summary: 'S'.repeat(4_000) });
+  const { status, asked } = await play({ messages: [...rules.map(user), said('y'.repeat(4_000)), long], answer });
+  assert.equal(status, 'ok');
+  assert.deepEqual([asked.length, asked[0]?.messages.at(-1)], [1, long]);
+  assert.match(JSON.stringify(asked[0]?.messages[0]), /Never forget 19!/);
+});
+
+test('a summary that leaves too little room for the next message is summarized again', async () => {
+  const summary: Message = {
+    ...{ role: 'user', content: `[Summary] ${'s'.repeat(7_000)}`, trusted: true },
+    summary: { rules: ['Never use tabs.'], files: [] },
+  };
+  const long = user('x'.repeat(2_200 * BYTES_PER_TOKEN));
+  const { status, asked, cuts } = await play({ messages: [summary, long], answer: bounded(WINDOW) });
+  assert.deepEqual([status, cuts.map(({ kind }) => kind)], ['ok', ['compaction']]);
+  assert.deepEqual([asked.length, asked[0]?.messages.at(-1)], [1, long]);
+  assert.match(JSON.stringify(asked[0]?.messages[0]), /- Never use tabs\./);
+});
+
 test('a single message that does not fit ends the run with words about the window', async () => {
   const { status, events, requests } = await play({ messages: [user('x'.repeat(40_000))], answer: bounded(WINDOW) });
   assert.equal(status, 'error');

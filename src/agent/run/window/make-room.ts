@@ -21,7 +21,7 @@ export interface Asking {
 type Run = Pick<RunContext, 'recorder' | 'window' | 'signal' | 'messages' | 'messageCount' | 'log' | 'wsId'>;
 
 /** The size of a request in tokens: as counted with the last answer, plus an estimate of everything since. */
-export function countTokens(run: Run, { model, request }: Asking): number {
+function countTokens(run: Run, { model, request }: Asking): number {
   const { bytesPerToken } = run.window.windows.of(model);
   const last = run.window.lastCount();
   if (!last) return Math.ceil((bytesOfPreamble(request) + bytesOfMessages(run.messages)) / bytesPerToken);

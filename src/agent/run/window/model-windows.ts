@@ -1,5 +1,5 @@
 import type { Model, Usage } from '../../providers/model.ts';
-import type { Refusal } from '../../providers/refusal.ts';
+import type { Refusal } from '../../providers/refusals/refusal.ts';
 
 /** The context window of a model, as far as known. */
 export interface ModelWindow {

@@ -37,6 +37,8 @@ interface Compacting {
   focus?: string;
   /** Keeps no message at all: the model goes on from the summary. */
   all?: true;
+  /** Called before the model is asked, which takes a while. */
+  begun?(): Promise<void>;
   signal: AbortSignal;
 }
 
@@ -46,23 +48,27 @@ interface Compacting {
  */
 export async function planCompaction(
   stored: readonly NumberedMessage[],
-  { model, focus, all, signal, ...space }: Compacting,
+  { model, focus, all, begun, signal, ...space }: Compacting,
 ): Promise<PlannedCut | undefined> {
-  const { tailBytes, ...size } = sizesIn(space);
-  const first = all ? stored.length : firstKept(stored, tailBytes);
+  const sizes = sizesIn(space);
+  const first = all ? stored.length : firstKept(stored, sizes.tail);
   const old = stored.slice(0, first);
   const last = old.at(-1);
   const messages = old.map(({ message }) => message);
-  const isShort = !all && bytesOfMessages(messages) < LEAST_BYTES;
-  if (!last || isShort || (old.length === 1 && isSummary(last))) return undefined;
-  const endsInTurn = !stored.slice(first).some(({ message }) => message.role === 'user');
+  const kept = stored.slice(first).map(({ message }) => message);
+  const size = sizesBeside(bytesOfMessages(kept), sizes);
+  const isSummarized = old.every(isSummary);
+  const least = isSummarized ? size.text + size.rules + LEAST_BYTES : LEAST_BYTES;
+  if (!last || (all ? isSummarized : bytesOfMessages(messages) < least)) return undefined;
+  await begun?.();
+  const endsInTurn = !kept.some(({ role }) => role === 'user');
   const summary = await summarize(messages, { model, size, focus, endsInTurn, signal });
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
   return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event] };
 }
 
-/** A summary would hardly be shorter. */
+/** The summary of so little would hardly be shorter. */
 const LEAST_BYTES = 1_000;
 
 const isSummary = ({ message }: NumberedMessage): boolean => message.role === 'user' && message.summary !== undefined;
@@ -74,15 +80,25 @@ const USABLE = 0.8;
 /** Even with a long preamble. */
 const LEAST_FREE = 0.3;
 
-/** Shares of what the preamble leaves free; together about 70 %, so that the conversation can go on for a while. */
-function sizesIn({
-  window,
-  preambleBytes,
-}: Pick<Compacting, 'window' | 'preambleBytes'>): SummarySize & { tailBytes: number } {
+interface Sizes extends SummarySize {
+  /** What the preamble leaves for messages. */
+  free: number;
+  /** For the messages that stay. */
+  tail: number;
+}
+
+/** Shares of what the preamble leaves free; together about 60 %, so that the conversation can go on for a while. */
+function sizesIn({ window, preambleBytes }: Pick<Compacting, 'window' | 'preambleBytes'>): Sizes {
   const bytes = (window.size || USUAL_WINDOW) * window.bytesPerToken;
   const free = Math.max(bytes * USABLE - preambleBytes, bytes * LEAST_FREE);
   const share = (part: number) => Math.floor(free * part);
-  return { tailBytes: share(0.25), text: share(0.2), rules: share(0.15), part: Math.floor(bytes * 0.5) };
+  return { free, tail: share(0.25), text: share(0.2), rules: share(0.15), part: Math.floor(bytes * 0.5) };
+}
+
+/** A long last message takes its room from the summary, because it cannot be shortened. */
+function sizesBeside(keptBytes: number, { free, text, rules, part }: Sizes): SummarySize {
+  const room = Math.max(LEAST_BYTES, free - keptBytes);
+  return { text: Math.min(text, Math.floor(room * 0.5)), rules: Math.min(rules, Math.floor(room * 0.4)), part };
 }
 
 /**

@@ -30,7 +30,7 @@ export async function summarize(messages: readonly Message[], options: Summarizi
   const { size } = options;
   const rules = newestLines(findRules(messages), size.rules);
   const files = findFiles(messages);
-  const text = shorten(await writeSummary(messages, options), size.text);
+  const text = await writeSummary(messages, options);
   const isTrusted = messages.every((message) => message.role !== 'user' || message.trusted);
   return {
     role: 'user',
@@ -69,17 +69,19 @@ function findFiles(messages: readonly Message[]): string[] {
 const LEAST_PART = 2_048;
 
 /** Asks the model, part after part. Without a usable answer, the beginnings of the messages have to do. */
-async function writeSummary(messages: readonly Message[], { size, ...options }: Summarizing): Promise<string> {
+async function writeSummary(messages: readonly Message[], asked: Summarizing): Promise<string> {
+  const { size } = asked;
   let summary = '';
   try {
     for (const part of toTranscript(messages, Math.max(LEAST_PART, size.part))) {
-      summary = await ask({ summary, part, words: Math.floor(size.text / BYTES_PER_WORD) }, options);
+      const question = { summary, part, words: Math.floor(size.text / BYTES_PER_WORD) };
+      summary = shorten(await ask(question, asked), size.text);
     }
     return summary;
   } catch (error) {
     if (!(error instanceof ProviderError) || error.kind !== 'refused') throw error;
     const isTooLong = error.refusal?.about === 'window' && size.part > LEAST_PART;
-    if (isTooLong) return writeSummary(messages, { ...options, size: { ...size, part: Math.floor(size.part / 2) } });
+    if (isTooLong) return writeSummary(messages, { ...asked, size: { ...size, part: Math.floor(size.part / 2) } });
     return beginningsOf(messages, size.text);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRefusal } from './refusal.ts';
+import { readRefusal } from './read-refusal.ts';
 
 for (const [maker, text, numbers] of [
   [

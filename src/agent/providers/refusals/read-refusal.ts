@@ -1,13 +1,4 @@
-/** What a refused request was refused for, as far as the upstream says so. */
-export type Refusal =
-  /** It does not fit into the context window. In tokens; absent if the upstream names no numbers. */
-  | { about: 'window'; maximum?: number; asked?: number }
-  /** A tool's description, or a parameter. */
-  | { about: 'schema' }
-  /** An image that the model cannot read, or any image. */
-  | { about: 'image' }
-  /** Reasoning that belongs to another conversation. */
-  | { about: 'binding' };
+import type { Refusal } from './refusal.ts';
 
 /** Reads why an upstream refused a request. Undefined when its words are not known. */
 export function readRefusal(text: string): Refusal | undefined {
@@ -15,22 +6,6 @@ export function readRefusal(text: string): Refusal | undefined {
   if (BINDING.test(text)) return { about: 'binding' };
   if (SCHEMA.test(text)) return { about: 'schema' };
   return IMAGE.test(text) ? { about: 'image' } : undefined;
-}
-
-/** For people: what the refusal means. */
-export function refusalWords(refusal: Refusal): string {
-  switch (refusal.about) {
-    case 'window': {
-      const { maximum } = refusal;
-      return `The conversation does not fit into the model’s context window${maximum ? ` of ${maximum} tokens` : ''}.`;
-    }
-    case 'schema':
-      return 'The model’s server does not accept the description of a tool or a parameter.';
-    case 'image':
-      return 'The model’s server does not accept an image.';
-    case 'binding':
-      return 'The model’s server does not accept reasoning from an earlier state of the conversation.';
-  }
 }
 
 /** How OpenAI, Anthropic, Google, Mistral, llama.cpp, vLLM, Ollama, LM Studio, OpenRouter and others say it. */
