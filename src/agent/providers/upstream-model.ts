@@ -49,9 +49,12 @@ export function createUpstreamModel(
   const { baseUrl, apiKey } = choice;
   const open = createOpening(kind, { baseUrl, apiKey, fetch, post });
   let described: Description | undefined;
+  /** It is asked for again before the next request. Until then, the old one counts. */
+  let isOutdated = false;
 
   const learn = async (signal: AbortSignal): Promise<Description> => {
-    described ??= await describeChoice(choice, { fetch, clock, signal });
+    if (!described || isOutdated) described = await describeChoice(choice, { fetch, clock, signal });
+    isOutdated = false;
     return described;
   };
   const ask = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
@@ -82,7 +85,7 @@ export function createUpstreamModel(
   const onEnd = (error: unknown) => {
     if (error !== undefined && !(error instanceof ProviderError)) return;
     onOutcome(error);
-    if (error?.kind === 'refused') described = undefined; // the server may have another model by now
+    if (error?.kind === 'refused') isOutdated = true; // the server may have another model by now
   };
   const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> => {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);

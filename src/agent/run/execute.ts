@@ -5,7 +5,7 @@ import { noteLimit } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { resultStep } from './result-step.ts';
 import type { RunContext } from './run-context.ts';
-import { MOST_OUTPUT_BYTES, outputBytesIn } from './window/model-windows.ts';
+import { outputBytesIn } from './window/model-windows.ts';
 
 const PARALLEL = 4;
 
@@ -40,7 +40,7 @@ async function executeCall(run: RunContext, { call, prepared, keys }: BatchCall)
   try {
     result = await prepared.execute({
       signal: run.signal,
-      maxOutputBytes: await outputBytes(run),
+      maxOutputBytes: outputBytesIn(run.window.lastWindow()),
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
       onProcess: (process) =>
         run.recorder.record({ journal: [{ kind: 'tool_process', callId: call.id, process }], durable: true }),
@@ -56,10 +56,4 @@ async function executeCall(run: RunContext, { call, prepared, keys }: BatchCall)
   const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
   const results = noteLimit(run, [{ call, result, durationMs, notSandboxed, trace }]);
   await recordAtLast(run, () => resultStep(results));
-}
-
-/** How much of an output the model gets. A model that is not available now must not change what a call does. */
-async function outputBytes({ settings, window }: RunContext): Promise<number> {
-  const model = await settings.model().catch(() => undefined);
-  return model ? outputBytesIn(window.windows.of(model)) : MOST_OUTPUT_BYTES;
 }

@@ -127,6 +127,7 @@ export function runFixture(options: FixtureOptions = {}) {
 const windowOf = ({ context }: ReturnType<typeof memoryRecorder>, summarizer: RunWindow['summarizer']): RunWindow => ({
   windows: createModelWindows(),
   lastCount: () => context.count,
+  lastWindow: () => context.window,
   read: async () => context.numbered,
   summarizer,
 });
@@ -181,8 +182,9 @@ interface MemoryRecorder {
 
 function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
   const seen = { steps: [] as Step[], events: [] as StreamEvent[], journal: [] as JournalEntry[], messages };
-  const context: { count: ContextCount | undefined; numbered: NumberedMessage[] } = {
+  const context: { count: ContextCount | undefined; numbered: NumberedMessage[]; window: number } = {
     count: undefined,
+    window: 0,
     numbered: messages.map((message, index) => ({ seq: index + 1, message })),
   };
   const stored = { count: messages.length };
@@ -202,6 +204,7 @@ function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
         stored.count += 1;
         context.numbered.push({ seq: stored.count, message });
       }
+      context.window = step.usage?.contextWindow ?? context.window;
       if (step.usage?.afterSeq !== undefined) {
         const { promptTokens, completionTokens } = step.usage.usage;
         context.count = { tokens: promptTokens + completionTokens, afterSeq: step.usage.afterSeq };

@@ -84,6 +84,7 @@ const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
     if (promptTokens === 0) return undefined; // the server does not count
     return { tokens: promptTokens + completionTokens, afterSeq: data.usage.afterSeq };
   },
+  lastWindow: () => data.usage?.contextWindow ?? 0,
   read: () => deps.readNumbered(data),
   summarizer: () => deps.models.resolve(summarizerOf(data.modelAlias, deps.models)),
 });

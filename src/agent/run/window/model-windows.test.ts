@@ -49,6 +49,5 @@ test('an overflow with its number of tokens corrects the estimate', () => {
 });
 
 test('one output gets an eighth of the window, at least 4 KiB and at most 64 KiB', () => {
-  const share = (size: number) => outputBytesIn({ size, bytesPerToken: 4 });
-  assert.deepEqual([0, 4_096, 32_768, 1_000_000].map(share), [65_536, 4_096, 16_384, 65_536]);
+  assert.deepEqual([0, 4_096, 32_768, 1_000_000].map(outputBytesIn), [65_536, 4_096, 14_336, 65_536]);
 });

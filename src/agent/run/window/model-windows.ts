@@ -70,11 +70,11 @@ const rateOf = (bytes: number, tokens: number): number => Math.min(MOST, Math.ma
 const OUTPUT_SHARE = 1 / 8;
 const LEAST_OUTPUT_BYTES = 4 * 1024;
 /** The limit for one output, even in the largest window. */
-export const MOST_OUTPUT_BYTES = 64 * 1024;
+const MOST_OUTPUT_BYTES = 64 * 1024;
 
-/** How much of one output a model gets, in bytes. */
-export function outputBytesIn({ size, bytesPerToken }: ModelWindow): number {
-  if (size === 0) return MOST_OUTPUT_BYTES;
-  const share = Math.floor(size * OUTPUT_SHARE * bytesPerToken);
+/** How much of one output a model gets, in bytes; its window is in tokens, 0 if unknown. */
+export function outputBytesIn(window: number): number {
+  if (window === 0) return MOST_OUTPUT_BYTES;
+  const share = Math.floor(window * OUTPUT_SHARE * USUAL_BYTES_PER_TOKEN);
   return Math.min(MOST_OUTPUT_BYTES, Math.max(LEAST_OUTPUT_BYTES, share));
 }

@@ -20,6 +20,8 @@ export interface RunWindow {
   windows: ModelWindows;
   /** Undefined before the first answer, and after every cut. */
   lastCount(): ContextCount | undefined;
+  /** The window of the model that last answered, in tokens; 0 when unknown. */
+  lastWindow(): number;
   /** Everything that the model reads, in its order. */
   read(): Promise<NumberedMessage[]>;
   /** The model that writes summaries; by default the one of the conversation. */
