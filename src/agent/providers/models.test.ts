@@ -107,6 +107,19 @@ test('a server that is down at startup does not prevent the start, and is asked 
   assert.equal((await models.resolve()).modelId, 'qwen3');
 });
 
+test('a server that refuses a request is asked for its model again; until then, the old one counts', async () => {
+  const { models, server, asked, answer } = setUp(lab);
+  await models.start();
+  const model = await models.resolve();
+  server.answers = 400;
+  await assert.rejects(answer(), { kind: 'refused' });
+  assert.deepEqual([model.modelId, model.contextWindow], ['qwen3', 32_768]);
+  server.answers = 'models';
+  asked.length = 0;
+  await models.resolve();
+  assert.deepEqual(asked, [`${URL_OF_LAB}/models Bearer key`]);
+});
+
 test('a wrong model at the start is refused', async () => {
   const { models } = setUp({ model: 'nope' });
   await assert.rejects(models.start(), { code: 'INVALID_REQUEST' });
