@@ -134,8 +134,14 @@ export const HistoryNote = z
     z.object({ ...told, kind: z.literal('info'), message: z.string() }),
     /** `damaged`: replaces a note that is damaged in the database. */
     z.object({ ...told, kind: z.literal('error'), message: z.string(), damaged: z.literal(true).optional() }),
-    /** From here on, the model reads this summary in place of earlier messages. */
-    z.object({ ...told, kind: z.literal('compacted'), messages: z.int().min(0), summary: z.string() }),
+    /** From here on, the model reads this summary in place of the messages up to `to_seq`. */
+    z.object({
+      ...told,
+      kind: z.literal('compacted'),
+      to_seq: z.int().min(1),
+      messages: z.int().min(0),
+      summary: z.string(),
+    }),
     z.object({
       ...told,
       kind: z.literal('decision'),

@@ -81,8 +81,8 @@ function toNote(
 ): HistoryNote[] | undefined {
   const told = { after_seq, created_ms };
   if (event.type === 'compacted') {
-    const { type: kind, messages, summary } = event;
-    return [{ ...told, kind, messages, summary }];
+    const { type: kind, to_seq, messages, summary } = event;
+    return [{ ...told, kind, to_seq, messages, summary }];
   }
   if (event.type !== 'approval_resolved') return [{ ...told, kind: event.type, message: event.message }];
   const { approval_id, approved, always, feedback, by } = event;

@@ -8,7 +8,10 @@ import type {
 } from '../../../../protocol/stream-events.ts';
 
 /** One item of a conversation on the page. A changed block is a new object, so views compare by identity. */
-export type Block = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock | SummaryBlock;
+export type Block = TalkBlock | SummaryBlock;
+
+/** What was said and done. */
+export type TalkBlock = UserBlock | AnswerBlock | ToolBlock | ApprovalBlock | DecisionBlock | NoteBlock;
 
 interface Placed {
   key: string;
@@ -94,11 +97,13 @@ export interface NoteBlock extends Placed {
   text: string;
 }
 
-/** From here on, the model reads this summary in place of the messages above. */
+/** The model reads this summary in place of the messages up to `toSeq`. */
 export interface SummaryBlock extends Placed {
   kind: 'summary';
-  messages: number;
+  toSeq: number;
   text: string;
+  /** It came while the page was open. */
+  isNew?: true;
 }
 
 export const isStored = ({ stored }: Block): boolean => stored === true;

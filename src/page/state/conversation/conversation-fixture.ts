@@ -64,7 +64,7 @@ function toLine(block: Block): string {
     case 'decision':
       return `${block.question} ${resultOf(block.decision)}: ${block.names.join(', ')}`;
     case 'summary':
-      return `summary of ${block.messages}: ${block.text}`;
+      return `summary to ${block.toSeq}: ${block.text}`;
     case 'note':
       return `${block.level}: ${block.text}`;
   }

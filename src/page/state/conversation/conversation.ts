@@ -129,9 +129,10 @@ export function prependPage(
 }
 
 /** A summary that is already shown came with the snapshot. */
-function addSummary(now: Conversation, { messages, summary }: StreamEventOf<'compacted'>, key: string): Conversation {
+function addSummary(now: Conversation, event: StreamEventOf<'compacted'>, key: string): Conversation {
+  const { to_seq: toSeq, summary } = event;
   const isShown = now.blocks.some((block) => block.kind === 'summary' && block.text === summary);
-  const block: SummaryBlock = { kind: 'summary', key, messages, text: summary };
+  const block: SummaryBlock = { kind: 'summary', key, toSeq, text: summary, isNew: true };
   const blocks = isShown ? now.blocks : [...now.blocks, block];
   return { ...now, blocks, status: undefined };
 }

@@ -40,7 +40,7 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
 
 function addNote(blocks: readonly Block[], note: HistoryNote, key: string): readonly Block[] {
   if (note.kind === 'compacted') {
-    return [...blocks, { kind: 'summary', key, messages: note.messages, text: note.summary }];
+    return [...blocks, { kind: 'summary', key, toSeq: note.to_seq, text: note.summary }];
   }
   if (note.kind !== 'decision') return [...blocks, { kind: 'note', key, level: note.kind, text: note.message }];
   const { question, calls, approved } = note;

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
 import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
-import type { AnswerBlock, Block, NoteBlock, SummaryBlock } from '../../state/conversation/blocks.ts';
+import type { AnswerBlock, NoteBlock, TalkBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { Markdown } from '../text/markdown.tsx';
@@ -10,7 +10,7 @@ import { Question } from './messages/question.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 interface BlockViewProps {
-  block: Block;
+  block: TalkBlock;
   isPending: boolean;
   /** For a message of a person with which something can be done. */
   turn: AskedTurn | undefined;
@@ -36,8 +36,6 @@ export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, ta
         return <ToolCard tool={block} />;
       case 'note':
         return <Note block={block} />;
-      case 'summary':
-        return <Summary block={block} />;
       case 'decision':
         return <ApprovalOutcome {...block} />;
       case 'approval':
@@ -78,15 +76,4 @@ const Note = ({ block }: { block: NoteBlock }) => (
     <Icon name={block.level === 'error' ? 'warning' : 'question'} />
     <div class={`note-text ${block.text.includes('\n') ? 'lines' : ''}`}>{block.text}</div>
   </div>
-);
-
-/** The messages above stay as they are; the fold holds what the model reads in their place. */
-const Summary = ({ block: { messages, text } }: { block: SummaryBlock }) => (
-  <details class="block reasoning summary">
-    <summary>
-      <Icon name="chevron" />
-      {messages === 0 ? 'Summarized for the model' : `Summarized for the model: ${messages} messages above`}
-    </summary>
-    <div class="reasoning-text">{text}</div>
-  </details>
 );

@@ -6,6 +6,8 @@ import { type ApprovalBlock, findPendingApproval } from '../../state/conversatio
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
+import { Summary } from '../summaries/summary.tsx';
+import { useSummaryFold } from '../summaries/use-summary-fold.ts';
 import { toTitle } from './approval-card.tsx';
 import { BlockView } from './block-view.tsx';
 import { InConversation, rememberedOf } from './conversation-context.ts';
@@ -23,8 +25,10 @@ interface TranscriptProps {
 export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   const { blocks, truncated } = conversation;
   const loadEarlier = useLoadEarlier(desk, tab);
-  const { scroller, content, space, following, drawn, above, below } = useBlockWindow(blocks, () => {
-    if (truncated && !following.isFollowing.peek()) loadEarlier();
+  const { isFolded, toggle, blocks: shown } = useSummaryFold(blocks, rememberedOf(tab));
+  const hasEarlier = truncated && !isFolded;
+  const { scroller, content, space, following, drawn, above, below } = useBlockWindow(shown, () => {
+    if (hasEarlier && !following.isFollowing.peek()) loadEarlier();
   });
   const pending = findPendingApproval(blocks);
   const isSending = tab.sending.value !== undefined;
@@ -37,25 +41,29 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
       <div class="transcript-frame">
         <div class="transcript" ref={scroller} tabIndex={-1}>
           <div class="column" ref={content}>
-            {truncated && (
+            {hasEarlier && (
               <button type="button" class="quiet earlier" onClick={() => loadEarlier({ again: true })}>
                 Load earlier messages
               </button>
             )}
             {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
             <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
-            {drawn.map((block) => (
-              <BlockView
-                key={block.key}
-                block={block}
-                isPending={block === pending}
-                turn={findTurn(blocks, block)}
-                isBusy={block.kind === 'user' && isBusy(conversation.state)}
-                app={app}
-                desk={desk}
-                tab={tab}
-              />
-            ))}
+            {drawn.map((block) =>
+              block.kind === 'summary' ? (
+                <Summary key={block.key} block={block} isOpen={!isFolded} toggle={toggle} />
+              ) : (
+                <BlockView
+                  key={block.key}
+                  block={block}
+                  isPending={block === pending}
+                  turn={findTurn(blocks, block)}
+                  isBusy={block.kind === 'user' && isBusy(conversation.state)}
+                  app={app}
+                  desk={desk}
+                  tab={tab}
+                />
+              ),
+            )}
             <div class="undrawn" style={{ height: `${below}px` }} />
             {isSending && <div class="block user sending">{tab.sending.value}</div>}
             {conversation.waiting && <Waiting />}
