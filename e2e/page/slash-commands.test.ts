@@ -20,10 +20,13 @@ test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape cl
   await openWorkstream(page, 'slash');
   await field(page).pressSequentially('/');
   await page.getByRole('listbox', { name: 'Commands' }).waitFor();
-  assert.deepEqual(await offered(page), ['/help', '/clear', '/new', '/model [ALIAS]', '/resume NAME', '/name NAME']);
+  assert.deepEqual(await offered(page), [
+    ...['/help', '/clear', '/new', '/model [ALIAS]', '/resume NAME', '/name NAME', '/retry', '/rewind [TURNS]'],
+    ...['/edit MESSAGE', '/remove', '/fork [NAME]', '/compact [FOCUS]'],
+  ]);
   assert.equal(await active(page), '/help');
   await page.keyboard.press('ArrowUp');
-  assert.equal(await active(page), '/name NAME');
+  assert.equal(await active(page), '/compact [FOCUS]');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
   assert.equal(await active(page), '/clear');

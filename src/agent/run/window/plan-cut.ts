@@ -51,7 +51,8 @@ export async function planCompaction(
   { model, focus, all, begun, signal, ...space }: Compacting,
 ): Promise<PlannedCut | undefined> {
   const sizes = sizesIn(space);
-  const first = all ? stored.length : firstKept(stored, sizes.tail);
+  const tail = Math.min(sizes.tail, bytesOfMessages(stored.map(({ message }) => message)) * TAIL);
+  const first = all ? stored.length : firstKept(stored, tail);
   const old = stored.slice(0, first);
   const last = old.at(-1);
   const messages = old.map(({ message }) => message);
@@ -79,6 +80,8 @@ const USUAL_WINDOW = 32_768;
 const USABLE = 0.8;
 /** Even with a long preamble. */
 const LEAST_FREE = 0.3;
+/** For the messages that stay: of what is free, and of what there is, because a person may ask before it is full. */
+const TAIL = 0.25;
 
 interface Sizes extends SummarySize {
   /** What the preamble leaves for messages. */
@@ -92,7 +95,7 @@ function sizesIn({ window, preambleBytes }: Pick<Compacting, 'window' | 'preambl
   const bytes = (window.size || USUAL_WINDOW) * window.bytesPerToken;
   const free = Math.max(bytes * USABLE - preambleBytes, bytes * LEAST_FREE);
   const share = (part: number) => Math.floor(free * part);
-  return { free, tail: share(0.25), text: share(0.2), rules: share(0.15), part: Math.floor(bytes * 0.5) };
+  return { free, tail: share(TAIL), text: share(0.2), rules: share(0.15), part: Math.floor(bytes * 0.5) };
 }
 
 /** A long last message takes its room from the summary, because it cannot be shortened. */
