@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
+import { type Model, type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
@@ -73,7 +73,8 @@ export class Compactions {
     const { store, messages, models, windows, toolbox, clock } = this.#deps;
     const { data } = workstream;
     const model = await models.resolve(summarizerOf(data.modelAlias, models));
-    const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
+    const reader = await models.resolve(data.modelAlias ?? undefined);
+    const window = windows.of(reader);
     const preambleBytes = bytesOfPreamble({ system: '', tools: toolbox.definitions() });
     const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
     const wish = { ...(focus !== '' && { focus }), begun, signal };
@@ -82,7 +83,7 @@ export class Compactions {
     const loadContext = (of: WorkstreamData, pending: Cut): Promise<Message[]> => messages.context(of, pending);
     const cut = await prepareContextCut(data, planned.cut, { store, loadContext, nowMs: clock.now() });
     const bytes = preambleBytes + bytesOfMessages(cut.context);
-    const usage = { usage: estimateOf(bytes, window), contextWindow: window.size };
+    const usage = { usage: estimateOf(bytes, window), contextWindow: window.size, model: nameOf(reader) };
     const status: StreamEvent = { type: 'status', ...statusOf(usage.usage, window.size, data.effort()) };
     await store.commit({
       statements: [...cut.statements, setWorkstream(data.wsId, { usage_json: JSON.stringify(usage) })],
@@ -98,6 +99,8 @@ export class Compactions {
     await this.#deps.store.commit({ events: { wsId: data.wsId, events: [event] } });
   }
 }
+
+const nameOf = ({ provider, modelId }: Model) => ({ provider, modelId });
 
 /** Until the next answer counts. */
 const estimateOf = (bytes: number, { bytesPerToken }: ModelWindow): Usage => ({
