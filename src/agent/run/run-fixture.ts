@@ -204,11 +204,7 @@ function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
         stored.count += 1;
         context.numbered.push({ seq: stored.count, message });
       }
-      context.window = step.usage?.contextWindow ?? context.window;
-      if (step.usage?.afterSeq !== undefined) {
-        const { promptTokens, completionTokens } = step.usage.usage;
-        context.count = { tokens: promptTokens + completionTokens, afterSeq: step.usage.afterSeq };
-      }
+      if (step.usage) Object.assign(context, countOf(step.usage));
       if (step.cut) {
         context.count = undefined;
         context.numbered = afterCut(context.numbered, step.cut);
@@ -218,6 +214,11 @@ function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
     emit: (event) => void seen.events.push(event),
   };
   return recorder;
+}
+
+function countOf({ usage, contextWindow, afterSeq }: NonNullable<Step['usage']>) {
+  const tokens = usage.promptTokens + usage.completionTokens;
+  return { window: contextWindow, ...(afterSeq !== undefined && { count: { tokens, afterSeq } }) };
 }
 
 /** What the gateway's fold of messages and cuts gives. */
