@@ -33,6 +33,10 @@ export const ApprovalItem = z
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;
 
+/** How much a model reasons. */
+export const Effort = z.enum(['low', 'medium', 'high']).meta({ id: 'Effort' });
+export type Effort = z.infer<typeof Effort>;
+
 /** Token use of the last model turn against the model's context window. */
 export const StatusRecord = z
   .object({
@@ -41,7 +45,7 @@ export const StatusRecord = z
     total_tokens: z.int().min(0),
     context_window: z.int().min(0),
     pct: z.number().min(0),
-    effort: z.enum(['low', 'medium', 'high']),
+    effort: Effort,
     cache_creation_tokens: z.int().min(0),
     cache_read_tokens: z.int().min(0),
   })
@@ -251,6 +255,8 @@ export const STREAM_EVENTS = {
     skip_permissions: z.boolean(),
     /** When auto-approve ends; absent when it is off or has no end. */
     skip_permissions_until_ms: z.int().min(0).optional(),
+    /** Absent in events of earlier versions. */
+    effort: Effort.optional(),
   }),
 } as const;
 

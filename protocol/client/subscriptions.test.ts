@@ -40,6 +40,7 @@ const snapshotOf = (workdir: string): WorkstreamSnapshot => ({
   messages: [],
   truncated: false,
   pendingApprovals: [],
+  effort: 'medium',
 });
 
 const answer = (id: string, payload: Result<'events.subscribe'>) => ({ id, ok: true, payload });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
-import { HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
+import { Effort, HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
 
@@ -58,6 +58,7 @@ export const WorkstreamSnapshot = z
     notes: z.array(HistoryNote).optional(),
     pendingApprovals: z.array(Approval),
     status: StatusRecord.optional(),
+    effort: Effort,
   })
   .meta({ id: 'WorkstreamSnapshot' });
 export type WorkstreamSnapshot = z.infer<typeof WorkstreamSnapshot>;
@@ -145,7 +146,7 @@ export const workstreamContracts = {
       .meta({ id: 'WorkstreamHistoryResult' }),
   }),
   'workstream.update': contract({
-    summary: 'Rename, choose another model, or set auto-approve or folders (which needs the approve scope).',
+    summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
     params: z
       .strictObject({
@@ -153,6 +154,8 @@ export const workstreamContracts = {
         /** Empty: removes the name, so that the generated one is used. */
         name: z.string().max(128).optional(),
         model: optionalText(256),
+        /** From the next run on. */
+        effort: Effort.optional(),
         autoApprove: z.boolean().optional(),
         /** Accepts the folder that is now at the path of the working directory. */
         confirmWorkdir: z.literal(true).optional(),

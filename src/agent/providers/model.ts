@@ -1,10 +1,9 @@
 import type { Notice } from '../../../protocol/notice.ts';
+import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { Message, ToolCall } from '../message.ts';
 import type { Price } from './prices/price.ts';
 import type { Refusal } from './refusals/refusal.ts';
-
-export type Effort = 'low' | 'medium' | 'high';
 
 /** A tool as described to a model. */
 export interface ToolDefinition {
@@ -108,7 +107,7 @@ export interface Models {
    */
   resolve(alias?: string): Promise<Model>;
   /** The list for `/model`, with the default first. Asks no server. */
-  list(): { alias: string; provider: string; modelId: string; isDefault: boolean }[];
+  list(): { alias: string; provider: string; modelId: string; contextWindow: number; isDefault: boolean }[];
   /** What is known of the default model without asking its server (for banners, `/health`, metrics). */
   current(): { alias: string; provider: string; modelId: string };
   /** Problems that a person should know: demo model in use, key missing, key rejected. */

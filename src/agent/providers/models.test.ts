@@ -66,7 +66,7 @@ test('without configuration, local servers are asked once, and the demo model an
     {
       asked: ['http://localhost:11434/v1/models no key', 'http://localhost:8080/v1/models no key'],
       current: { alias: 'demo', provider: 'demo', modelId: 'demo' },
-      list: [{ alias: 'demo', provider: 'demo', modelId: 'demo', isDefault: true }],
+      list: [{ alias: 'demo', provider: 'demo', modelId: 'demo', contextWindow: 0, isDefault: true }],
       health: { status: 'up', circuitState: 'closed' },
       notices: 1,
     },
@@ -93,7 +93,15 @@ test('a server’s model is known after the start, and is asked for once', async
       asked: [`${URL_OF_LAB}/models Bearer key`],
       id: 'qwen3',
       window: 32_768,
-      list: [{ alias: 'openai-compatible', provider: 'openai-compatible', modelId: 'qwen3', isDefault: true }],
+      list: [
+        {
+          alias: 'openai-compatible',
+          provider: 'openai-compatible',
+          modelId: 'qwen3',
+          contextWindow: 32_768,
+          isDefault: true,
+        },
+      ],
     },
   );
 });

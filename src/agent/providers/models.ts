@@ -7,6 +7,7 @@ import { probeRegularly } from './breaker-probe.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { createDemoModel } from './demo/demo-model.ts';
 import { findLocalServer, within } from './discovery.ts';
+import { knownContextWindow } from './known-models.ts';
 import type { BackendHealth, Model, Models, ProviderError } from './model.ts';
 import { checkModel } from './model-check.ts';
 import {
@@ -105,7 +106,11 @@ export function createModels(deps: ModelsDeps): RunningModels {
     current: () => describe(byDefault, models),
     list() {
       const others = listChoices(known()).filter(({ alias }) => alias !== byDefault.alias);
-      return [byDefault, ...others].map((choice) => ({ ...describe(choice, models), isDefault: choice === byDefault }));
+      return [byDefault, ...others].map((choice) => ({
+        ...describe(choice, models),
+        contextWindow: windowOf(choice, models),
+        isDefault: choice === byDefault,
+      }));
     },
     notices: () => [...noticesOf(byDefault), ...backends.notices()],
     health,
@@ -118,6 +123,12 @@ const START_MS = 1_000;
 function describe({ alias, provider, modelId }: ModelChoice, models: ReadonlyMap<string, UpstreamModel>) {
   return { alias, provider, modelId: models.get(alias)?.modelId ?? modelId ?? '' };
 }
+
+/** Tokens; 0 while it is unknown. */
+const windowOf = (
+  { alias, modelId, settings }: ModelChoice,
+  models: ReadonlyMap<string, Pick<UpstreamModel, 'contextWindow'>>,
+): number => models.get(alias)?.contextWindow ?? settings.contextWindow ?? knownContextWindow(modelId ?? '');
 
 function noticesOf({ alias, provider, apiKey, keyName }: ModelChoice): Notice[] {
   if (provider === 'demo') {

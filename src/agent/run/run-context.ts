@@ -1,9 +1,10 @@
+import type { Effort } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
 import type { Message } from '../message.ts';
-import type { Effort, Model } from '../providers/model.ts';
+import type { Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';

@@ -81,6 +81,7 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
           ...(told.length > 0 && { notes: told }),
           pendingApprovals: pending ? [pending] : [],
           ...(status && { status }),
+          effort: data.effort(),
         },
       };
     },

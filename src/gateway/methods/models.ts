@@ -8,10 +8,11 @@ export const modelsMethods = ({
   models: Pick<Models, 'list'>;
 }): Handlers<keyof typeof modelsContracts> => ({
   'models.list': () => ({
-    models: models.list().map(({ alias, modelId, provider, isDefault }) => ({
+    models: models.list().map(({ alias, modelId, provider, contextWindow, isDefault }) => ({
       id: alias,
       name: modelId,
       provider,
+      ...(contextWindow > 0 && { contextWindow }),
       ...(isDefault && { isDefault }),
     })),
   }),

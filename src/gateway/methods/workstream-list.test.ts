@@ -37,10 +37,10 @@ test('create and update refuse invalid params', async () => {
   assert.deepEqual(await names(gateway), ['generated', 'taken']);
 });
 
-test('update changes name and model; an empty name restores the generated one', async () => {
+test('update changes name, model and effort; an empty name restores the generated one', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
-  const renamed = await gateway.call('workstream.update', { wsId, name: ' desk ', model: 'other' });
+  const renamed = await gateway.call('workstream.update', { wsId, name: ' desk ', model: 'other', effort: 'high' });
   assert.deepEqual([renamed.name, renamed.modelAlias, renamed.sessionKey], ['desk', 'other', 'main']);
   const last = (await gateway.events(wsId)).at(-1);
   assert.deepEqual(last, {
@@ -49,7 +49,10 @@ test('update changes name and model; an empty name restores the generated one', 
     model: 'other',
     model_alias: 'other',
     skip_permissions: false,
+    effort: 'high',
   });
+  const { snapshot } = await gateway.call('workstream.get', { wsId });
+  assert.equal(snapshot.effort, 'high');
   const back = await gateway.call('workstream.update', { wsId, name: '' });
   assert.equal(back.name, `ws-${wsId.slice(0, 4)}`);
   const events = (await gateway.events(wsId)).length;

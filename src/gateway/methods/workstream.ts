@@ -132,13 +132,13 @@ async function create(
 
 /** Updates a workstream. A name may also be given to a stored workstream; all other fields need a loaded one. */
 async function update(
-  { wsId, name, model, autoApprove, confirmWorkdir, readable }: Parameters<Handled<'workstream.update'>>[0],
+  { wsId, name, model, effort, autoApprove, confirmWorkdir, readable }: Parameters<Handled<'workstream.update'>>[0],
   call: Call,
   { workstreams, settings, folders, always: rules }: WorkstreamMethodDeps,
 ): Promise<WorkstreamRow> {
   requireApproveFor(autoApprove, call);
   requireApproveForFolders({ confirmWorkdir, readable }, call);
-  const isNameOnly = [model, autoApprove, confirmWorkdir, readable].every((other) => other === undefined);
+  const isNameOnly = [model, effort, autoApprove, confirmWorkdir, readable].every((other) => other === undefined);
   const stored = isNameOnly && name !== undefined ? await settings.renameStored(wsId, name) : undefined;
   if (stored) return stored.toRow();
   const workstream = await workstreams.get(wsId);
@@ -146,6 +146,7 @@ async function update(
   await settings.change(workstream, {
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
+    ...(effort !== undefined && { thinkingLevel: effort }),
     ...(autoApprove !== undefined && { always: autoApprove ? rules.grant(callerOf(call).principal) : null }),
   });
   return workstream.data.toRow();

@@ -137,7 +137,7 @@ interface StartingPlace {
 }
 
 function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason?: Resumption['reason'] }): string {
-  const { type: _, name, ...settings } = data.settingsEvent();
+  const { type: _, effort: _effort, name, ...settings } = data.settingsEvent();
   const { recovered, reason } = resume;
   return json({
     type: 'connected',

@@ -40,7 +40,14 @@ export function puppetModels() {
       if (ALIASES.includes(alias)) return model(alias);
       throw new GatewayError('INVALID_REQUEST', `Unknown model '${alias}'. Available models: ${ALIASES.join(', ')}`);
     },
-    list: () => ALIASES.map((alias) => ({ alias, provider: 'puppet', modelId: alias, isDefault: alias === 'puppet' })),
+    list: () =>
+      ALIASES.map((alias) => ({
+        alias,
+        provider: 'puppet',
+        modelId: alias,
+        contextWindow: 0,
+        isDefault: alias === 'puppet',
+      })),
     current: () => ({ alias: 'puppet', provider: 'puppet', modelId: 'puppet' }),
     notices: () => [warn('model_unusable', 'a puppet')],
     health: () => ({ status: 'up', circuitState: 'closed' }),

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Effort } from '../../agent/providers/model.ts';
+import type { Effort } from '../../../protocol/stream-events.ts';
 import { toEffort } from './workstream-data.ts';
 
 const LEVELS: Record<string, string> = {

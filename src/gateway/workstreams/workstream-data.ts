@@ -1,7 +1,13 @@
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
-import type { StatusRecord, StreamEvent, StreamEventOf, WorkstreamState } from '../../../protocol/stream-events.ts';
+import type {
+  Effort,
+  StatusRecord,
+  StreamEvent,
+  StreamEventOf,
+  WorkstreamState,
+} from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
-import type { Effort, Models } from '../../agent/providers/model.ts';
+import type { Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
@@ -115,6 +121,7 @@ export function createWorkstreamData(
         model_alias: model.alias,
         skip_permissions: until !== undefined,
         ...(until?.ms && { skip_permissions_until_ms: until.ms }),
+        effort: toEffort(columns.thinking_level),
       };
     },
     toRow() {

@@ -255,6 +255,7 @@ test('settings are stored, applied and sent to all readers; a name in use is ref
     model: 'puppet',
     model_alias: 'puppet',
     skip_permissions: false,
+    effort: 'medium',
   };
   assert.deepEqual(events, [
     event,

@@ -10,6 +10,7 @@ import { CronJobs } from './cron/cron-jobs.ts';
 import { Drafts } from './drafts.ts';
 import type { Files } from './files.ts';
 import { type AuthStatus, type Credential, findLoginCode, type Login } from './login.ts';
+import { createModelChoices, type ModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
@@ -42,6 +43,7 @@ export interface Desk {
   jobs: CronJobs;
   nodes: Nodes;
   chips: ChipActions;
+  models: ModelChoices;
 }
 
 export type Phase =
@@ -153,7 +155,8 @@ export class App {
     const jobs = new CronJobs({ client, newKey });
     const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
     const actions = createActions({ client, workstreams, newKey });
-    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips: createChips({ files, newKey }) };
+    const chips = createChips({ files, newKey });
+    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips, models: createModelChoices(client) };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;

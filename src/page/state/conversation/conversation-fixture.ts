@@ -37,6 +37,7 @@ export const snapshot = (more: Partial<WorkstreamSnapshot> = {}): WorkstreamSnap
   messages: [],
   truncated: false,
   pendingApprovals: [],
+  effort: 'medium',
   ...more,
 });
 

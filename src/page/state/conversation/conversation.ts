@@ -2,6 +2,7 @@ import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type {
+  Effort,
   HistoryMessage,
   HistoryNote,
   StatusRecord,
@@ -26,6 +27,7 @@ export interface Conversation {
   readonly name: string;
   readonly model: string;
   readonly modelAlias: string;
+  readonly effort: Effort;
   readonly workdir: string;
   readonly autoApprove: AutoApprove;
   readonly state: WorkstreamState;
@@ -42,7 +44,7 @@ export interface Conversation {
 }
 
 export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
-  const { workstream, model, workdir, messages, notes, truncated, pendingApprovals, status } = snapshot;
+  const { workstream, model, workdir, messages, notes, truncated, pendingApprovals, status, effort } = snapshot;
   const busy = isBusy(workstream.state);
   const stored = toBlocks(messages, notes);
   const asked = pendingApprovals.reduce<readonly Block[]>(
@@ -55,6 +57,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     name: workstream.name,
     model,
     modelAlias: workstream.modelAlias,
+    effort,
     workdir,
     autoApprove: { isOn: workstream.skipPermissions, untilMs: workstream.skipPermissionsUntilMs },
     state: workstream.state,
@@ -194,6 +197,7 @@ const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>)
   name: event.name,
   model: event.model,
   modelAlias: event.model_alias,
+  effort: event.effort ?? now.effort,
   autoApprove: { isOn: event.skip_permissions, untilMs: event.skip_permissions_until_ms },
 });
 

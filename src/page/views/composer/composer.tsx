@@ -8,6 +8,7 @@ import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { AttachButton, takesFiles } from './attach-button.tsx';
 import { ChipList } from './chip-list.tsx';
+import { ModelPicker } from './model-picker.tsx';
 import { StopButton } from './stop-button.tsx';
 import { TokenStatus } from './token-status.tsx';
 import { useSuggestions } from './use-suggestions.ts';
@@ -77,6 +78,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
           />
           <div class="composer-row">
             <AttachButton desk={desk} tab={tab} />
+            <ModelPicker desk={desk} tab={tab} conversation={conversation} />
             <TokenStatus status={conversation.status} />
             <span class="composer-hint" id="composer-hint">
               {toHint({ app, tab, conversation })}

@@ -25,7 +25,7 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
   const models = useModels(desk, tab.draft);
   const draft = tab.draft.value;
   const { index, isDismissed } = chosen.value.draft === draft ? chosen.value : { index: 0, isDismissed: false };
-  const offered = isDismissed ? [] : findSuggestions(draft, { models: models.value, saved: saved.value });
+  const offered = isDismissed ? [] : findSuggestions(draft, { models, saved: saved.value });
   const active = Math.min(index, Math.max(0, offered.length - 1));
   const take = (suggestion: Suggestion) => {
     tab.draft.value = suggestion.draft;
@@ -61,19 +61,12 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
 const isModified = ({ shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent) => shiftKey || altKey || ctrlKey || metaKey;
 
 /** The models that the daemon knows, read whenever a draft starts to name one. */
-function useModels(desk: Desk, draft: ReadonlySignal<string>): ReadonlySignal<readonly string[]> {
-  const found = useSignal<readonly string[]>([]);
+function useModels({ models }: Desk, draft: ReadonlySignal<string>): readonly string[] {
   const isAsked = isAboutModels(draft.value);
   useEffect(() => {
-    if (!isAsked) return;
-    desk.client.call('models.list', {}).then(
-      ({ models }) => {
-        found.value = models.map(({ id }) => id);
-      },
-      () => undefined, // without an answer there is nothing to offer
-    );
-  }, [desk, isAsked, found]);
-  return found;
+    if (isAsked) void models.refresh();
+  }, [models, isAsked]);
+  return models.rows.value.map(({ id }) => id);
 }
 
 /** Conversations that match the argument of `/resume`, read after a pause in typing. */
