@@ -60,6 +60,6 @@ test('a model that the daemon no longer knows leaves the choice as it was', asyn
     select.value = 'gone';
     select.dispatchEvent(new Event('change', { bubbles: true }));
   });
-  await page.getByText("Unknown model 'gone'").waitFor();
+  await page.locator('.composer .problem', { hasText: 'gone' }).waitFor();
   assert.equal(await picker.inputValue(), before);
 });
