@@ -167,7 +167,7 @@ function createTurns(
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
-  const compactions = new Compactions({ store, messages, models, windows, toolbox, clock, log });
+  const compactions = new Compactions({ store, messages, models, windows, toolbox, clock, ids, log });
   const commands = new Commands({ store, messages, settings, rewinds, forks, compactions, models, clock, ids, log });
   const heartbeats = new Heartbeats({
     workstreams,

@@ -80,7 +80,7 @@ export function collectAnswer(recorder: Pick<Recorder, 'emit'>) {
         return { message: unchanged, ...lost(first.finish, finish), spoke };
       }
       const cut = cutOf(finish) && ('again' as const);
-      const spent = sumOf(first.finish.usage, finish?.usage);
+      const spent = sumUsage(first.finish.usage, finish?.usage);
       return { message: { ...message(), cutPart: first.part }, finish, cut, spent, spoke };
     },
     partial: (): AssistantMessage | undefined =>
@@ -94,10 +94,11 @@ const cutOf = (finish: Finish | undefined): Cut | undefined => (finish?.reason =
 const lost = (first: Finish, second: Finish | undefined) => ({
   finish: first,
   cut: 'again' as const,
-  spent: sumOf(first.usage, second?.usage),
+  spent: sumUsage(first.usage, second?.usage),
 });
 
-const sumOf = (one: Usage, other: Usage | undefined): Usage => ({
+/** The tokens of both. */
+export const sumUsage = (one: Usage, other: Usage | undefined): Usage => ({
   promptTokens: one.promptTokens + (other?.promptTokens ?? 0),
   completionTokens: one.completionTokens + (other?.completionTokens ?? 0),
   cacheCreationTokens: one.cacheCreationTokens + (other?.cacheCreationTokens ?? 0),

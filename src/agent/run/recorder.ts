@@ -14,6 +14,12 @@ export interface NewApproval {
   expiresAtMs: number;
 }
 
+/** The tokens of requests, and whose they were. */
+export interface Spending {
+  usage: Usage;
+  model: Pick<Model, 'provider' | 'modelId' | 'price'>;
+}
+
 /** Changes that become true together: all of them are stored, or none. */
 export interface Step {
   events?: StreamEvent[];
@@ -32,15 +38,11 @@ export interface Step {
    * Of the latest request. `afterSeq`: the number of messages stored with the answer; absent in data of earlier
    * versions. `spent`: of all requests of the turn, if there was another.
    */
-  usage?: {
-    usage: Usage;
-    contextWindow: number;
-    afterSeq?: number;
-    spent?: Usage;
-    model: Pick<Model, 'provider' | 'modelId' | 'price'>;
-  };
+  usage?: Spending & { contextWindow: number; afterSeq?: number; spent?: Usage };
   /** The model reads less from now on. `RunContext.messages` has changed when the step is recorded. */
   cut?: ContextCut;
+  /** What the summary of the cut took. */
+  summarized?: Spending;
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */

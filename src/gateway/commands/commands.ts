@@ -79,7 +79,10 @@ export class Commands {
       edit: this.#taking(takeBack.edit),
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
-      compact: { when: 'idle', run: async (focus, workstream) => deps.compactions.start(workstream, focus) },
+      compact: {
+        when: 'idle',
+        run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),
+      },
     };
   }
 

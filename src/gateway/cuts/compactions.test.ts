@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { ProviderError } from '../../agent/providers/model.ts';
 import { calling, never } from '../testing/puppet-model.ts';
-import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { callerOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** Sends messages that are each answered by their text in capitals. */
 async function say(gateway: WholeGateway, ...messages: string[]): Promise<void> {
@@ -73,6 +74,23 @@ test('a summary is the same after a restart, and a rewind to before it brings th
     sent(gateway).map((text) => text.slice(0, 3)),
     ['axx', 'AXX', 'bxx', 'BXX', 'f'],
   );
+});
+
+test('the tokens of a summary count, and a restart keeps the count of the context', async () => {
+  await using gateway = await wholeGateway();
+  await say(gateway, `a${LONG}`, `b${LONG}`, 'c');
+  const tokens = async () => {
+    const { rows } = await gateway.call('usage.get', { by: 'principal' });
+    return rows.map(({ turns, inputTokens }) => ({ turns, inputTokens }));
+  };
+  const [before] = await tokens();
+  await compact(gateway);
+  const [after] = await tokens();
+  assert.deepEqual([before?.turns, after?.turns], [3, 4]);
+  assert.ok((after?.inputTokens ?? 0) > (before?.inputTokens ?? 0));
+  await say(gateway, 'd');
+  const counted = await gateway.store.db.selectFrom('workstreams').select('usage_json').executeTakeFirstOrThrow();
+  assert.equal(JSON.parse(counted.usage_json ?? '').afterSeq, 8);
 });
 
 test('/compact is refused during an answer, and says when there is nothing to do', async () => {
@@ -156,6 +174,41 @@ test('a process that dies when the summary is stored has one summary or none', a
   await compact(gateway);
   assert.equal((await cuts(gateway)).length, 1);
 });
+
+test('killed at any write of a run that is summarized: there is one summary or none, and the run ends well', async () => {
+  const found = new Set<number>();
+  let isOver = false;
+  for (let death = 1; !isOver; death += 1) {
+    await using gateway = await wholeGateway();
+    const wsId = await gateway.main();
+    await say(gateway, `Never use tabs. ${LONG}`, LONG);
+    const refusal = { about: 'window', maximum: 30_000 } as const;
+    gateway.puppet.turn(new ProviderError('refused', 'too long', { refusal }));
+    gateway.puppet.turn('S');
+    let writes = 0;
+    gateway.disk.diesAt = () => {
+      writes += 1;
+      return writes >= death;
+    };
+    const ends = async () => (await gateway.events(wsId)).filter((event) => isEnd(event)).length;
+    void gateway.gateway.dispatch('workstream.send', { wsId, message: 'c' }, callerOf());
+    await turnsUntil(async () => writes >= death || (await ends()) === 3, 'the end');
+    isOver = writes < death;
+    await gateway.crash();
+    await gateway.isIdle(wsId);
+    await say(gateway, 'd');
+    const events = await gateway.events(wsId);
+    const stored = await cuts(gateway);
+    found.add(stored.length);
+    assert.equal(events.filter(({ type }) => type === 'compacted').length, stored.length, `write ${death}`);
+    assert.equal(events.filter(({ type }) => type === 'error').length, 0, `write ${death}`);
+    assert.equal(await ends(), death === 1 ? 3 : 4, `write ${death}`);
+    assert.match(sent(gateway).join(), /Never use tabs\./, `write ${death}`);
+  }
+  assert.deepEqual(found, new Set([0, 1]));
+});
+
+const isEnd = (event: StreamEvent) => event.type === 'ws_state' && event.run !== undefined;
 
 test('after a refusal as too long, old outputs leave the context, and stay for people', async () => {
   let outputs = 0;

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import { type Model, type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
+import { type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
@@ -9,11 +9,13 @@ import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-c
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Messages } from '../history/messages.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { Store } from '../store/store.ts';
+import { addUsage } from '../usage/usage-rows.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { busy } from './busy.ts';
@@ -27,12 +29,15 @@ interface CompactionsDeps {
   windows: ModelWindows;
   toolbox: Pick<Toolbox, 'definitions'>;
   clock: Pick<Clock, 'now'>;
+  ids: Pick<Ids, 'id'>;
   log: Log;
 }
 
 interface Wish {
   /** What the summary should keep in particular; may be empty. */
   focus: string;
+  /** Who asked for it. */
+  principal: string;
   signal: AbortSignal;
 }
 
@@ -48,11 +53,11 @@ export class Compactions {
    * Begins to replace the older messages by a summary. Messages that arrive meanwhile wait, and a cancel stops it. Events
    * report the end. Throws BUSY while a run is in progress.
    */
-  start(workstream: Workstream, focus: string): void {
+  start(workstream: Workstream, wish: Omit<Wish, 'signal'>): void {
     if (workstream.busy) throw busy();
     const { log } = this.#deps;
     void workstream
-      .whileIdle((signal) => this.#attempt(workstream, { focus, signal }))
+      .whileIdle((signal) => this.#attempt(workstream, { ...wish, signal }))
       .catch((err: unknown) => log.warn({ err, wsId: workstream.data.wsId }, 'a conversation was not summarized'));
   }
 
@@ -69,24 +74,26 @@ export class Compactions {
     }
   }
 
-  async #compact(workstream: Workstream, { focus, signal }: Wish): Promise<boolean> {
-    const { store, messages, models, windows, toolbox, clock } = this.#deps;
+  async #compact(workstream: Workstream, { focus, principal, signal }: Wish): Promise<boolean> {
+    const { store, messages, models, windows, toolbox, clock, ids } = this.#deps;
     const { data } = workstream;
     const model = await models.resolve(summarizerOf(data.modelAlias, models));
-    const reader = await models.resolve(data.modelAlias ?? undefined);
-    const window = windows.of(reader);
+    const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
     const preambleBytes = bytesOfPreamble({ system: '', tools: toolbox.definitions() });
     const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
     const wish = { ...(focus !== '' && { focus }), begun, signal };
     const planned = await planCompaction(await messages.numbered(data), { model, window, preambleBytes, ...wish });
     if (!planned) return false;
     const loadContext = (of: WorkstreamData, pending: Cut): Promise<Message[]> => messages.context(of, pending);
-    const cut = await prepareContextCut(data, planned.cut, { store, loadContext, nowMs: clock.now() });
+    const nowMs = clock.now();
+    const cut = await prepareContextCut(data, planned.cut, { store, loadContext, nowMs });
     const bytes = preambleBytes + bytesOfMessages(cut.context);
-    const usage = { usage: estimateOf(bytes, window), contextWindow: window.size, model: nameOf(reader) };
+    const spender = { runId: ids.id('compact'), wsId: data.wsId, principal };
+    const spent = planned.summarized ? [addUsage(spender, planned.summarized, nowMs)] : [];
+    const usage = { usage: estimateOf(bytes, window), contextWindow: window.size };
     const status: StreamEvent = { type: 'status', ...statusOf(usage.usage, window.size, data.effort()) };
     await store.commit({
-      statements: [...cut.statements, setWorkstream(data.wsId, { usage_json: JSON.stringify(usage) })],
+      statements: [...cut.statements, ...spent, setWorkstream(data.wsId, { usage_json: JSON.stringify(usage) })],
       events: { wsId: data.wsId, events: [...planned.events, status] },
     });
     cut.apply([]);
@@ -99,8 +106,6 @@ export class Compactions {
     await this.#deps.store.commit({ events: { wsId: data.wsId, events: [event] } });
   }
 }
-
-const nameOf = ({ provider, modelId }: Model) => ({ provider, modelId });
 
 /** Until the next answer counts. */
 const estimateOf = (bytes: number, { bytesPerToken }: ModelWindow): Usage => ({

@@ -2,9 +2,17 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
+import type { Usage } from '../../agent/providers/model.ts';
 import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
-import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
+import {
+  type NewApproval,
+  type Recorder,
+  RunSuperseded,
+  type Spending,
+  type Step,
+  StepOutdated,
+} from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { prepareContextCut } from '../cuts/context-cut.ts';
@@ -22,7 +30,7 @@ import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
 interface RunObserver {
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
-  onUsage(usage: NonNullable<Step['usage']>): void;
+  onUsage(usage: Spending & { spent?: Usage }): void;
   onToolStarted(tool: string): void;
 }
 
@@ -251,7 +259,7 @@ export class LiveRun implements Recorder {
     if (step.messages?.some(({ role }) => role === 'assistant')) this.#partial = '';
     this.messages.push(...(step.messages ?? []));
     data.applyStep(step, at);
-    if (step.usage) observer.onUsage(step.usage);
+    for (const usage of [step.summarized, step.usage]) if (usage) observer.onUsage(usage);
     this.#applyApproval(step);
     if (!step.ended) return;
     const { startedMs } = this.run;

@@ -36,15 +36,16 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
+    ...(step.summarized ? [addUsage(run, step.summarized, nowMs)] : []),
     ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }
 
 const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowMs: number): Statement[] => {
-  const { usage, contextWindow } = spent;
+  const { usage, contextWindow, afterSeq } = spent;
   return [
-    setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow }) }),
+    setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow, afterSeq }) }),
     addUsage(run, spent, nowMs),
   ];
 };

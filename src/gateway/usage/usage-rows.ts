@@ -1,16 +1,19 @@
 import { sql } from 'kysely';
 import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
+import type { Usage } from '../../agent/providers/model.ts';
 import { microCostOf } from '../../agent/providers/prices/cost.ts';
-import type { Step } from '../../agent/run/recorder.ts';
+import type { Spending } from '../../agent/run/recorder.ts';
 import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { UsageTable } from '../store/schema/usage-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 
-type Spent = NonNullable<Step['usage']>;
-
 /** Adds the tokens of a model turn to those of its run. Rows outlive their workstream, because the money is spent. */
-export function addUsage(run: RunRecord, { usage, spent = usage, model }: Spent, nowMs: number): Statement {
+export function addUsage(
+  run: Pick<RunRecord, 'runId' | 'wsId' | 'principal'>,
+  { usage, spent = usage, model }: Spending & { spent?: Usage },
+  nowMs: number,
+): Statement {
   const cost = model.price ? microCostOf(spent, model.price, usage.promptTokens) : null;
   return {
     sql: ADD_SQL,

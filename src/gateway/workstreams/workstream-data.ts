@@ -52,7 +52,8 @@ export interface WorkstreamData {
   epoch: number;
   abortedLastRun: boolean;
   turnStart: TurnStart | undefined;
-  usage: Step['usage'];
+  /** When the model last answered, or as estimated after a cut. */
+  usage: Pick<NonNullable<Step['usage']>, 'usage' | 'contextWindow' | 'afterSeq'> | undefined;
   applyStep(step: Step, at: { lastOffset: number; nowMs: number }): void;
   /** The settings as columns. */
   settings(): Settings;

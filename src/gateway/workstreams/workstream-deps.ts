@@ -1,8 +1,8 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
-import type { Models } from '../../agent/providers/model.ts';
-import type { Step } from '../../agent/run/recorder.ts';
+import type { Models, Usage } from '../../agent/providers/model.ts';
+import type { Spending } from '../../agent/run/recorder.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -26,7 +26,7 @@ export interface WorkstreamObserver {
   onDropped(data: WorkstreamData, run: RunRecord): void;
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
-  onUsage(usage: NonNullable<Step['usage']>): void;
+  onUsage(usage: Spending & { spent?: Usage }): void;
   onToolStarted(tool: string): void;
   /** A user message was accepted and its run began. */
   onMessage(): void;

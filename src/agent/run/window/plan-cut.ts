@@ -1,6 +1,7 @@
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import type { Model } from '../../providers/model.ts';
 import { isLongOutput } from '../../shortened-output.ts';
+import type { Spending } from '../recorder.ts';
 import type { ModelWindow } from './model-windows.ts';
 import type { ContextCut, NumberedMessage } from './run-window.ts';
 import { type SummarySize, summarize } from './summary.ts';
@@ -9,6 +10,8 @@ import { bytesOfMessage, bytesOfMessages } from './token-count.ts';
 /** A cut, and the event that reports it. */
 export interface PlannedCut {
   cut: ContextCut;
+  /** What its summary took. */
+  summarized?: Spending;
   events: StreamEvent[];
 }
 
@@ -63,10 +66,12 @@ export async function planCompaction(
   if (!last || (all ? isSummarized : bytesOfMessages(messages) < least)) return undefined;
   await begun?.();
   const endsInTurn = !kept.some(({ role }) => role === 'user');
-  const summary = await summarize(messages, { model, size, focus, endsInTurn, signal });
+  const { message: summary, usage } = await summarize(messages, { model, size, focus, endsInTurn, signal });
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
-  return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event] };
+  const { provider, modelId, price } = model;
+  const summarized = { usage, model: { provider, modelId, ...(price && { price }) } };
+  return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event], summarized };
 }
 
 /** The summary of so little would hardly be shorter. */

@@ -20,7 +20,7 @@ function summarizer(answer: (request: ModelRequest) => string) {
   };
   const run = (messages: Message[], focus?: string) =>
     summarize(messages, { model, size: SIZE, focus, endsInTurn: true, signal: new AbortController().signal });
-  return { requests, run };
+  return { requests, run: async (...of: Parameters<typeof run>) => (await run(...of)).message, usageOf: run };
 }
 
 const textOf = ({ messages }: ModelRequest) => (messages[0]?.role === 'user' ? messages[0].content : '');
@@ -33,6 +33,19 @@ test('a long conversation is summarized part by part, each with the summary so f
   assert.match(textOf(requests[1] ?? assert.fail()), /<summary_so_far>\nsummary 1\n/);
   assert.match(content, new RegExp(`\n\nsummary ${requests.length}\n\n`));
   for (const request of requests) assert.deepEqual([request.tools, request.typedByPerson], [[], false]);
+});
+
+test('the tokens of all its requests are added up, even if a later one is refused', async () => {
+  const { requests, usageOf } = summarizer((request) => {
+    if (requests.indexOf(request) === 2) throw new ProviderError('refused', 'filtered');
+    return 'S';
+  });
+  const { usage } = await usageOf(Array.from({ length: 9 }, () => user('x'.repeat(1_000))));
+  const one = answerOf('').find((part) => part.type === 'finish')?.usage;
+  assert.deepEqual(
+    [requests.length, usage.promptTokens, usage.completionTokens],
+    [3, (one?.promptTokens ?? 0) * 2, (one?.completionTokens ?? 0) * 2],
+  );
 });
 
 test('the focus, the latest words of the person and the files are in it', async () => {

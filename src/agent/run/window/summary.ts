@@ -1,5 +1,6 @@
 import type { Message } from '../../message.ts';
-import { type Model, ProviderError } from '../../providers/model.ts';
+import { type Model, ProviderError, type Usage } from '../../providers/model.ts';
+import { sumUsage } from '../collect-answer.ts';
 import { findRules, newestLines } from './quotes.ts';
 import { shorten, toTranscript } from './transcript.ts';
 
@@ -23,29 +24,44 @@ interface Summarizing {
   signal: AbortSignal;
 }
 
+/** `usage`: of the requests so far. */
+interface Asking extends Summarizing {
+  usage: Usage;
+}
+
 type UserMessage = Extract<Message, { role: 'user' }>;
 
-/** The message that stands in place of others: what the model wrote about them, and what must survive word for word. */
-export async function summarize(messages: readonly Message[], options: Summarizing): Promise<UserMessage> {
-  const { size } = options;
+/** A message that stands in place of others, and the tokens that it took. */
+interface Summary {
+  message: UserMessage;
+  usage: Usage;
+}
+
+/** The message has what the model wrote about the others, and what must survive word for word. */
+export async function summarize(messages: readonly Message[], wanted: Summarizing): Promise<Summary> {
+  const { size } = wanted;
   const rules = newestLines(findRules(messages), size.rules);
   const files = findFiles(messages);
-  const text = await writeSummary(messages, options);
+  const asking: Asking = { ...wanted, usage: NOTHING };
+  const text = await writeSummary(messages, asking);
   const isTrusted = messages.every((message) => message.role !== 'user' || message.trusted);
-  return {
+  const message: UserMessage = {
     role: 'user',
     content: [
       '[Summary of the conversation so far. Its messages are no longer shown to you; the person still sees them.]',
       text,
       ...(rules.length > 0 ? [`Rules of the person, word for word:\n${toList(rules)}`] : []),
       ...(files.length > 0 ? [`Files read or changed so far:\n${toList(files)}`] : []),
-      ...(options.endsInTurn ? latestWords(messages, size) : []),
+      ...(wanted.endsInTurn ? latestWords(messages, size) : []),
       '[End of the summary.]',
     ].join('\n\n'),
     ...(isTrusted && { trusted: true }),
     summary: { rules, files },
   };
+  return { message, usage: asking.usage };
 }
+
+const NOTHING: Usage = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
 
 /** The last words of the person, which the agent is working on. */
 function latestWords(messages: readonly Message[], { text: bytes }: SummarySize): string[] {
@@ -69,19 +85,22 @@ function findFiles(messages: readonly Message[]): string[] {
 const LEAST_PART = 2_048;
 
 /** Asks the model, part after part. Without a usable answer, the beginnings of the messages have to do. */
-async function writeSummary(messages: readonly Message[], asked: Summarizing): Promise<string> {
-  const { size } = asked;
+async function writeSummary(messages: readonly Message[], asking: Asking): Promise<string> {
+  const { size } = asking;
   let summary = '';
   try {
     for (const part of toTranscript(messages, Math.max(LEAST_PART, size.part))) {
       const question = { summary, part, words: Math.floor(size.text / BYTES_PER_WORD) };
-      summary = shorten(await ask(question, asked), size.text);
+      summary = shorten(await ask(question, asking), size.text);
     }
     return summary;
   } catch (error) {
     if (!(error instanceof ProviderError) || error.kind !== 'refused') throw error;
     const isTooLong = error.refusal?.about === 'window' && size.part > LEAST_PART;
-    if (isTooLong) return writeSummary(messages, { ...asked, size: { ...size, part: Math.floor(size.part / 2) } });
+    if (isTooLong) {
+      asking.size = { ...size, part: Math.floor(size.part / 2) };
+      return writeSummary(messages, asking);
+    }
     return beginningsOf(messages, size.text);
   }
 }
@@ -94,10 +113,8 @@ interface Question {
   words: number;
 }
 
-async function ask(
-  { summary, part, words }: Question,
-  { model, focus, signal }: Pick<Summarizing, 'model' | 'focus' | 'signal'>,
-): Promise<string> {
+async function ask({ summary, part, words }: Question, asking: Asking): Promise<string> {
+  const { model, focus, signal } = asking;
   const content = [
     ...(summary === '' ? [] : [`<summary_so_far>\n${summary}\n</summary_so_far>`]),
     `<conversation>\n${part}</conversation>`,
@@ -109,7 +126,10 @@ async function ask(
     signal,
   );
   let text = '';
-  for await (const piece of parts) if (piece.type === 'content') text += piece.text;
+  for await (const piece of parts) {
+    if (piece.type === 'content') text += piece.text;
+    if (piece.type === 'finish') asking.usage = sumUsage(asking.usage, piece.usage);
+  }
   signal.throwIfAborted();
   if (text.trim() === '') throw new ProviderError('refused', 'The model wrote an empty summary.');
   return text.trim();
