@@ -1,6 +1,31 @@
 import { z } from 'zod';
 import { MessageFailure, RunOutcome } from './run-outcome.ts';
 
+/** Why a request to the model is repeated after a wait. */
+export const WaitReason = z
+  .enum([
+    'rate_limited',
+    'overloaded', // the upstream has too much to do
+    'unreachable',
+    'timeout',
+    'interrupted', // the answer ended before its first word
+  ])
+  .meta({ id: 'WaitReason' });
+export type WaitReason = z.infer<typeof WaitReason>;
+
+/** The subject of an `info` that reports more than its text. Clients decide by it. */
+export const InfoCode = z.enum([
+  'model_fallback', // another model answers for the rest of the run
+]);
+export type InfoCode = z.infer<typeof InfoCode>;
+
+const infoShape = {
+  message: z.string(),
+  code: InfoCode.optional(),
+  /** How important it is; absent means `info`. */
+  level: z.literal('warning').optional(),
+};
+
 /** The states of a workstream (spec http-and-sse, "States and transitions"). */
 export const WorkstreamState = z.enum(['idle', 'thinking', 'running', 'attention', 'error']);
 export type WorkstreamState = z.infer<typeof WorkstreamState>;
@@ -135,7 +160,7 @@ const told = { after_seq: z.int().min(0), created_ms: z.int().min(0) };
 /** A note between the messages of a conversation. It follows message `after_seq` (0: it comes first). */
 export const HistoryNote = z
   .discriminatedUnion('kind', [
-    z.object({ ...told, kind: z.literal('info'), message: z.string() }),
+    z.object({ ...told, ...infoShape, kind: z.literal('info') }),
     /** `damaged`: replaces a note that is damaged in the database. */
     z.object({ ...told, kind: z.literal('error'), message: z.string(), damaged: z.literal(true).optional() }),
     /** From here on, the model reads this summary in place of the messages up to `to_seq`. */
@@ -222,7 +247,24 @@ export const STREAM_EVENTS = {
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
   }),
-  info: event('info', { message: z.string() }),
+  info: event('info', infoShape),
+  /**
+   * The model's server refused or did not answer, and the request is repeated at `until_ms`, or earlier after
+   * `workstream.proceed`.
+   */
+  wait_start: event('wait_start', {
+    reason: WaitReason,
+    /** The error, for people. */
+    message: z.string(),
+    until_ms: z.int().min(0),
+    /** The number of the attempt that follows, from 2, and of the last one. */
+    attempt: z.int().min(2),
+    attempts: z.int().min(2),
+    /** The model that is waited for. */
+    model_alias: z.string(),
+  }),
+  /** The wait is over: the request is repeated, or the run was stopped. */
+  wait_stop: event('wait_stop', {}),
   /** `damaged`: replaces events that are damaged in the database. */
   error: event('error', { message: z.string(), damaged: z.literal(true).optional() }),
   /** Clears the display: histories begin after message `after_seq`. */

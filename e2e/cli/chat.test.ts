@@ -9,7 +9,7 @@ import { openTerminal, type TerminalUnderTest } from '../support/clients/termina
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
-import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -63,6 +63,19 @@ test('one key approves, and exactly the shown command runs', async () => {
   chat.type('y');
   const rows = await chat.until((seen) => has('It ran.')(seen) && isQuiet(seen), 'the end');
   for (const line of ['? May the agent do this?', '✔ Approved: bash', '  ran']) assert.ok(rows.includes(line), line);
+});
+
+test('a wait for the model is shown, and Enter ends it', async () => {
+  await using chat = await openChat();
+  model.when('in a hurry', fail(429, { retryAfterSecs: 250, message: 'slow down' }));
+  chat.type('in a hurry\r');
+  const rows = await chat.until(has('Enter tries now · Ctrl-C stops it'), 'the wait');
+  assert.ok(rows.some((row) => /is at its rate limit\. Next attempt in 4 min.* \(2 of 6\)\./.test(row)));
+  assert.ok(rows.some((row) => /^… .* answered 429: slow down$/.test(row)));
+  model.when('in a hurry', say('Quick.'));
+  chat.type('\r');
+  const end = await chat.until((seen) => has('Quick.')(seen) && isQuiet(seen), 'the answer');
+  assert.ok(!end.some((row) => row.includes('slow down')));
 });
 
 test('a question that another client decides disappears', async () => {

@@ -212,7 +212,7 @@ async function inTime<T>({ clock }: WholeGateway, work: Promise<T>): Promise<T> 
 
 /** The message selects the behaviour: the model talks, calls the named tool once, or answers until it is stopped. */
 const model: Model = {
-  ...{ alias: 'puppet', provider: 'puppet', modelId: 'puppet', contextWindow: 100_000 },
+  ...{ alias: 'puppet', provider: 'puppet', modelId: 'puppet', family: 'puppet', fallback: [], contextWindow: 100_000 },
   async *stream(request: ModelRequest, signal: AbortSignal) {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const [word = ''] = asked?.role === 'user' ? asked.content.split(' ') : [];

@@ -8,6 +8,7 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { takingBackCalls } from './taking-back-calls.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
@@ -109,21 +110,6 @@ async function calledOff() {
 
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
 
-/** A session with one answered message. */
-async function talked(): Promise<string> {
-  const wsId = await newSession();
-  await call('agent', { sessionKey: wsId, message: 'hi', idempotencyKey: key() });
-  return wsId;
-}
-
-/** A session whose only message failed. */
-async function refusedMessage(): Promise<string> {
-  const [wsId, runId] = [await newSession(), key()];
-  await call('chat.send', { sessionKey: wsId, message: 'refuse it', idempotencyKey: runId });
-  await call('agent.wait', { runId, timeoutMs: 60_000 });
-  return wsId;
-}
-
 /** A successful call of each method. */
 const METHODS: Record<MethodName, () => Promise<unknown>> = {
   connect: () => open(),
@@ -207,13 +193,9 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     await call('workstream.approve', { wsId, approvalId, approved: false, feedback: 'no' });
   },
   'workstream.cancel': async () => call('workstream.cancel', { wsId: await newSession() }),
+  ...takingBackCalls({ call, newSession, key }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
-  'workstream.rewind': async () => call('workstream.rewind', { wsId: await talked(), turns: 1 }),
-  'workstream.retry': async () => call('workstream.retry', { wsId: await talked() }),
-  'workstream.edit': async () => call('workstream.edit', { wsId: await talked(), seq: 1, message: 'hello' }),
-  'workstream.remove': async () => call('workstream.remove', { wsId: await refusedMessage(), seq: 1 }),
-  'workstream.fork': async () => call('workstream.fork', { wsId: await talked() }),
   'approval.list': () => nothing('approval.list'),
   async 'approval.resolve'() {
     const { approvalId } = await waitingApproval();

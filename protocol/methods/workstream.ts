@@ -216,6 +216,18 @@ export const workstreamContracts = {
     params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }).meta({ id: 'WorkstreamCancelParams' }),
     result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
   }),
+  'workstream.proceed': contract({
+    summary: 'End a wait for the model’s server: the request is repeated at once.',
+    scope: 'write',
+    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamProceedParams' }),
+    result: z
+      .strictObject({
+        status: z.literal('ok'),
+        /** False: there was no wait to end. */
+        wasWaiting: z.boolean(),
+      })
+      .meta({ id: 'WorkstreamProceedResult' }),
+  }),
   'workstream.command': contract({
     summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',

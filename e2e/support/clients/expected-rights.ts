@@ -16,7 +16,14 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
     ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'sessions.patch', 'sessions.reset', 'sessions.compact'],
-    ...['workstream.create', 'workstream.update', 'workstream.send', 'workstream.cancel', 'workstream.command'],
+    ...[
+      'workstream.create',
+      'workstream.update',
+      'workstream.send',
+      'workstream.cancel',
+      'workstream.proceed',
+      'workstream.command',
+    ],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     'workstream.close',
   ],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createAnswerMeter } from './answer-limits.ts';
 
 const upstream = { provider: 'openai-compatible', baseUrl: 'http://gpu.lan/v1', keyName: '' };
-const limits = { betweenSecs: 60, maxChars: 1_000, maxToolCalls: 2 };
+const limits = { betweenSecs: 60, maxChars: 1_000, maxToolCalls: 2, retrySecs: 300 };
 const meter = () => createAnswerMeter(limits, upstream);
 const ended = (what: string) => ({
   kind: 'over_limit',

@@ -15,7 +15,7 @@ export interface ModelChoice {
   apiKey?: string;
   /** Where the key comes from, for people: the variable, or config.json. */
   keyName: string;
-  settings: Pick<ModelConfig, 'images' | 'contextWindow' | 'maxOutputTokens' | 'temperature' | 'price'>;
+  settings: Pick<ModelConfig, 'images' | 'contextWindow' | 'maxOutputTokens' | 'temperature' | 'price' | 'fallback'>;
 }
 
 interface Known {
@@ -132,12 +132,14 @@ const settingsOf = ({
   maxOutputTokens,
   temperature,
   price,
+  fallback,
 }: ModelConfig): ModelChoice['settings'] => ({
   ...(price && { price }),
   ...(images !== undefined && { images }),
   ...(contextWindow !== undefined && { contextWindow }),
   ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   ...(temperature !== undefined && { temperature }),
+  ...(fallback !== undefined && { fallback }),
 });
 
 /** Used when no variable is known to hold the key. */

@@ -35,6 +35,24 @@ export interface Usage {
   reasoningTokens?: number;
 }
 
+/** A wait before a request is repeated. */
+export interface Pause {
+  /** Why the last attempt failed. */
+  error: ProviderError;
+  untilMs: number;
+  /** The number of the attempt that follows, and of the last one. */
+  attempt: number;
+  attempts: number;
+}
+
+/** How a caller waits between attempts. Without it, each wait just takes its time. */
+export interface Patience {
+  /** Another model may answer instead, so only short waits are worth it. */
+  hasFallback: boolean;
+  /** Resolves when the next attempt may begin. Rejects with the signal's reason. */
+  wait(pause: Pause, signal: AbortSignal): Promise<void>;
+}
+
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
 
 /** A part of a model's answer. `finish` comes exactly once, at the end. */
@@ -54,11 +72,15 @@ export interface Model {
   contextWindow: number;
   /** Undefined when unknown. */
   price?: Price | undefined;
+  /** Models of one family can continue each other's runs. */
+  family: string;
+  /** Aliases of the models that may answer instead, best first. */
+  fallback: readonly string[];
   /**
    * Streams one answer. Aborting the signal closes the upstream socket and ends the iteration with the signal's reason.
    * Throws `ProviderError` for all upstream failures, even after parts have been delivered.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  stream(request: ModelRequest, signal: AbortSignal, patience?: Patience): AsyncIterable<ModelPart>;
 }
 
 export type ProviderErrorKind =
@@ -71,6 +93,12 @@ export type ProviderErrorKind =
   | 'circuit_open'
   | 'refused'; // the upstream rejected the request as invalid
 
+/** What is known of a failure beyond its kind. */
+export type ProviderErrorDetail =
+  | 'overloaded' // the upstream has too much to do
+  | 'no_credit' // the account has nothing left
+  | 'no_model'; // the upstream does not have the model
+
 /** An upstream failure, described for people; never contains a key. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
@@ -80,17 +108,25 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Why the request was refused, if the upstream says so. Only for the kind `refused`. */
   readonly refusal: Refusal | undefined;
+  readonly detail: ProviderErrorDetail | undefined;
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryable?: boolean; retryAfterMs?: number; refusal?: Refusal | undefined; cause?: unknown } = {},
+    options: {
+      retryable?: boolean;
+      retryAfterMs?: number;
+      refusal?: Refusal | undefined;
+      detail?: ProviderErrorDetail | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.kind = kind;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.refusal = options.refusal;
+    this.detail = options.detail;
   }
 }
 

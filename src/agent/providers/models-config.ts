@@ -20,6 +20,8 @@ export const ModelConfig = z.object({
   temperature: z.number().min(0).max(2).optional(),
   /** Replaces the list price of a hosted model. */
   price: Price.optional(),
+  /** Aliases of the models that answer when this one cannot, best first. */
+  fallback: z.array(z.string().min(1)).max(8).optional(),
 });
 export type ModelConfig = z.infer<typeof ModelConfig>;
 
@@ -32,12 +34,27 @@ export const AnswerLimits = z.object({
   /** Text, reasoning and tool arguments together. */
   maxChars: z.int().min(1_000).max(64_000_000).default(4_000_000),
   maxToolCalls: z.int().min(1).max(1_000).default(128),
+  /** The longest wait before a refused request is repeated, also if the server asks for more. */
+  retrySecs: z.number().min(0).max(86_400).default(300),
 });
 export type AnswerLimits = z.infer<typeof AnswerLimits>;
 
+/** Models by alias. A fallback has to be another one of them. */
+const ModelConfigs = z.record(z.string().min(1), ModelConfig).superRefine((models, context) => {
+  const known = Object.keys(models);
+  for (const [alias, { fallback = [] }] of Object.entries(models)) {
+    fallback.forEach((name, index) => {
+      const others = known.filter((other) => other !== alias);
+      if (others.includes(name)) return;
+      const message = `no other model has the alias "${name}"; use ${others.join(', ') || 'the alias of a second model'}`;
+      context.addIssue({ code: 'custom', path: [alias, 'fallback', index], message });
+    });
+  }
+});
+
 /** The section of config.json about models. */
 export const ModelsConfig = z.object({
-  models: z.record(z.string().min(1), ModelConfig).optional(),
+  models: ModelConfigs.optional(),
   /** An alias of `models`, or `provider/model`. */
   defaultModel: z.string().min(1).optional(),
   answers: AnswerLimits.prefault({}),

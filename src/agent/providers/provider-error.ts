@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EgressError } from '../../egress/guarded-egress.ts';
-import { ProviderError } from './model.ts';
+import { ProviderError, type ProviderErrorDetail } from './model.ts';
 import { readRefusal } from './refusals/read-refusal.ts';
 import { type Refusal, refusalWords } from './refusals/refusal.ts';
 
@@ -60,28 +60,43 @@ function fromStatus(
   const retryAfterMs = retryAfterOf(failure.responseHeaders);
   const later = retryAfterMs === undefined ? {} : { retryAfterMs };
   if (isAboutTheKey(status, failure.message)) return refusedKey(status, upstream);
+  const text = failure.responseBody ?? said;
   if (status === 429 || status === 529) {
-    const exhausted = /insufficient_quota/.test(failure.responseBody ?? said);
-    return new ProviderError('rate_limited', answered, { retryable: !exhausted, ...later });
+    const exhausted = /insufficient_quota/.test(text);
+    const detail = exhausted ? 'no_credit' : overloadIn(status, text);
+    return new ProviderError('rate_limited', answered, { retryable: !exhausted, detail, ...later });
   }
   if (status === 408) return new ProviderError('timeout', answered, { retryable: true, ...later });
   const refusal = refusalOf(status, `${failure.message}\n${failure.responseBody ?? ''}`);
-  if (status < 500 || refusal?.about === 'window') return refused(answered, refusal);
-  return new ProviderError('unreachable', answered, { retryable: true, ...later });
+  if (status < 500 || refusal?.about === 'window') return refused(answered, refusal, refusalDetail(status, text));
+  return new ProviderError('unreachable', answered, { retryable: true, detail: overloadIn(status, text), ...later });
 }
 
 const refusalOf = (status: number, text: string): Refusal | undefined =>
   readRefusal(text) ?? (status === 413 ? { about: 'window' } : undefined);
 
-const refused = (answered: string, refusal: Refusal | undefined): ProviderError =>
-  new ProviderError('refused', refusal ? `${refusalWords(refusal)} ${answered}` : answered, { refusal });
+const refused = (answered: string, refusal: Refusal | undefined, detail?: ProviderErrorDetail): ProviderError =>
+  new ProviderError('refused', refusal ? `${refusalWords(refusal)} ${answered}` : answered, { refusal, detail });
+
+const overloadIn = (status: number | undefined, text: string) =>
+  status === 529 || /overloaded/i.test(text) ? ('overloaded' as const) : undefined;
+
+function refusalDetail(status: number, text: string): ProviderErrorDetail | undefined {
+  if (status === 402) return 'no_credit';
+  return status === 404 || NO_MODEL.test(text) ? 'no_model' : undefined;
+}
+
+/** How OpenAI, Anthropic, Google, vLLM, Ollama and OpenRouter say it. */
+const NO_MODEL =
+  /model_not_found|model_not_available|(the )?model [^.]{0,120}(does not exist|not found|not exist|has been (deprecated|retired))|is not a valid model/i;
 
 function fromConnection(
   code: string | undefined,
   { said, upstream, started }: { said: string; upstream: Upstream; started: boolean },
 ): ProviderError {
   const name = nameOf(upstream);
-  const options = { retryable: true, ...(code !== undefined && { cause: code }) };
+  const detail = overloadIn(undefined, said);
+  const options = { retryable: true, detail, ...(code !== undefined && { cause: code }) };
   if (code !== undefined && /^UND_ERR_.*_TIMEOUT$/.test(code)) {
     return new ProviderError('timeout', `${name} did not answer in time.`, options);
   }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../clock.ts';
-import { ProviderError } from './model.ts';
+import { type Patience, ProviderError } from './model.ts';
 import { begun, withRetries } from './retry.ts';
 
-function setUp({ random = 0.5 } = {}) {
+function setUp({ random = 0.5, patience }: { random?: number; patience?: Patience } = {}) {
   const slept: number[] = [];
   const clock: Clock = {
     now: () => 0,
@@ -24,7 +24,7 @@ function setUp({ random = 0.5 } = {}) {
         yield step;
       }
     }
-    const deps = { clock, random: () => random, signal: abort.signal };
+    const deps = { clock, random: () => random, signal: abort.signal, maxWaitMs: 60_000, patience };
     try {
       for await (const part of await withRetries(() => begun(attempt()), deps)) parts.push(part);
       return { parts, tried };
@@ -76,13 +76,13 @@ test('an error that will not pass is not repeated', async () => {
   assert.deepEqual(await setUp().read([[bug], ['never']]), { parts: [], tried: 1, error: bug });
 });
 
-test('the wait that the server requests is respected, up to a minute', async () => {
+test('the wait that the server requests is respected, up to the limit', async () => {
   const { read, slept } = setUp();
   await read([[down(60_000)], ['a']]);
   assert.deepEqual(slept, [60_000]);
 });
 
-test('a server that requests more than a minute is not retried', async () => {
+test('a server that requests a longer wait than the limit is not retried', async () => {
   const { read, slept } = setUp();
   const error = down(60_001);
   assert.deepEqual([await read([[error], ['never']]), slept], [{ parts: [], tried: 1, error }, []]);
@@ -93,4 +93,52 @@ test('aborting ends the waiting with the reason', async () => {
   abort.abort(new Error('cancelled'));
   const { error, tried } = await read([[down()], ['never']]);
   assert.deepEqual([error, tried], [abort.signal.reason, 1]);
+});
+
+const limited = (more: { retryAfterMs?: number; detail?: 'overloaded' } = {}) =>
+  new ProviderError('rate_limited', 'slow down', { retryable: true, ...more });
+
+/** Waits no time, and notes each wait. */
+function noted({ hasFallback = false } = {}) {
+  const pauses: string[] = [];
+  const patience: Patience = {
+    hasFallback,
+    async wait({ error, untilMs, attempt, attempts }) {
+      pauses.push(`${error.kind} until ${untilMs}, then ${attempt}/${attempts}`);
+    },
+  };
+  return { pauses, patience };
+}
+
+test('a rate limit gets six attempts, and the caller is told of each wait', async () => {
+  const { pauses, patience } = noted();
+  const failures = Array.from({ length: 7 }, () => [limited()]);
+  const { tried, error } = await setUp({ patience }).read(failures);
+  assert.deepEqual([tried, error?.toString()], [6, 'ProviderError: slow down']);
+  assert.deepEqual(pauses, [
+    'rate_limited until 500, then 2/6',
+    'rate_limited until 1000, then 3/6',
+    'rate_limited until 2000, then 4/6',
+    'rate_limited until 4000, then 5/6',
+    'rate_limited until 8000, then 6/6',
+  ]);
+});
+
+test('with a fallback, only short waits are worth it, and none for an overloaded server', async () => {
+  const { pauses, patience } = noted({ hasFallback: true });
+  const read = (...failures: Error[]) => setUp({ patience }).read(failures.map((failure) => [failure]));
+  const tries = [
+    await read(limited(), limited(), limited(), limited()),
+    await read(limited({ retryAfterMs: 20_000 }), limited({ retryAfterMs: 20_001 }), limited()),
+    await read(limited({ detail: 'overloaded' }), limited()),
+  ];
+  assert.deepEqual(
+    tries.map(({ tried }) => tried),
+    [3, 2, 1],
+  );
+  assert.deepEqual(pauses, [
+    'rate_limited until 500, then 2/3',
+    'rate_limited until 1000, then 3/3',
+    'rate_limited until 20000, then 2/3',
+  ]);
 });

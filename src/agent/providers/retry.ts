@@ -1,25 +1,37 @@
 import type { Clock } from '../../clock.ts';
-import { ProviderError } from './model.ts';
+import { type Patience, type Pause, ProviderError } from './model.ts';
+
+interface Retrying {
+  clock: Clock;
+  random: () => number;
+  signal: AbortSignal;
+  /** The longest wait between two attempts. */
+  maxWaitMs: number;
+  patience?: Patience | undefined;
+  onRetry?: (error: ProviderError) => void;
+}
 
 /**
- * Retries up to three attempts in total, if the upstream may recover. Does not retry if the upstream asks for a wait of
- * more than a minute. An attempt has to resolve with the first part of its answer, because nothing may be retried after
- * it.
+ * Retries if the upstream may recover: up to three attempts in total, six for a rate limit. Does not retry if the
+ * upstream asks for a longer wait than `maxWaitMs`, or if another model can answer sooner. An attempt has to resolve with
+ * the first part of its answer, because nothing may be retried after it.
  */
-export async function withRetries<T>(
-  attempt: () => Promise<T>,
-  deps: { clock: Clock; random: () => number; signal: AbortSignal; onRetry?: (error: ProviderError) => void },
-): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<T>, deps: Retrying): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await attempt();
     } catch (error) {
-      const waitMs = waitBeforeNext(error, tried, deps.random);
-      if (waitMs === undefined) throw error;
-      if (error instanceof ProviderError) deps.onRetry?.(error);
-      await deps.clock.sleep(waitMs, deps.signal);
+      const next = nextAttempt(error, tried, deps);
+      if (!next) throw error;
+      deps.onRetry?.(next.error);
+      await rest(next, deps);
     }
   }
+}
+
+function rest({ waitMs, ...pause }: Next, { clock, signal, patience }: Retrying): Promise<void> {
+  if (!patience) return clock.sleep(waitMs, signal);
+  return patience.wait({ ...pause, untilMs: clock.now() + Math.ceil(waitMs) }, signal);
 }
 
 /** Waits for the first item. The others are passed on by the iteration itself, so that they cost nothing more. */
@@ -38,12 +50,28 @@ export async function begun<T>(items: AsyncGenerator<T>): Promise<AsyncIterable<
 }
 
 const MAX_ATTEMPTS = 3;
+/** A limit passes, while a server that does not respond may stay away. */
+const RATE_LIMITED_ATTEMPTS = 6;
 const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 60_000;
+/** Longer waits are not worth it if another model can answer. */
+const WAIT_BEFORE_FALLBACK_MS = 20_000;
 
-function waitBeforeNext(error: unknown, tried: number, random: () => number): number | undefined {
-  if (!(error instanceof ProviderError) || !error.retryable || tried >= MAX_ATTEMPTS) return undefined;
+interface Next extends Omit<Pause, 'untilMs'> {
+  waitMs: number;
+}
+
+function nextAttempt(
+  error: unknown,
+  tried: number,
+  { random, maxWaitMs, patience }: Pick<Retrying, 'random' | 'maxWaitMs' | 'patience'>,
+): Next | undefined {
+  if (!(error instanceof ProviderError) || !error.retryable) return undefined;
+  const hasFallback = patience?.hasFallback ?? false;
+  if (hasFallback && error.detail === 'overloaded') return undefined;
+  const attempts = error.kind === 'rate_limited' && !hasFallback ? RATE_LIMITED_ATTEMPTS : MAX_ATTEMPTS;
+  if (tried >= attempts) return undefined;
   const backoffMs = FIRST_WAIT_MS * 2 ** (tried - 1) * (0.5 + random());
   const waitMs = Math.max(backoffMs, error.retryAfterMs ?? 0);
-  return waitMs > MAX_WAIT_MS ? undefined : waitMs;
+  const longest = hasFallback ? Math.min(maxWaitMs, WAIT_BEFORE_FALLBACK_MS) : maxWaitMs;
+  return waitMs > longest ? undefined : { error, attempt: tried + 1, attempts, waitMs };
 }

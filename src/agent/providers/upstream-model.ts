@@ -87,16 +87,19 @@ export function createUpstreamModel(
     onOutcome(error);
     if (error?.kind === 'refused') isOutdated = true; // the server may have another model by now
   };
-  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> => {
+  const stream: Model['stream'] = (request, signal, patience) => {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
     const settings = limitsOf(choice);
     const askOnce = () => attempt({ ...settings, ...request }, signal);
-    const askPatiently = () => withRetries(askOnce, { clock, random, signal, onRetry });
+    const maxWaitMs = limits.retrySecs * 1000;
+    const askPatiently = () => withRetries(askOnce, { clock, random, signal, maxWaitMs, patience, onRetry });
     return throughBreaker(breaker, askPatiently, { signal, onEnd });
   };
   return {
     alias: choice.alias,
     provider: choice.provider,
+    family: familyOf(choice),
+    fallback: choice.settings.fallback ?? [],
     get modelId() {
       return described?.modelId ?? choice.modelId ?? '';
     },
@@ -111,6 +114,10 @@ export function createUpstreamModel(
     stream,
   };
 }
+
+/** A hosted provider understands the reasoning of all its models. Of other servers only the same one does. */
+const familyOf = ({ provider, baseUrl }: ModelChoice): string =>
+  provider === 'openai-compatible' ? `${provider} ${baseUrl}` : provider;
 
 /**
  * Opens the model once, because opening costs as much as a request. A model of the SDK has a single `fetch`, so the

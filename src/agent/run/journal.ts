@@ -16,6 +16,7 @@ export type JournalEntry =
   | { kind: 'accepted' }
   | { kind: 'started' }
   | { kind: 'model_called'; afterSeq: number }
+  | { kind: 'fell_back'; model: string } // this model answers for the rest of the run
   | { kind: 'model_answered'; calls: ToolCall[]; cut?: Cut }
   | { kind: 'approval_asked'; approvalId: string; question: 'tools' | 'outcome'; digests: Record<string, string> }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
@@ -64,6 +65,8 @@ export interface Progress {
   repeats: Repeats;
   /** The limit that ends the run after one more answer. */
   wrapUp: { limit: RunLimit; isAnswered: boolean } | undefined;
+  /** The alias of the model that answers instead of the workstream's. */
+  fallback: string | undefined;
 }
 
 export const newProgress = (): Progress => ({
@@ -79,6 +82,7 @@ export const newProgress = (): Progress => ({
   previousCut: undefined,
   repeats: newRepeats(),
   wrapUp: undefined,
+  fallback: undefined,
 });
 
 const CLEARED: Decision = { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
@@ -93,6 +97,9 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       return;
     case 'model_called':
       modelCalled(progress, entry.afterSeq);
+      return;
+    case 'fell_back':
+      progress.fallback = entry.model;
       return;
     case 'model_answered':
       modelAnswered(progress, entry);

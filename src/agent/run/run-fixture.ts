@@ -235,6 +235,8 @@ function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model
     alias: 'scripted',
     provider: 'test',
     modelId: 'scripted',
+    family: 'test',
+    fallback: [],
     contextWindow,
     async *stream(request, signal) {
       requests.push({ ...request, messages: [...request.messages] });

@@ -1,5 +1,6 @@
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
+import { type ModelWait, toWaitText } from '../../../protocol/text/wait-words.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -19,6 +20,7 @@ export type Mode =
 
 export interface ChatSituation {
   transcript: Pick<Transcript, 'liveLines' | 'question' | 'state' | 'isWaiting'>;
+  wait: ModelWait | undefined;
   connection: ConnectionStatus;
   mode: Mode;
   editor: Pick<LineEditor, 'text' | 'cursor'>;
@@ -28,6 +30,7 @@ export interface ChatSituation {
   hint: string | undefined;
   /** Since the current state began. */
   seconds: number;
+  nowMs: number;
   /** Completions of the word that is being typed. */
   completions: readonly { name: string; summary: string }[];
 }
@@ -59,14 +62,24 @@ export function toChatView(situation: ChatSituation, { paint, columns, rows }: S
 const promptOf = (mode: Mode, paint: Paint): string =>
   mode.kind === 'remark' && mode.remark === undefined ? paint('yellow', 'remark › ') : paint(['bold', 'cyan'], '› ');
 
-function toStatusLines({ connection, transcript, sending, seconds }: ChatSituation, paint: Paint): string[] {
+function toStatusLines(
+  { connection, transcript, wait, sending, seconds, nowMs }: ChatSituation,
+  paint: Paint,
+): string[] {
   if (connection.kind !== 'open') {
     return [paint('yellow', '! Disconnected. Nothing is lost: the chat continues when the connection is back.')];
   }
   if (sending !== undefined) return [paint('dim', `sending: ${toSafeText(sending).split('\n')[0]}`)];
+  if (wait) return toWaitLines(wait, nowMs).map((line) => paint('yellow', line));
   const word = transcript.isWaiting ? 'thinking' : STATES[transcript.state];
   return word === undefined ? [] : [paint('dim', `${word}… ${seconds} s · Ctrl-C stops it`)];
 }
+
+const toWaitLines = (wait: ModelWait, nowMs: number): string[] => [
+  `… ${toSafeText(wait.message).replaceAll('\n', ' ')}`,
+  toSafeText(toWaitText(wait, nowMs)),
+  'Enter tries now · Ctrl-C stops it',
+];
 
 const STATES: Record<WorkstreamState, string | undefined> = {
   idle: undefined,

@@ -60,6 +60,8 @@ export function toTurnLines(
 
 /** An event that is neither a part of an answer nor a question. */
 export type Notice = StreamEventOf<
+  | 'wait_start'
+  | 'wait_stop'
   | 'status'
   | 'info'
   | 'error'

@@ -59,6 +59,7 @@ function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
     history: ['before'],
     onHistory: () => undefined,
     timers,
+    now: () => 1_000,
     upload: () => assert.fail('no upload'),
     newKey: () => 'k1',
     onOpen: () => undefined,

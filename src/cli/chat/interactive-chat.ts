@@ -11,6 +11,7 @@ import type { PathUpload } from '../upload.ts';
 import { attach, isAttach } from './attach.ts';
 import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
+import { runLocalCommand } from './local-commands.ts';
 import { findCommands, isCommand } from './slash-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
@@ -23,6 +24,8 @@ interface InteractiveChatDeps {
   history: readonly string[];
   onHistory(lines: readonly string[]): void;
   timers: Timers;
+  /** Milliseconds since 1970. */
+  now(): number;
   newKey(): string;
   upload: PathUpload;
   onOpen(talk: Talk): void;
@@ -98,6 +101,8 @@ export class InteractiveChat {
       editor: this.#mode.kind === 'remark' && this.#mode.remark !== undefined ? NOTHING_TYPED : this.#editor,
       sending: this.#sending,
       hint: this.#hint,
+      wait: this.talk.wait,
+      nowMs: this.#deps.now(),
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
       completions: this.#mode.kind === 'message' ? findCommands(text).map(toCompletion) : [],
     };
@@ -195,8 +200,10 @@ export class InteractiveChat {
       return;
     }
     const line = text.trim();
-    if (line === '') this.#deps.client.retryNow();
-    if (line === '') return;
+    if (line === '') {
+      this.#hurry();
+      return;
+    }
     if (this.#sending !== undefined) {
       this.#hint = 'The previous message is still being sent.';
       return;
@@ -205,27 +212,19 @@ export class InteractiveChat {
     if (!this.#runLocally(line)) this.#submit(line);
   }
 
+  /** Ends whatever waits for a time to pass. */
+  #hurry(): void {
+    this.#deps.client.retryNow();
+    if (this.talk.wait) this.#attempt(this.talk.tryNow());
+  }
+
   #runLocally(line: string): boolean {
-    const { transcript } = this.talk;
     if (isAttach(line)) {
       this.#sending = line;
       this.#attempt(attach(this.talk, line));
       return true;
     }
-    switch (line) {
-      case '/quit':
-      case '/exit':
-        this.#deps.onLeave();
-        return true;
-      case '/output':
-      case '/thought': {
-        const text = line === '/output' ? transcript.lastOutput : transcript.lastThought;
-        transcript.print(text === '' ? ['(nothing yet)'] : toSafeText(text).trimEnd().split('\n'));
-        return true;
-      }
-      default:
-        return false;
-    }
+    return runLocalCommand(line, { transcript: this.talk.transcript, onLeave: this.#deps.onLeave });
   }
 
   #submit(line: string): void {

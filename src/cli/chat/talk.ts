@@ -3,9 +3,13 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Attachment, StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
+import { type ModelWait, toWaitLine } from '../../../protocol/text/wait-words.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { PathUpload } from '../upload.ts';
-import { type AutoApprove, toAutoApproveLines } from './chat-header.ts';
+import type { AutoApprove } from './chat-header.ts';
+import { followSettings } from './chat-settings.ts';
+import { followWaits } from './model-wait.ts';
 import { createTranscript, type Transcript, type TranscriptDeps } from './transcript.ts';
 
 interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'grow' | 'isInteractive'> {
@@ -19,8 +23,6 @@ interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'grow' | 'i
   onChange(): void;
 }
 
-const toAutoApprove = (isOn: boolean, untilMs: number | undefined): AutoApprove => ({ isOn, untilMs });
-
 /** `busy`: a run is in progress, and the message was not accepted. */
 export type SendOutcome = 'sent' | 'busy';
 
@@ -32,6 +34,8 @@ export interface Talk {
   readonly workdir: string;
   readonly autoApprove: AutoApprove;
   readonly usage: StatusRecord | undefined;
+  /** Why the model is asked again later, and when. */
+  readonly wait: ModelWait | undefined;
   /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
   readonly opened: Promise<void>;
   send(message: string): Promise<SendOutcome>;
@@ -39,6 +43,8 @@ export interface Talk {
   attach(file: string): Promise<Attachment>;
   command(line: string): Promise<void>;
   cancel(force: boolean): Promise<void>;
+  /** Ends a wait for the model. */
+  tryNow(): Promise<void>;
   decide(decision: ParamsInput<'approval.resolve'>): Promise<void>;
   close(): void;
 }
@@ -52,32 +58,29 @@ export function openTalk(deps: TalkDeps): Talk {
   const isMyRun = (runId: string) => runs.has(runId) || remarks.isShown();
   const isMyDecision = (approvalId: string) => decisions.has(approvalId);
   const transcript = createTranscript({ screen, sheet, grow, isInteractive, isMyRun, isMyDecision });
-  const settings = { name: '', model: '', workdir: '', autoApprove: toAutoApprove(false, undefined) };
+  const waits = followWaits((wait) => {
+    if (!isInteractive) transcript.print([toSafeText(wait.message), toSafeText(toWaitLine(wait))]);
+  });
+  const settings = followSettings((lines) => transcript.print(lines), sheet);
   let usage: StatusRecord | undefined;
   const opened = Promise.withResolvers<void>();
   let isOpen = false;
   const subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
-      const { workstream, model, workdir, status } = snapshot;
-      const autoApprove = toAutoApprove(workstream.skipPermissions, workstream.skipPermissionsUntilMs);
-      Object.assign(settings, { name: workstream.name, model, workdir, autoApprove });
-      usage = status;
+      settings.open(snapshot);
+      usage = snapshot.status;
       if (!isOpen) deps.onOpen?.(talk);
       isOpen = true;
+      waits.reset();
       transcript.onSnapshot(snapshot);
       opened.resolve();
       onChange();
     },
     onEvent(event) {
-      if (event.type === 'settings_changed') {
-        const { autoApprove: before } = settings;
-        const autoApprove = toAutoApprove(event.skip_permissions, event.skip_permissions_until_ms);
-        Object.assign(settings, { name: event.name, model: event.model, autoApprove });
-        const isNew = !before.isOn || before.untilMs !== autoApprove.untilMs;
-        if (isNew) transcript.print(toAutoApproveLines(autoApprove, sheet().paint));
-      }
+      settings.read(event);
       if (event.type === 'status') usage = event;
       remarks.read(event);
+      waits.read(event);
       transcript.onEvent(event);
       onChange();
     },
@@ -88,16 +91,19 @@ export function openTalk(deps: TalkDeps): Talk {
   const talk: Talk = {
     transcript,
     get name() {
-      return settings.name;
+      return settings.current.name;
     },
     get model() {
-      return settings.model;
+      return settings.current.model;
     },
     get workdir() {
-      return settings.workdir;
+      return settings.current.workdir;
     },
     get autoApprove() {
-      return settings.autoApprove;
+      return settings.current.autoApprove;
+    },
+    get wait() {
+      return waits.current;
     },
     get usage() {
       return usage;
@@ -110,6 +116,9 @@ export function openTalk(deps: TalkDeps): Talk {
     },
     async cancel(force) {
       await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
+    },
+    async tryNow() {
+      await untilAnswered(() => client.call('workstream.proceed', { wsId }));
     },
     decide: (decision) => decide(client, decision, decisions),
     close: () => subscription.close(),

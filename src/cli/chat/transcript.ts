@@ -138,8 +138,7 @@ class LoggedTranscript implements Transcript {
   }
 
   flush(): void {
-    const lines = this.#turn?.takeFinished() ?? [];
-    if (lines.length > 0) this.#printAnswer(lines);
+    this.#printAnswer(this.#turn?.takeFinished() ?? []);
   }
 
   liveLines(maxRows: number): string[] {
@@ -162,6 +161,7 @@ class LoggedTranscript implements Transcript {
   }
 
   #printAnswer(lines: readonly string[]): void {
+    if (lines.length === 0) return;
     const turn = this.#turn;
     const apart = this.#hasPrinted && turn?.hasPrinted !== true;
     const block = apart ? ['', ...lines] : lines;
@@ -200,8 +200,7 @@ class LoggedTranscript implements Transcript {
   #endAnswer(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
-    const lines = turn.end();
-    if (lines.length > 0) this.#printAnswer(lines);
+    this.#printAnswer(turn.end());
     if (turn.thought !== '') this.lastThought = turn.thought;
     this.#turn = undefined;
   }
@@ -295,6 +294,8 @@ class LoggedTranscript implements Transcript {
         break;
       case 'history':
         for (const lines of toHistoryLines(event, this.#deps.sheet())) this.print(lines);
+        break;
+      default: // `openTalk` reads the others
     }
   }
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { systemClock } from '../../clock.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
@@ -109,6 +110,7 @@ async function chatOnTerminal({
     history: historyFile === undefined ? [] : await readInputHistory(historyFile),
     onHistory: (lines) => historyFile !== undefined && void writeInputHistory(historyFile, lines),
     timers: systemTimers,
+    now: systemClock.now,
     newKey,
     upload,
     onOpen(talk) {

@@ -1,6 +1,7 @@
 import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
+import { toWaitLine } from '../../../protocol/text/wait-words.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
@@ -100,6 +101,10 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
         return [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`];
       case 'approval_resolved':
         return [toDecisionText(kinds.get(event.approval_id) ?? 'tools', event)];
+      case 'wait_start':
+        return [`… ${toSafeText(event.message)}`, `… ${toSafeText(toWaitLine(event))}`];
+      case 'info':
+        return event.level === 'warning' ? [`! ${toSafeText(event.message)}`] : [];
       case 'error':
         return [`✖ ${toSafeText(event.message)}`];
       default:

@@ -8,7 +8,7 @@ import { tempDir } from '../../testing/temp-store.ts';
 import { type Config, loadConfig, parseConfig } from './config.ts';
 
 const DEFAULTS: Config = {
-  answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128 },
+  answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
   tools: { sandbox: 'auto', timeoutSecs: 120 },
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
@@ -43,7 +43,7 @@ test('every setting can be set', () => {
   const settings: Config = {
     models: { fast: { provider: 'openai-compatible', model: 'qwen3', baseUrl: 'http://10.0.0.2:8000/v1' } },
     defaultModel: 'fast',
-    answers: { firstSecs: 900, betweenSecs: 1.5, maxChars: 100_000, maxToolCalls: 10 },
+    answers: { firstSecs: 900, betweenSecs: 1.5, maxChars: 100_000, maxToolCalls: 10, retrySecs: 300 },
     tools: { sandbox: 'required', timeoutSecs: 30 },
     server: {
       host: '0.0.0.0',
@@ -174,4 +174,16 @@ test('no method weighs more than the smallest allowed burst', () => {
   const heaviest = Math.max(...Object.values<Contract>(CONTRACTS).map(({ weight = 1 }) => weight));
   assert.ok(heaviest <= parse(inbound(10)).config.server.inbound.burst);
   assert.throws(() => parse(inbound(9)), { message: /server\.inbound\.burst/ });
+});
+
+test('a fallback has to be the alias of another model', () => {
+  const spare = { provider: 'demo' };
+  const read = (fallback: string[]) =>
+    parseConfig(JSON.stringify({ models: { main: { provider: 'demo', fallback }, spare } }), 'config.json');
+  assert.deepEqual(read(['spare']).config.models?.main?.fallback, ['spare']);
+  for (const name of ['main', 'spar', 'openai/gpt']) {
+    assert.throws(() => read(['spare', name]), {
+      message: `config.json cannot be used: models.main.fallback.1: no other model has the alias "${name}"; use spare.`,
+    });
+  }
 });

@@ -84,7 +84,11 @@ function toNote(
     const { type: kind, to_seq, messages, summary } = event;
     return [{ ...told, kind, to_seq, messages, summary }];
   }
-  if (event.type !== 'approval_resolved') return [{ ...told, kind: event.type, message: event.message }];
+  if (event.type === 'info') {
+    const { type: kind, ...info } = event;
+    return [{ ...told, ...info, kind }];
+  }
+  if (event.type === 'error') return [{ ...told, kind: event.type, message: event.message }];
   const { approval_id, approved, always, feedback, by } = event;
   const asked = approvals.get(approval_id);
   if (!asked) return [];

@@ -64,6 +64,10 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       if (await workstreams.isStored(wsId)) throw new GatewayError('INVALID_REQUEST', 'No session');
       throw new GatewayError('NOT_FOUND', 'Unknown workstream');
     },
+    'workstream.proceed': async ({ wsId }) => {
+      const { current } = await workstreams.get(wsId);
+      return { status: 'ok', wasWaiting: current?.waits.tryNow() ?? false };
+    },
     'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
       await commands.run(await workstreams.get(wsId), command, callerOf(call));

@@ -1,6 +1,7 @@
 import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Decision } from '../../agent/run/journal.ts';
+import { createRunModel } from '../../agent/run/model/run-model.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
@@ -73,7 +74,15 @@ const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
   get effort() {
     return live.run.request.effort ?? data.effort();
   },
-  model: () => deps.models.resolve(data.modelAlias ?? undefined),
+  model: createRunModel({
+    models: deps.models,
+    chosen: () => data.modelAlias ?? undefined,
+    progress: live.progress,
+    recorder: live,
+    waits: live.waits,
+    clock: deps.clock,
+    log: deps.log,
+  }),
 });
 
 const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({

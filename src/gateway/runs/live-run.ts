@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Usage } from '../../agent/providers/model.ts';
 import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
+import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import {
   type NewApproval,
@@ -56,6 +57,8 @@ export class LiveRun implements Recorder {
   readonly ended: Promise<RunResult>;
   /** Resolves when the run was stopped and only its end is left to record, which the store currently refuses. */
   readonly stalled: Promise<void>;
+  /** Its waits for the model. */
+  readonly waits = new RunWaits();
   readonly #deps: LiveRunDeps;
   readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<RunResult>();

@@ -26,6 +26,8 @@ export function puppetModels() {
     alias,
     provider: 'puppet',
     modelId: alias,
+    family: 'puppet',
+    fallback: [],
     contextWindow: 100_000,
     async *stream(request, signal) {
       requests.push({ ...request, messages: request.messages.map(asRead) });

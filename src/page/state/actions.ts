@@ -27,6 +27,9 @@ export function createActions(port: SubmitPort) {
     cancel: (tab: Tab, force: boolean) =>
       attempt(tab, () => client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) })),
 
+    /** Ends a wait for the model. */
+    tryNow: (tab: Tab) => attempt(tab, () => client.call('workstream.proceed', { wsId: tab.wsId })),
+
     decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
       attempt(tab, () => client.call('approval.resolve', decision)),
 

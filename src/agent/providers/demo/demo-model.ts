@@ -22,6 +22,8 @@ export function createDemoModel({ clock }: { clock: Clock }): Model {
     alias: 'demo',
     provider: 'demo',
     modelId: 'demo',
+    family: 'demo',
+    fallback: [],
     contextWindow: CONTEXT_WINDOW,
     price: { input: 0, output: 0 },
     async *stream(request, signal) {

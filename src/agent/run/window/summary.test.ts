@@ -12,7 +12,7 @@ const SIZE = { part: 4_000, text: 2_000, rules: 1_000 };
 function summarizer(answer: (request: ModelRequest) => string) {
   const requests: ModelRequest[] = [];
   const model: Model = {
-    ...{ alias: 's', provider: 'test', modelId: 's', contextWindow: 0 },
+    ...{ alias: 's', provider: 'test', modelId: 's', contextWindow: 0, family: 'test', fallback: [] },
     async *stream(request) {
       requests.push(request);
       yield* answerOf(answer(request));

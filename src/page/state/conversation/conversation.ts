@@ -10,6 +10,7 @@ import type {
   StreamEventOf,
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
+import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
@@ -33,6 +34,8 @@ export interface Conversation {
   readonly state: WorkstreamState;
   /** The model has not started to answer yet. */
   readonly waiting: boolean;
+  /** Why the model is asked again later, and when. */
+  readonly wait: ModelWait | undefined;
   readonly blocks: readonly Block[];
   /** The oldest stored message shown; older ones are read `before` it. */
   readonly firstSeq: number | undefined;
@@ -62,6 +65,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     autoApprove: { isOn: workstream.skipPermissions, untilMs: workstream.skipPermissionsUntilMs },
     state: workstream.state,
     waiting: false,
+    wait: undefined,
     blocks: asked,
     firstSeq: messages[0]?.seq,
     truncated,
@@ -82,11 +86,15 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return { ...now, waiting: true };
     case 'thinking_stop':
       return { ...now, waiting: false };
+    case 'wait_start':
+      return { ...now, wait: event };
+    case 'wait_stop':
+      return { ...now, wait: undefined };
     case 'reasoning':
     case 'content':
       return { ...now, waiting: false, blocks: addDelta(blocks, event, key) };
     case 'stream_end':
-      return { ...now, waiting: false, blocks: endAnswer(blocks, event.interrupted === true) };
+      return { ...now, waiting: false, wait: undefined, blocks: endAnswer(blocks, event.interrupted === true) };
     case 'status':
       return { ...now, status: toStatus(event) };
     case 'tool_info':
@@ -182,7 +190,7 @@ function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, k
   const told = blocks.at(-1);
   const isNew = failure !== undefined && !(told?.kind === 'note' && told.level === 'error');
   const all: readonly Block[] = isNew ? [...blocks, { kind: 'note', key, level: 'error', text: failure }] : blocks;
-  return { ...now, state, waiting: false, blocks: all };
+  return { ...now, state, waiting: false, wait: undefined, blocks: all };
 }
 
 /** Finds the message of the run. Stored messages have no run id; the last one is used. */

@@ -12,6 +12,7 @@ import { toTitle } from './approval-card.tsx';
 import { BlockView } from './block-view.tsx';
 import { InConversation, rememberedOf } from './conversation-context.ts';
 import { useBlockWindow } from './use-block-window.ts';
+import { WaitNotice } from './wait-notice.tsx';
 import { Welcome } from './welcome.tsx';
 
 interface TranscriptProps {
@@ -66,7 +67,8 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
             )}
             <div class="undrawn" style={{ height: `${below}px` }} />
             {isSending && <div class="block user sending">{tab.sending.value}</div>}
-            {conversation.waiting && <Waiting />}
+            {conversation.wait && <WaitNotice wait={conversation.wait} app={app} desk={desk} tab={tab} />}
+            {conversation.waiting && !conversation.wait && <Waiting />}
           </div>
         </div>
         {!following.isFollowing.value && <WayBack pending={pending} jump={following.jump} />}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { fail, say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+test('a wait for the model is shown with its end, survives a reload, and ends by "Try now" or "Stop"', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'waiting');
+  model.when('are you there', fail(429, { retryAfterSecs: 250, message: 'slow down' }));
+  await send(page, 'are you there');
+  const notice = page.getByRole('region', { name: 'Waiting for the model' });
+  await notice.getByText(/is at its rate limit\. Next attempt in 4 min( \d+ s)? \(2 of 6\)\./).waitFor();
+  await notice.getByText(/answered 429: slow down/).waitFor();
+  await page.reload();
+  await notice.waitFor();
+
+  model.when('are you there', say('I am.'));
+  await button(page, 'Try now').click();
+  await page.getByText('I am.').first().waitFor();
+  await state(page, 'idle');
+  assert.equal(await notice.count(), 0);
+
+  model.when('and now', fail(529, { retryAfterSecs: 250, message: 'too much' }));
+  await send(page, 'and now');
+  await notice.getByText(/answered 529: too much/).waitFor();
+  await notice.getByRole('button', { name: 'Stop' }).click();
+  await state(page, 'idle');
+  assert.equal(await notice.count(), 0);
+});
