@@ -14,10 +14,9 @@ export const WaitReason = z
 export type WaitReason = z.infer<typeof WaitReason>;
 
 /** The subject of an `info` that reports more than its text. Clients decide by it. */
-export const InfoCode = z.enum([
+const InfoCode = z.enum([
   'model_fallback', // another model answers for the rest of the run
 ]);
-export type InfoCode = z.infer<typeof InfoCode>;
 
 const infoShape = {
   message: z.string(),
