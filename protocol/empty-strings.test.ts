@@ -12,8 +12,11 @@ const NON_EMPTY = [
   ),
   ...['thinkingLevel', 'verboseLevel'].map((field) => `sessions.patch ${field}`),
 ];
-/** Here the empty string is a value, which removes the name. */
-const VALUES = ['workstream.update name', 'cron.update patch.name'];
+/** Here the empty string is a value, which removes the name, or belongs to the content of a conversation. */
+const VALUES = [
+  ...['workstream.update name', 'cron.update patch.name', 'workstream.import conversation.files.base64'],
+  ...['reasoning', 'notice', 'notSandboxed'].map((field) => `workstream.import conversation.messages.${field}`),
+];
 /** Here the handler treats an empty string like a missing one. */
 const SAME = ['cron.add name'];
 

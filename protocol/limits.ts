@@ -22,6 +22,12 @@ export const LIMITS = {
   /** Concurrent uploads of one principal; each may take an hour, and disk space. */
   uploadsAtOnce: 20,
   attachmentsPerMessage: 10,
+  /** An exported conversation, with the bytes of its files. */
+  conversationFileBytes: 64 * 1024 * 1024,
+  conversationFileMessages: 20_000,
+  conversationFileNotes: 10_000,
+  /** Conversations of this size that are imported at the same time. */
+  importsAtOnce: 2,
   pendingAttachments: 10,
   maxBufferedBytes: 1_572_864,
   tickIntervalMs: 30_000,

@@ -18,7 +18,8 @@ const InfoCode = z.enum([
   'model_fallback', // another model answers for the rest of the run
 ]);
 
-const infoShape = {
+/** The fields of an `info`, also as a note. */
+export const infoShape = {
   message: z.string(),
   code: InfoCode.optional(),
   /** How important it is; absent means `info`. */

@@ -267,7 +267,7 @@ function packagesOf(file: string): string[] {
 
 function specifiersOf(file: string): string[] {
   const source = readFileSync(path.join(ROOT, file), 'utf8');
-  return [...source.matchAll(/(?:\bfrom|\bimport) ?\(?'([^']+)'/g)].map(([, name = '']) => name);
+  return [...source.matchAll(/(?<![./])\b(?:from|import) ?\(?'([^']+)'/g)].map(([, name = '']) => name);
 }
 
 /** The longest folder of the table that contains the file. */

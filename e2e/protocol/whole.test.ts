@@ -4,6 +4,8 @@ import { GATEWAY_EVENTS } from '../../protocol/events/gateway.ts';
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
 import type { NodeInvokeRequest, NodePairing } from '../../protocol/methods/node.ts';
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
+import { sampleConversation } from '../support/clients/sample-conversation.ts';
+import { untilFound } from '../support/clients/until-found.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
@@ -44,17 +46,8 @@ async function waitingApproval() {
   const wsId = await newSession();
   await call('chat.send', { sessionKey: wsId, message: 'change it', idempotencyKey: key() });
   const isHere = async () => (await call('approval.list', { wsId })).approvals[0];
-  const approval = await within(until(isHere), 60_000, () => 'an approval');
+  const approval = await within(untilFound(operator, isHere), 60_000, () => 'an approval');
   return { wsId, approvalId: approval.approvalId };
-}
-
-/** Repeats a query until it finds something. */
-async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await operator.call('health'); // a round trip, which lets events happen
-  }
 }
 
 /** A machine that requests pairing. */
@@ -196,6 +189,11 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   ...takingBackCalls({ call, newSession, key }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
+  'workstream.export': async () => {
+    const { wsId } = await call('workstream.import', { conversation: sampleConversation() });
+    return call('workstream.export', { wsId });
+  },
+  'workstream.import': () => call('workstream.import', { conversation: sampleConversation() }),
   'approval.list': () => nothing('approval.list'),
   async 'approval.resolve'() {
     const { approvalId } = await waitingApproval();

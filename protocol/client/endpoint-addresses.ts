@@ -30,6 +30,10 @@ export const endpoints: Addresses = {
     content: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content' },
     remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}' },
   },
+  conversation: {
+    export: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/export' },
+    import: { verb: 'post', path: '/v1/api/workstreams/import' },
+  },
   events: {
     events: { verb: 'get', path: '/v1/api/events' },
     global: { verb: 'get', path: '/v1/api/events/global' },

@@ -29,6 +29,8 @@ export interface Endpoint<
   answers?: A;
   /** The request is a form with one part per field, not JSON. */
   body?: 'multipart';
+  /** The largest body, if it is more than `LIMITS.maxPayloadBytes`. */
+  bodyBytes?: number;
   /** Refuse a form, because its fields would be ignored silently. */
   jsonOnly?: true;
   /** Error statuses with their body text, for the documents. */

@@ -1,5 +1,6 @@
 import { attachmentEndpoints } from './attachment.ts';
 import { authEndpoints } from './auth.ts';
+import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
@@ -9,6 +10,7 @@ import { workstreamEndpoints } from './workstream.ts';
 export const ENDPOINTS = {
   workstream: workstreamEndpoints,
   attachment: attachmentEndpoints,
+  conversation: conversationEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,
   health: healthEndpoints,

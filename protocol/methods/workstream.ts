@@ -3,6 +3,7 @@ import { contract } from '../contract.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
+import { portableContracts } from './conversation/portable.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
 
 const Count = z.int().min(0);
@@ -237,6 +238,7 @@ export const workstreamContracts = {
     serial: ({ wsId }: { wsId: string }) => wsId,
   }),
   ...takingBackContracts,
+  ...portableContracts,
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',

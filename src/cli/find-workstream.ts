@@ -19,11 +19,21 @@ const SHORTEST_PREFIX = 3;
  * Undefined if none matches; throws UsageError if several do.
  */
 export async function findWorkstream(client: Client, name: string): Promise<string | undefined> {
+  const found = await findAnywhere(client, name);
+  return found && (found.isOpen ? found.wsId : reopen(client, found.wsId));
+}
+
+/** Finds it without opening it. Throws UsageError if none matches. */
+export async function locateWorkstream(client: Client, name: string): Promise<string> {
+  return (await findAnywhere(client, name))?.wsId ?? (await refuse(client, name));
+}
+
+async function findAnywhere(client: Client, name: string): Promise<{ wsId: string; isOpen: boolean } | undefined> {
   const { workstreams: loaded } = await client.call('workstream.list', {});
   const open = loaded.find((row) => row.sessionKey === name || row.wsId === name);
-  if (open) return open.wsId;
+  if (open) return { wsId: open.wsId, isOpen: true };
   const closed = await findStored(client, name);
-  if (closed !== undefined) return reopen(client, closed);
+  if (closed !== undefined) return { wsId: closed, isOpen: false };
   const { workstreams: saved } = await client.call('workstream.saved', { limit: SAVED });
   const rows = [...loaded, ...saved];
   const wsId =
@@ -31,14 +41,15 @@ export async function findWorkstream(client: Client, name: string): Promise<stri
       rows.filter((row) => isExactly(row, name)),
       name,
     ) ?? findByPrefix(rows, name);
-  if (wsId === undefined) return undefined;
-  return loaded.some((row) => row.wsId === wsId) ? wsId : reopen(client, wsId);
+  return wsId === undefined ? undefined : { wsId, isOpen: loaded.some((row) => row.wsId === wsId) };
 }
 
 /** Like `findWorkstream`, but throws UsageError if none matches. */
 export async function getWorkstream(client: Client, name: string): Promise<string> {
-  const wsId = await findWorkstream(client, name);
-  if (wsId !== undefined) return wsId;
+  return (await findWorkstream(client, name)) ?? refuse(client, name);
+}
+
+async function refuse(client: Client, name: string): Promise<never> {
   const { workstreams } = await client.call('workstream.list', {});
   const names = workstreams.map(toLabel).join(', ');
   throw new UsageError(

@@ -16,6 +16,7 @@ import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
 import type { TargetFlags } from './connect.ts';
 import { addCronCommands } from './cron-commands.ts';
 import { addNodeCommands } from './node-commands.ts';
+import { addPortableCommands } from './portable-commands.ts';
 import { toReport } from './report-error.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
@@ -120,6 +121,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   addUsage(program, { root, around });
   addConformance(program);
   addToken(program, { root, around });
+  addPortableCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
   return program;

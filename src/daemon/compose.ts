@@ -242,6 +242,7 @@ function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps)
     streams: gateway.streams,
     defer: gateway.defer,
     attachments: gateway.attachments,
+    exports: gateway.exports,
     bodies,
     metrics: gateway.metrics,
     originPolicy,

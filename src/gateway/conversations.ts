@@ -20,6 +20,8 @@ import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Metrics } from './metrics.ts';
 import { observeWorkstreams } from './observer.ts';
+import { Exports } from './portable/exports.ts';
+import { Imports } from './portable/imports.ts';
 import { Approvals } from './runs/approvals.ts';
 import { recoverRuns, restoreState } from './runs/recovery.ts';
 import { Runs } from './runs/runs.ts';
@@ -144,29 +146,34 @@ function createTalks(
   const deliveries = new DeliveryQueue({ channels, store, clock, log });
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
-  return { workstreams, sessions, channels, deliveries, snapshots, streams, unseenRuns };
+  const exports = new Exports({ workstreams, messages, notes, attachments });
+  return { workstreams, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns };
 }
 type Talks = ReturnType<typeof createTalks>;
 
-type TurnDeps = Pick<GatewayDeps, 'store' | 'models' | 'toolbox' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'>;
+type TurnDeps = Pick<
+  GatewayDeps,
+  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
+>;
 
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
-  records: Pick<Records, 'messages' | 'always' | 'systemEvents' | 'windows'>;
+  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'systemEvents' | 'windows'>;
   talks: Pick<Talks, 'workstreams' | 'channels'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(
-  { store, models, toolbox, live, hostTimeZone, clock, ids, log }: TurnDeps,
+  { store, models, toolbox, workdirs, live, hostTimeZone, clock, ids, log }: TurnDeps,
   { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
-  const { messages, always, systemEvents, windows } = records;
+  const { messages, attachments, always, systemEvents, windows } = records;
   const { workstreams, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
+  const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
   const compactions = new Compactions({ store, messages, models, windows, toolbox, clock, ids, log });
   const commands = new Commands({ store, messages, settings, rewinds, forks, compactions, models, clock, ids, log });
   const heartbeats = new Heartbeats({
@@ -199,6 +206,7 @@ function createTurns(
     settings,
     rewinds,
     forks,
+    imports,
     commands,
     heartbeats,
     cron,

@@ -13,6 +13,7 @@ import { createIdempotency } from './idempotency.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
 import { joinNouns } from './nouns.ts';
+import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { EventStreams } from './streams/event-streams.ts';
@@ -26,6 +27,7 @@ export interface Gateway {
   metrics: Metrics;
   health: Health;
   attachments: Attachments;
+  exports: Exports;
   sockets: GatewayServer;
   /** Reconciles what the previous process left. Serve nothing before it resolves. */
   recover(): Promise<void>;
@@ -75,6 +77,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     metrics,
     health,
     attachments,
+    exports: conversations.talks.exports,
     sockets,
     async recover() {
       await nouns.recover();

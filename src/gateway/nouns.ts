@@ -80,8 +80,8 @@ export function joinNouns(
   const { store, storePath, models, nodes, workdirs, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, notes, always, attachments, systemEvents } = records;
-  const { workstreams, sessions, channels, deliveries, snapshots } = talks;
-  const { runs, settings, rewinds, forks, commands, heartbeats, cron, approvals } = turns;
+  const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
+  const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
   return join({
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
@@ -118,6 +118,8 @@ export function joinNouns(
         settings,
         rewinds,
         forks,
+        exports,
+        imports,
         always,
         folders: new Folders({ store, workdirs }),
         snapshots,

@@ -8,13 +8,21 @@ const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 
 const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello\r\n--x--\r\n';
 
+/** The required fields of all endpoints. */
+const JSON_BODY = JSON.stringify({
+  approved: true,
+  format: 'headgate-conversation',
+  version: 1,
+  messages: [{ role: 'user', createdMs: 1, content: 'hi' }],
+});
+
 test('every endpoint row is served', async () => {
   const answer = () => Promise.reject(new GatewayError('BUSY', 'reached'));
   const attachments = { receive: answer, list: answer, open: answer, remove: answer };
-  await using edge = await httpEdge({ answer, attachments });
+  await using edge = await httpEdge({ answer, attachments, exports: { open: answer } });
   for (const { verb, path, answers, body: kind } of rows) {
     if (answers === 'event-stream') continue;
-    const body = kind === 'multipart' ? FORM : verb === 'post' ? '{"approved":true}' : '';
+    const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';
     const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
     const headers = { authorization: 'Bearer approve', 'content-type': type };
     const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path, headers, body });

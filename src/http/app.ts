@@ -6,6 +6,7 @@ import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
+import type { Exports } from '../gateway/portable/exports.ts';
 import type { EventStreams } from '../gateway/streams/event-streams.ts';
 import type { Log } from '../log.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
@@ -19,12 +20,14 @@ import { type Answer, createRespond, type HttpMetrics, type Respond } from './ex
 import { createExpressClasses, type EdgeHandler, type ExpressClasses } from './express-classes.ts';
 import { createGate, type Gate, preflight } from './gate.ts';
 import { fail, type Guarded, guard } from './guard.ts';
+import { createLargeBodies } from './input/large-bodies.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
 import type { Page } from './page.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRouters, type FindRouter } from './routers.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { authRoutes } from './routes/auth.ts';
+import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
@@ -37,6 +40,7 @@ export interface HttpDeps {
   streams: EventStreams;
   defer: Defer;
   attachments: AttachmentService;
+  exports: Pick<Exports, 'open'>;
   bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
@@ -122,6 +126,7 @@ type ApiDeps = Pick<
   | 'clientAddress'
   | 'streams'
   | 'attachments'
+  | 'exports'
   | 'bodies'
   | 'defer'
   | 'metrics'
@@ -133,14 +138,16 @@ type ApiDeps = Pick<
 
 /** The Routers of the API: every row with its handler, behind the guard. */
 function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
-  const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, bodies } = deps;
+  const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, bodies } = deps;
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
-  const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), respond, log };
-  const bindings: Binding[] = [...workstreamRoutes, ...authRoutes, ...healthRoutes, ...added];
+  const admitBody = createLargeBodies((req) => bodies.mayTakeLong(req));
+  const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), admitBody, respond, log };
+  const bindings: Binding[] = [...workstreamRoutes, ...importRoutes, ...authRoutes, ...healthRoutes, ...added];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
+    exportRoute({ exports, respond }),
     ...attachmentRoutes({ attachments, bodies, respond }),
     streamOf({ endpoint: eventsEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: eventsEndpoints.global, open: streamStates }, streamDeps),

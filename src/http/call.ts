@@ -12,12 +12,15 @@ import { type Exchange, empty, json } from './exchange.ts';
 import { attempt, type FailDeps, fail, type Guarded } from './guard.ts';
 import { isMultipart, readBody, UNREADABLE } from './input/body.ts';
 import { keyOf, queryOf, read } from './input/fields.ts';
+import type { AdmitBody } from './input/large-bodies.ts';
 
 export interface CallDeps extends Pick<FailDeps, 'respond' | 'log'> {
   dispatch: Dispatch;
   clientAddress: ClientAddress;
   /** Aborts when the client's connection closes. */
   disconnectSignalOf(socket: Socket): AbortSignal;
+  /** For endpoints with large bodies. */
+  admitBody: AdmitBody;
 }
 
 type Fields = Record<string, unknown>;
@@ -57,7 +60,9 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       const { req } = exchange;
       if (!hasBody(endpoint.verb)) return ask(exchange, caller, queryOf(exchange));
       if (endpoint.jsonOnly && isMultipart(req.headers['content-type'])) throw noForm();
+      if (endpoint.bodyBytes !== undefined) deps.admitBody(req, exchange.res);
       readBody(req, {
+        most: endpoint.bodyBytes,
         take(input) {
           attempt(exchange, () => ask(exchange, caller, input), input === UNREADABLE ? hinting : plain);
         },

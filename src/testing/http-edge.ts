@@ -54,6 +54,7 @@ export async function httpEdge(
     streams: NO_STREAMS,
     defer: createEndOfTurn().defer,
     attachments: NO_ATTACHMENTS,
+    exports: NO_EXPORTS,
     bodies,
     metrics: {
       httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),
@@ -137,6 +138,8 @@ const unused = () => {
 };
 const notHere = () => Promise.reject(new Error('no attachments'));
 const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove: notHere };
+
+const NO_EXPORTS = { open: notHere };
 
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
 

@@ -11,7 +11,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
     ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
-    ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'node.list', 'node.describe'],
+    ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
+    ...['node.list', 'node.describe'],
   ],
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
@@ -25,7 +26,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       'workstream.command',
     ],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
-    'workstream.close',
+    ...['workstream.import', 'workstream.close'],
   ],
   approve: [
     ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -48,9 +49,10 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
+    'GET /v1/api/workstreams/{ws_id}/export',
   ],
   write: [
-    ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close'],
+    ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',

@@ -33,6 +33,8 @@ interface SpawnOptions {
   uid?: number | undefined;
   /** A file descriptor that it inherits as `INHERITED_FD`, as from a careless parent. */
   descriptor?: number | undefined;
+  /** Written to its stdin. */
+  input?: string | undefined;
 }
 
 /** High enough that Node does not check it at startup. */
@@ -56,6 +58,7 @@ export async function spawnHeadgate({
   cwd = ROOT,
   uid,
   descriptor,
+  input = '',
 }: SpawnOptions): Promise<DaemonProcess> {
   await bundleUpToDate();
   const file = entry instanceof URL ? fileURLToPath(entry) : path.resolve(ROOT, entry);
@@ -67,7 +70,7 @@ export async function spawnHeadgate({
   });
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error('the daemon has no pipes');
-  stdin.end();
+  stdin.end(input);
   const read = { stdout: '', stderr: '' };
   const waiting = new Set<() => void>();
   for (const [name, stream] of [

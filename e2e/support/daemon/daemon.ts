@@ -158,8 +158,12 @@ async function writeConfig(home: string, config: object): Promise<void> {
 }
 
 /** Runs a command of the CLI to its end. */
-export async function runHeadgate(args: readonly string[], env: Record<string, string> = {}) {
-  const child = await spawnHeadgate({ args, env });
+export async function runHeadgate(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  { input }: { input?: string } = {},
+) {
+  const child = await spawnHeadgate({ args, env, input });
   const { code } = await within(child.exited, 60_000, () => `an end of: headgate ${args.join(' ')}`);
   return { code, stdout: child.stdout(), stderr: child.stderr() };
 }

@@ -60,7 +60,7 @@ function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
     onHistory: () => undefined,
     timers,
     now: () => 1_000,
-    upload: () => assert.fail('no upload'),
+    files: { upload: () => assert.fail('no upload'), exportTo: () => assert.fail('no export') },
     newKey: () => 'k1',
     onOpen: () => undefined,
     onLeave: () => {

@@ -7,9 +7,10 @@ import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import type { LiveView, Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
-import type { PathUpload } from '../upload.ts';
 import { attach, isAttach } from './attach.ts';
+import type { ChatFiles } from './chat-files.ts';
 import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
+import { exportTo, isExport } from './export.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
 import { runLocalCommand } from './local-commands.ts';
 import { findCommands, isCommand } from './slash-commands.ts';
@@ -27,7 +28,7 @@ interface InteractiveChatDeps {
   /** Milliseconds since 1970. */
   now(): number;
   newKey(): string;
-  upload: PathUpload;
+  files: ChatFiles;
   onOpen(talk: Talk): void;
   /** The person is done. */
   onLeave(): void;
@@ -55,7 +56,7 @@ export class InteractiveChat {
 
   constructor(deps: InteractiveChatDeps) {
     this.#deps = deps;
-    const { client, wsId, history, onHistory, screen, sheet, newKey, upload, onOpen } = deps;
+    const { client, wsId, history, onHistory, screen, sheet, newKey, files, onOpen } = deps;
     const complete = (line: string) => findCommands(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
     this.talk = openTalk({
@@ -64,7 +65,7 @@ export class InteractiveChat {
       screen,
       sheet,
       newKey,
-      upload,
+      files,
       onOpen,
       isInteractive: true,
       grow: () => createMarkdownStream(sheet),
@@ -219,9 +220,9 @@ export class InteractiveChat {
   }
 
   #runLocally(line: string): boolean {
-    if (isAttach(line)) {
+    if (isAttach(line) || isExport(line)) {
       this.#sending = line;
-      this.#attempt(attach(this.talk, line));
+      this.#attempt(isExport(line) ? exportTo(this.talk, line) : attach(this.talk, line));
       return true;
     }
     return runLocalCommand(line, { transcript: this.talk.transcript, onLeave: this.#deps.onLeave });

@@ -24,7 +24,7 @@ test('/quit ends the chat; neither it nor later lines reach the daemon', async (
     screen: createPlainScreen(() => undefined),
     sheet: () => ({ paint: createPaint(false), columns: 80 }),
     newKey: () => 'k1',
-    upload: () => assert.fail('no upload'),
+    files: { upload: () => assert.fail('no upload'), exportTo: () => assert.fail('no export') },
     tell: () => undefined,
   });
   async function* lines() {

@@ -3,8 +3,9 @@ import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { toQuestionLines } from '../terminal/question-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
-import type { PathUpload } from '../upload.ts';
 import { attach, isAttach } from './attach.ts';
+import type { ChatFiles } from './chat-files.ts';
+import { exportTo, isExport } from './export.ts';
 import { isCommand, isQuit } from './slash-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
@@ -14,7 +15,7 @@ interface PipedChatDeps {
   screen: Screen;
   sheet(): Sheet;
   newKey(): string;
-  upload: PathUpload;
+  files: ChatFiles;
   /** Prints a line that is not part of the conversation. */
   tell(line: string): void;
 }
@@ -30,14 +31,14 @@ export class PipedChat {
 
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
-    const { client, wsId, screen, sheet, newKey, upload } = deps;
+    const { client, wsId, screen, sheet, newKey, files } = deps;
     this.talk = openTalk({
       client,
       wsId,
       screen,
       sheet,
       newKey,
-      upload,
+      files,
       isInteractive: false,
       grow: createPlainStream,
       onChange: () => this.#onChange(),
@@ -71,6 +72,7 @@ export class PipedChat {
     const { question } = this.talk.transcript;
     if (question) await this.#answer(question.approvalId, line);
     else if (isAttach(line)) await attach(this.talk, line);
+    else if (isExport(line)) await exportTo(this.talk, line);
     else if (isCommand(line)) await this.talk.command(line);
     else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not sent.');
     else await this.#until(() => isTalkBusy(this.talk));

@@ -3,6 +3,7 @@ import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts'
 /** Commands of the terminal itself. */
 const LOCAL_COMMANDS: Record<string, string> = {
   '/attach': 'Attach a file to the next message: /attach FILE.',
+  '/export': 'Write the conversation to a file: /export FILE, with .md as Markdown.',
   '/output': 'Print the last call’s output in full.',
   '/thought': 'Print the last thought in full.',
   '/quit': 'Leave; a run in progress continues.',

@@ -6,7 +6,7 @@ import type { Attachment, StatusRecord, StreamEvent } from '../../../protocol/st
 import { type ModelWait, toWaitLine } from '../../../protocol/text/wait-words.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
-import type { PathUpload } from '../upload.ts';
+import type { ChatFiles } from './chat-files.ts';
 import type { AutoApprove } from './chat-header.ts';
 import { followSettings } from './chat-settings.ts';
 import { followWaits } from './model-wait.ts';
@@ -16,7 +16,7 @@ interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'grow' | 'i
   client: GatewayClient;
   wsId: string;
   newKey(): string;
-  upload: PathUpload;
+  files: ChatFiles;
   /** Called when the first snapshot has arrived, before anything of it is printed. */
   onOpen?(talk: Talk): void;
   /** Called after every change. */
@@ -41,6 +41,8 @@ export interface Talk {
   send(message: string): Promise<SendOutcome>;
   /** Attaches a file to the next message. */
   attach(file: string): Promise<Attachment>;
+  /** Writes the conversation to a new file. */
+  exportTo(file: string): Promise<void>;
   command(line: string): Promise<void>;
   cancel(force: boolean): Promise<void>;
   /** Ends a wait for the model. */
@@ -51,7 +53,7 @@ export interface Talk {
 
 /** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
-  const { client, wsId, newKey, upload, onChange, screen, sheet, grow, isInteractive } = deps;
+  const { client, wsId, newKey, files, onChange, screen, sheet, grow, isInteractive } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
   const remarks = createRemarks(decisions);
@@ -87,7 +89,7 @@ export function openTalk(deps: TalkDeps): Talk {
     onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),
     onError: (error) => opened.reject(error),
   });
-  const { send, attach } = createSending({ client, wsId, newKey, upload }, runs);
+  const { send, attach } = createSending({ client, wsId, newKey, files }, runs);
   const talk: Talk = {
     transcript,
     get name() {
@@ -111,6 +113,7 @@ export function openTalk(deps: TalkDeps): Talk {
     opened: opened.promise,
     send,
     attach,
+    exportTo: (file) => files.exportTo(wsId, file),
     async command(line) {
       await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
     },
@@ -156,21 +159,21 @@ function createRemarks(decisions: ReadonlySet<string>): { read(event: StreamEven
 
 /** Sends messages, and collects the attachments of the next one. */
 function createSending(
-  { client, wsId, newKey, upload }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'upload'>,
+  { client, wsId, newKey, files }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'files'>,
   runs: Set<string>,
 ): Pick<Talk, 'send' | 'attach'> {
   const attached: string[] = [];
   return {
     async attach(file) {
-      const attachment = await upload(wsId, file, newKey());
+      const attachment = await files.upload(wsId, file, newKey());
       attached.push(attachment.attachment_id);
       return attachment;
     },
     async send(message) {
       const idempotencyKey = newKey();
       runs.add(idempotencyKey); // becomes the run's id
-      const files = attached.length > 0 && { attachmentIds: [...attached] };
-      const params = { wsId, message, ...files, idempotencyKey };
+      const sent = attached.length > 0 && { attachmentIds: [...attached] };
+      const params = { wsId, message, ...sent, idempotencyKey };
       const { status } = await untilAnswered(() => client.call('workstream.send', params));
       if (status === 'busy') return 'busy';
       attached.length = 0;

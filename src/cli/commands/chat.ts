@@ -7,6 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';
 import { readVersion } from '../../version.ts';
+import { type ChatFiles, createChatFiles } from '../chat/chat-files.ts';
 import { toChatHeader, toNotices } from '../chat/chat-header.ts';
 import { chooseWorkstream } from '../chat/choose-workstream.ts';
 import { readInputHistory, writeInputHistory } from '../chat/input-history.ts';
@@ -19,7 +20,6 @@ import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts'
 import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { wrapWords } from '../terminal/wrap.ts';
-import { createPathUpload, type PathUpload } from '../upload.ts';
 
 export interface ChatFlags extends TargetFlags {
   ws?: string | undefined;
@@ -42,14 +42,14 @@ export async function chat({ flags, around, root }: ChatOptions): Promise<void> 
   const client = await openClient({ target, version: await readVersion(root) }, link.onStatus);
   try {
     const wsId = await chooseWorkstream(client, flags, around);
-    const upload = createPathUpload(target, around);
+    const files = createChatFiles(target, around);
     const { stdin, stdout } = process;
     const isDumb = around.environment.TERM === 'dumb';
     const paint = createPaint(wantsColours(flags.color, { isTerminal: stdout.isTTY, environment: around.environment }));
     if (stdin.isTTY && stdout.isTTY && !isDumb) {
       const historyFile = target.home === undefined ? undefined : path.join(target.home, 'input-history.json');
-      await chatOnTerminal({ client, link, wsId, paint, upload, historyFile });
-    } else await chatOverLines({ client, wsId, paint, upload });
+      await chatOnTerminal({ client, link, wsId, paint, files, historyFile });
+    } else await chatOverLines({ client, wsId, paint, files });
   } finally {
     client.close();
   }
@@ -84,7 +84,7 @@ interface ChatDeps {
   client: GatewayClient;
   wsId: string;
   paint: Sheet['paint'];
-  upload: PathUpload;
+  files: ChatFiles;
 }
 
 async function chatOnTerminal({
@@ -92,7 +92,7 @@ async function chatOnTerminal({
   link,
   wsId,
   paint,
-  upload,
+  files,
   historyFile,
 }: ChatDeps & { link: Link; historyFile: string | undefined }): Promise<void> {
   const { stdin, stdout } = process;
@@ -112,7 +112,7 @@ async function chatOnTerminal({
     timers: systemTimers,
     now: systemClock.now,
     newKey,
-    upload,
+    files,
     onOpen(talk) {
       talk.transcript.print(toChatHeader(talk, sheet()));
       tellNotices(client, talk, sheet);
@@ -171,7 +171,7 @@ function tellNotices(client: GatewayClient, { transcript }: Talk, sheet: () => S
   client.call('health', {}).then(tell, () => undefined); // the next `health` event brings it
 }
 
-async function chatOverLines({ client, wsId, paint, upload }: ChatDeps): Promise<void> {
+async function chatOverLines({ client, wsId, paint, files }: ChatDeps): Promise<void> {
   const screen = createPlainScreen((text) => process.stdout.write(text));
   const piped = new PipedChat({
     client,
@@ -179,7 +179,7 @@ async function chatOverLines({ client, wsId, paint, upload }: ChatDeps): Promise
     screen,
     sheet: () => ({ paint, columns: screen.columns }),
     newKey,
-    upload,
+    files,
     tell: (line) => process.stderr.write(`headgate: ${line}\n`),
   });
   try {

@@ -42,6 +42,15 @@ export const insertReserved = (added: NewAttachment, runId: string): Statement =
   expect: 1,
 });
 
+/** Inserts an attachment of a message that is already part of a conversation. */
+export const insertConsumed = (added: NewAttachment): Statement => ({
+  sql: `INSERT INTO attachments
+          (ws_id, attachment_id, principal, filename, mime_type, size_bytes, kind, created_ms, status, run_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'consumed', NULL)`,
+  parameters: columnsOf(added),
+  expect: 1,
+});
+
 /** Refused when another message has reserved it. */
 export const reserve = (wsId: string, attachmentId: string, runId: string): Statement =>
   statementOf(

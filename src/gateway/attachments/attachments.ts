@@ -14,10 +14,11 @@ import { DELETED } from '../store/deletion.ts';
 import type { AttachmentTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { tooMany, tooManyAtOnce, tooManyForOne, unknown } from './attachment-errors.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
 import { findAttachment, findWaiting, isNamed, type Owner } from './attachment-queries.ts';
 import { insertPending, insertReserved, type NewAttachment, reserve, toAttachment } from './attachment-rows.ts';
-import type { InlineImage } from './inline.ts';
+import type { InlineFile } from './inline.ts';
 import { createWholeFiles, type WholeFiles } from './whole-files.ts';
 
 interface AttachmentsDeps {
@@ -35,19 +36,25 @@ export interface ReceivedFile {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Files claimed for one message. */
-export interface Claim {
+type Files = AsyncIterable<InlineFile> | Iterable<InlineFile>;
+
+/** Stored files without rows. */
+export interface Held {
   attachments: Attachment[];
+  /** Call this if the rows were not committed. */
+  abandon(): Promise<void>;
+  /** Call this once they were. */
+  settle(): void;
+}
+
+/** Files claimed for one message. */
+export interface Claim extends Held {
   /** Requested ids that are not available. */
   dropped: string[];
   /** Requested ids that are pending but whose file is missing or damaged. */
   damaged: string[];
   /** To be committed with the acceptance of the run; refused when another message reserved a file first. */
   statements(runId: string): Statement[];
-  /** Call this if the message was not accepted: removes the files that came with it. */
-  abandon(): Promise<void>;
-  /** Call this once the message was accepted. */
-  settle(): void;
 }
 
 /** Uploads that were not sent within this time are removed. */
@@ -165,7 +172,7 @@ export class Attachments {
    * Claims files for one message: uploaded ones in the requested order (`pending`: all that are pending), then those in
    * the message itself. Nothing is claimed until the statements are committed.
    */
-  async claim(owner: Owner, asked: { ids: readonly string[] | 'pending'; inline?: InlineImage[] }): Promise<Claim> {
+  async claim(owner: Owner, asked: { ids: readonly string[] | 'pending'; inline?: InlineFile[] }): Promise<Claim> {
     const waiting = asked.ids.length === 0 ? [] : await this.#waiting(owner);
     const ids = [...new Set(asked.ids === 'pending' ? idsOf(waiting) : asked.ids)];
     const found = ids.flatMap((id) => waiting.find(({ attachment_id }) => attachment_id === id) ?? []);
@@ -185,6 +192,17 @@ export class Attachments {
       abandon: () => this.#discard(inlineIds),
       settle: () => this.#settle(inlineIds),
     };
+  }
+
+  /** Stores files of messages that are stored later; `settle` it after their rows are committed. */
+  async hold(owner: Owner, added: Files): Promise<Held> {
+    const attachments = (await this.#keep(owner, added)).map(({ attachment }) => attachment);
+    const ids = idsOf(attachments);
+    return { attachments, abandon: () => this.#discard(ids), settle: () => this.#settle(ids) };
+  }
+
+  newId(): string {
+    return this.#deps.ids.id('att');
   }
 
   /** The bytes of a message's attachment; undefined when they are gone or damaged. */
@@ -217,14 +235,14 @@ export class Attachments {
     return dailyWhileSteady(this.#deps.clock, signal, () => this.sweep());
   }
 
-  async #keep(owner: Owner, images: InlineImage[]): Promise<NewAttachment[]> {
+  async #keep(owner: Owner, added: Files): Promise<NewAttachment[]> {
     const { files, clock, ids } = this.#deps;
     const kept: NewAttachment[] = [];
     try {
-      for (const { fileName: filename, mimeType: mime_type, bytes } of images) {
+      for await (const { fileName: filename, mimeType: mime_type, kind, bytes } of added) {
         const attachment_id = ids.id('att');
         this.#arriving.set(attachment_id, owner.principal);
-        const attachment: Attachment = { attachment_id, filename, mime_type, size_bytes: bytes.length, kind: 'image' };
+        const attachment: Attachment = { attachment_id, filename, mime_type, size_bytes: bytes.length, kind };
         kept.push({ attachment, ...owner, nowMs: clock.now() });
         await files.write(attachment_id, [bytes]);
       }
@@ -279,17 +297,3 @@ async function* hashing(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGene
 }
 
 const idsOf = (attachments: Attachment[]): string[] => attachments.map(({ attachment_id }) => attachment_id);
-
-const unknown = () => new GatewayError('NOT_FOUND', 'Unknown attachment');
-
-const tooMany = () =>
-  new GatewayError(
-    'CONFLICT',
-    `Too many unsent attachments (limit ${LIMITS.pendingAttachments}); send or remove some first`,
-  );
-
-const tooManyAtOnce = () =>
-  new GatewayError('BUSY', `Too many simultaneous uploads (limit ${LIMITS.uploadsAtOnce}); retry later`);
-
-export const tooManyForOne = () =>
-  new GatewayError('INVALID_REQUEST', `too_many: at most ${LIMITS.attachmentsPerMessage} attachments per message`);

@@ -1,17 +1,19 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChatAttachment } from '../../../protocol/methods/chat.ts';
+import type { Attachment } from '../../../protocol/stream-events.ts';
 import { imageTypeOf, safeFileName } from '../../content/file-kind.ts';
 
-/** A decoded image that came inside its message. */
-export interface InlineImage {
+/** A decoded file that came inside its message, or inside a conversation. */
+export interface InlineFile {
   fileName: string;
   mimeType: string;
+  kind: Attachment['kind'];
   bytes: Buffer;
 }
 
 /** Throws INVALID_REQUEST that names the attachment; for large images it names the upload as the alternative. */
-export function decodeInline(given: readonly ChatAttachment[]): InlineImage[] {
+export function decodeInline(given: readonly ChatAttachment[]): InlineFile[] {
   const images = given.map(decode);
   const total = images.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (images.length > 1 && total > LIMITS.inlineAttachmentBytes) {
@@ -24,7 +26,7 @@ const ALTERNATIVE =
   `(${LIMITS.inlineAttachmentBytes} bytes); upload larger ones with POST /v1/api/workstreams/{ws_id}/attachments ` +
   'and name them in attachmentIds';
 
-function decode({ type, mimeType, fileName, content }: ChatAttachment, index: number): InlineImage {
+function decode({ type, mimeType, fileName, content }: ChatAttachment, index: number): InlineFile {
   const label = fileName || type || `attachment-${index + 1}`;
   const refuse = (why: string) =>
     new GatewayError('INVALID_REQUEST', `attachment ${safeFileName(label, 'image')}: ${why}`);
@@ -34,5 +36,5 @@ function decode({ type, mimeType, fileName, content }: ChatAttachment, index: nu
   if (bytes.length > LIMITS.inlineAttachmentBytes) throw refuse(`exceeds size limit ${ALTERNATIVE}`);
   const found = imageTypeOf(bytes);
   if (found === undefined) throw refuse('only image/* supported (PNG, JPEG, GIF or WebP)');
-  return { fileName: safeFileName(fileName, 'image'), mimeType: found, bytes };
+  return { fileName: safeFileName(fileName, 'image'), mimeType: found, kind: 'image', bytes };
 }

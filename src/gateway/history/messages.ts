@@ -42,6 +42,10 @@ export interface Messages {
   numbered(of: ContextPlace, pending?: Cut): Promise<NumberedMessage[]>;
   /** The parts of a range, for a copy, as people see them. Rejects if one of its messages is damaged. */
   intactParts(wsId: string, range: Range): Promise<Part[]>;
+  /** All messages of these parts, oldest first, in pages. Damaged messages are replaced by placeholders. */
+  read(wsId: string, parts: readonly Part[], pageSize: number): AsyncGenerator<StoredMessage[]>;
+  /** Like `intactParts`, with the number of their characters as they are stored. */
+  measureIntact(wsId: string, range: Range): Promise<{ parts: Part[]; chars: number }>;
 }
 
 export function createMessages(store: Store): Messages {
@@ -76,6 +80,13 @@ export function createMessages(store: Store): Messages {
     return messages.filter(({ message }) => message.role !== 'user' || !message.failed);
   };
 
+  const measureIntact: Messages['measureIntact'] = async (wsId, range) => {
+    const parts = toParts(await intactCuts(wsId), range, PEOPLE);
+    let chars = 0;
+    for (const part of parts) if (part.kind === 'stored') chars += await requireIntact(store, wsId, part);
+    return { parts, chars };
+  };
+
   return {
     async page(wsId, { limit, ...range }) {
       const { cuts } = await readCuts(store, wsId);
@@ -90,10 +101,10 @@ export function createMessages(store: Store): Messages {
     async context(of, pending) {
       return (await numbered(of, pending)).map(({ message }) => message);
     },
-    async intactParts(wsId, range) {
-      const parts = toParts(await intactCuts(wsId), range, PEOPLE);
-      for (const part of parts) if (part.kind === 'stored') await requireIntact(store, wsId, part);
-      return parts;
+    measureIntact,
+    intactParts: async (wsId, range) => (await measureIntact(wsId, range)).parts,
+    async *read(wsId, parts, pageSize) {
+      for (const page of splitUp(parts, pageSize)) yield (await readPart(wsId, page, pageSize)).map(toStoredMessage);
     },
   };
 }
@@ -109,13 +120,26 @@ function rewrite(message: Message, seq: number, { prunedTo, unboundTo }: Rewritt
   return unbound;
 }
 
+/** Parts of at most so many messages. */
+function* splitUp(parts: readonly Part[], most: number): Generator<Part> {
+  for (const part of parts) {
+    if (part.kind === 'summary') yield part;
+    else
+      for (let { after } = part; after < part.upTo; after += most)
+        yield { kind: 'stored', after, upTo: Math.min(after + most, part.upTo) };
+  }
+}
+
 type Stored = StoredRow | Extract<Part, { kind: 'summary' }>;
 
-/** Rejects if a message of the range is damaged. */
-async function requireIntact(store: Store, wsId: string, { after, upTo }: Range): Promise<void> {
+/** The characters of a range. Rejects if one of its messages is damaged. */
+async function requireIntact(store: Store, wsId: string, { after, upTo }: Range): Promise<number> {
+  let chars = 0;
   for (let end = upTo; end > after; end -= CHECKED_AT_ONCE) {
-    for (const row of await store.readMessages(wsId, { after, upTo: end, limit: CHECKED_AT_ONCE })) requireText(row);
+    for (const row of await store.readMessages(wsId, { after, upTo: end, limit: CHECKED_AT_ONCE }))
+      chars += requireText(row).length;
   }
+  return chars;
 }
 
 function toStoredMessage(stored: Stored): StoredMessage {

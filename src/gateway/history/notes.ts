@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApprovalItem, type HistoryNote, STREAM_EVENTS } from '../../../protocol/stream-events.ts';
+import { ApprovalItem, DecidedBy, type HistoryNote, STREAM_EVENTS } from '../../../protocol/stream-events.ts';
 import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, NoteTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
@@ -14,11 +14,19 @@ export interface Notes {
    * Notes after the messages `from` to `upTo`, oldest first; if there are too many, the newest. After the message
    * `upTo` itself, only notes up to the log's `offset`.
    */
-  page(wsId: string, range: { from: number; upTo: number; offset?: number }): Promise<HistoryNote[]>;
+  page(wsId: string, range: NoteRange): Promise<HistoryNote[]>;
+  /** The newest `most` of a range, oldest first, whatever their size. */
+  newest(wsId: string, range: NoteRange, most: number): Promise<HistoryNote[]>;
 }
 
-export const createNotes = ({ db, reportDamage }: Pick<Store, 'db' | 'reportDamage'>): Notes => ({
-  async page(wsId, { from, upTo, offset = Number.MAX_SAFE_INTEGER }) {
+interface NoteRange {
+  from: number;
+  upTo: number;
+  offset?: number;
+}
+
+export function createNotes({ db, reportDamage }: Pick<Store, 'db' | 'reportDamage'>): Notes {
+  const newest: Notes['newest'] = async (wsId, { from, upTo, offset = Number.MAX_SAFE_INTEGER }, most) => {
     const rows = await db
       .selectFrom('notes')
       .selectAll()
@@ -28,22 +36,34 @@ export const createNotes = ({ db, reportDamage }: Pick<Store, 'db' | 'reportDama
       .where((where) => where.or([where('after_seq', '<', upTo), where('offset', '<=', offset)]))
       .orderBy('after_seq', 'desc')
       .orderBy('offset', 'desc')
-      .limit(MOST.notes)
+      .limit(most)
       .execute();
     const told = rows.reverse().map((row) => ({ row, event: read(NoteEvent, row.body_json) }));
     const asked = told.flatMap(({ event }) => (event?.type === 'approval_resolved' ? [event.approval_id] : []));
     const approvals = await readApprovals(db, asked);
-    const notes = told.flatMap(({ row, event }) => {
+    return told.flatMap(({ row, event }) => {
       const note = event && toNote(row, event, approvals);
       if (note === undefined) reportDamage(new DamagedRow(`note ${row.offset} of workstream ${wsId} is altered`));
       return note ?? { after_seq: row.after_seq, created_ms: row.created_ms, ...UNREADABLE };
     });
-    return newestWithin(notes, MOST.chars);
-  },
-});
+  };
+  return { newest, page: async (wsId, range) => newestWithin(await newest(wsId, range, MOST.notes), MOST.chars) };
+}
 
 const { info, error, approval_resolved, compacted } = STREAM_EVENTS;
-const NoteEvent = z.discriminatedUnion('type', [info, error, approval_resolved, compacted]);
+/** A decision of an imported conversation, whose question is stored nowhere else. */
+const ImportedDecision = z.object({
+  type: z.literal('decision'),
+  approval_id: z.string(),
+  question: z.enum(['tools', 'outcome']),
+  calls: z.array(z.object({ call_id: z.string(), name: z.string() })),
+  approved: z.boolean(),
+  always: z.boolean(),
+  feedback: z.string(),
+  by: DecidedBy,
+});
+export type ImportedDecision = z.infer<typeof ImportedDecision>;
+const NoteEvent = z.discriminatedUnion('type', [info, error, approval_resolved, compacted, ImportedDecision]);
 type NoteEvent = z.infer<typeof NoteEvent>;
 const Items = z.array(ApprovalItem.pick({ call_id: true, func_name: true }));
 type Asked = Pick<ApprovalTable, 'approval_id' | 'kind' | 'items_json'>;
@@ -89,6 +109,10 @@ function toNote(
     return [{ ...told, ...info, kind }];
   }
   if (event.type === 'error') return [{ ...told, kind: event.type, message: event.message }];
+  if (event.type === 'decision') {
+    const { type: kind, ...decision } = event;
+    return [{ ...told, kind, ...decision }];
+  }
   const { approval_id, approved, always, feedback, by } = event;
   const asked = approvals.get(approval_id);
   if (!asked) return [];

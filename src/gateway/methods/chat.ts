@@ -1,9 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { chatContracts } from '../../../protocol/methods/chat.ts';
+import { tooManyForOne } from '../attachments/attachment-errors.ts';
 import type { Owner } from '../attachments/attachment-queries.ts';
-import { type Attachments, type Claim, tooManyForOne } from '../attachments/attachments.ts';
-import { decodeInline, type InlineImage } from '../attachments/inline.ts';
+import type { Attachments, Claim } from '../attachments/attachments.ts';
+import { decodeInline, type InlineFile } from '../attachments/inline.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import { readLast } from '../channels/delivery-rows.ts';
@@ -116,7 +117,7 @@ async function requireFiles(
 async function claimAll(
   attachments: Pick<Attachments, 'claim'>,
   owner: Owner,
-  { attachmentIds = [], inline }: { attachmentIds?: string[] | undefined; inline: InlineImage[] },
+  { attachmentIds = [], inline }: { attachmentIds?: string[] | undefined; inline: InlineFile[] },
 ): Promise<Claim> {
   const claim = await attachments.claim(owner, { ids: attachmentIds, inline });
   const [missing] = claim.dropped;

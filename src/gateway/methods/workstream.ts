@@ -3,7 +3,7 @@ import type { WorkstreamRow, workstreamContracts } from '../../../protocol/metho
 import { whenThere } from '../../timing/when-there.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
-import { callerOf, deciderOf } from '../caller.ts';
+import { callerOf, deciderOf, mayApprove, namerOf } from '../caller.ts';
 import type { Commands } from '../commands/commands.ts';
 import { type TakingBackDeps, takingBackMethods } from '../cuts/taking-back-methods.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -12,7 +12,7 @@ import { isCutShort } from '../history/is-cut-short.ts';
 import type { Messages } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
 import type { Snapshots } from '../history/snapshot.ts';
-import { holds } from '../rights.ts';
+import { type PortableDeps, portableMethods } from '../portable/portable-methods.ts';
 import type { Approvals } from '../runs/approvals.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
@@ -20,11 +20,10 @@ import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
-import type { Namer } from '../workstreams/workdirs.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
-interface WorkstreamMethodDeps extends TakingBackDeps {
+interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
   workstreams: Workstreams;
   runs: Runs;
   approvals: Approvals;
@@ -74,16 +73,13 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       return { status: 'ok', wsId };
     },
     ...takingBackMethods({ workstreams, rewinds: deps.rewinds, forks: deps.forks }),
+    ...portableMethods({ exports: deps.exports, imports: deps.imports }),
     'workstream.close': async ({ wsId }) => {
       await workstreams.close(wsId);
       return { status: 'ok' };
     },
   };
 }
-
-const mayApprove = ({ principal }: Call): boolean => principal !== undefined && holds(principal.scopes, 'approve');
-
-const namerOf = (call: Call): Namer => ({ id: call.principal?.id ?? 'unknown', mayApprove: mayApprove(call) });
 
 type Handled<M extends keyof typeof workstreamContracts> = Handlers<M>[M];
 

@@ -12,6 +12,8 @@ export const UNREADABLE: Record<string, unknown> = Object.freeze({});
 interface Taker<T> {
   take(body: T): void;
   fail(error: unknown): void;
+  /** The largest body, in bytes. */
+  most?: number | undefined;
 }
 
 /**
@@ -20,11 +22,15 @@ interface Taker<T> {
  * before. Fails with PAYLOAD_TOO_LARGE beyond the limit; the caller then answers and closes. Fails with INVALID_REQUEST
  * when a text in it holds half of a surrogate pair. Never decompresses.
  */
-export function readBody(req: IncomingMessage, { take, fail }: Taker<Record<string, unknown>>): void {
+export function readBody(
+  req: IncomingMessage,
+  { take, fail, most = LIMITS.maxPayloadBytes }: Taker<Record<string, unknown>>,
+): void {
   const { 'content-length': length, 'content-type': type } = req.headers;
-  if (Number(length ?? 0) > LIMITS.maxPayloadBytes) return void fail(tooLarge());
+  if (Number(length ?? 0) > most) return void fail(tooLarge());
   const parse = isMultipart(type) ? () => ({}) : toObject;
   readAll(req, {
+    most,
     fail,
     take(bytes) {
       let body: Record<string, unknown>;
@@ -46,7 +52,7 @@ export const isDeclaredJson = (contentType: string | undefined): boolean =>
 
 const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', 'Request body too large');
 
-function readAll(req: IncomingMessage, { take, fail }: Taker<Buffer>): void {
+function readAll(req: IncomingMessage, { take, fail, most }: Taker<Buffer> & { most: number }): void {
   const length = Number(req.headers['content-length'] ?? Number.NaN);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -60,7 +66,7 @@ function readAll(req: IncomingMessage, { take, fail }: Taker<Buffer>): void {
   const end = () => settle(() => take(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > LIMITS.maxPayloadBytes) {
+    if (size > most) {
       chunks.length = 0; // the rest is read and discarded while the client gets its answer
       settle(() => fail(tooLarge()));
     } else chunks.push(chunk);

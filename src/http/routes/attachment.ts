@@ -86,7 +86,7 @@ async function sendContent(
 }
 
 /** Text is offered as a download, an image is shown. The name is given in both forms that clients read. */
-function dispositionOf({ kind, filename }: Attachment): string {
+export function dispositionOf({ kind, filename }: Pick<Attachment, 'kind' | 'filename'>): string {
   const plain = filename.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
   const exact = encodeURIComponent(filename).replaceAll(
     /['()*]/g,

@@ -29,7 +29,11 @@ function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) 
   fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
   fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
   const app = new App({
-    files: { upload: () => assert.fail('no upload'), remove: async () => undefined },
+    files: {
+      upload: () => assert.fail('no upload'),
+      importConversation: () => assert.fail('no import'),
+      remove: async () => undefined,
+    },
     login: {
       async status() {
         const answer = { ...browser };

@@ -44,6 +44,7 @@ export interface Desk {
   nodes: Nodes;
   chips: ChipActions;
   models: ModelChoices;
+  files: Pick<Files, 'importConversation'>;
 }
 
 export type Phase =
@@ -156,7 +157,8 @@ export class App {
     const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
     const actions = createActions({ client, workstreams, newKey });
     const chips = createChips({ files, newKey });
-    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips, models: createModelChoices(client) };
+    const models = createModelChoices(client);
+    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips, models, files };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;

@@ -6,7 +6,7 @@ export const isUploading = (chips: readonly Chip[]): boolean =>
   chips.some(({ attachment }) => attachment === undefined);
 
 /** Attaches files to the draft and removes them. If the daemon refuses a file, the tab's `problem` says so. */
-export function createChips({ files, newKey }: { files: Files; newKey(): string }) {
+export function createChips({ files, newKey }: { files: Pick<Files, 'upload' | 'remove'>; newKey(): string }) {
   /** Aborts running uploads, by the key of their chip. */
   const stops = new Map<string, AbortController>();
   const uploadOne = async (tab: Tab, file: File): Promise<void> => {

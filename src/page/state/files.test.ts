@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHttpClient } from '../../../protocol/client/http-client.ts';
-import { createFiles } from './files.ts';
+import { createFiles, exportAddress } from './files.ts';
 
 const STORED = { attachment_id: 'att_1', filename: 'a', mime_type: 'text/plain', size_bytes: 1, kind: 'text' };
 
@@ -39,6 +39,16 @@ test('a refusal shows the message of the daemon; the error page of a proxy shows
   );
   await assert.rejects(files.upload('w', FILE, going()), { message: 'The file is empty' });
   await assert.rejects(files.upload('w', FILE, going()), { message: 'status 413' });
+});
+
+test('an exported conversation is imported; another file is refused here', async () => {
+  const { files, asked } = setUp(Response.json({ ws_id: 'w', name: 'garden', message_count: 1 }));
+  assert.equal((await files.importConversation(new File(['{"version":1}'], 'a.json'))).ws_id, 'w');
+  await assert.rejects(files.importConversation(new File(['# Notes'], 'a.md')), {
+    message: 'This file is not an exported conversation.',
+  });
+  assert.deepEqual(asked, ['POST /v1/api/workstreams/import']);
+  assert.equal(exportAddress('w', 'markdown'), '/v1/api/workstreams/w/export?format=markdown');
 });
 
 test('an unwanted upload is aborted', async () => {

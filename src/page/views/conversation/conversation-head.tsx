@@ -5,6 +5,7 @@ import { type Tab, tabName } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { RenameField } from '../rename-field.tsx';
 import { STATE_WORDS } from '../tab-button.tsx';
+import { ExportMenu } from './export-menu.tsx';
 
 interface ConversationHeadProps {
   desk: Desk;
@@ -38,6 +39,7 @@ export function ConversationHead({ desk, tab, conversation, isRenaming }: Conver
           <Icon name="pencil" />
         </button>
       )}
+      {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} />}
       <span class="facts">
         <ModelChip model={model} alias={modelAlias} />
         <span class="fact path" title={`Working directory ${workdir}`}>

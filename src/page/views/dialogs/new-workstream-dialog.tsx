@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Dialog } from './dialog.tsx';
+import { ImportButton } from './import-button.tsx';
 
 /** Asks for the settings of a new workstream. Every field is optional. */
 export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
@@ -47,6 +48,13 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
           {problem.value}
         </p>
         <footer>
+          <ImportButton
+            desk={desk}
+            onDone={onClose}
+            onProblem={(error) => {
+              problem.value = wordsOf(error);
+            }}
+          />
           <button type="button" onClick={onClose}>
             Cancel
           </button>

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { optionalText } from '../../frames.ts';
+import { LIMITS } from '../../limits.ts';
+import { MessageFailure } from '../../run-outcome.ts';
+import { Attachment, CallOutcome, DecidedBy, infoShape } from '../../stream-events.ts';
+
+const Count = z.int().min(0);
+const base = { createdMs: Count };
+
+const User = z.strictObject({
+  ...base,
+  role: z.literal('user'),
+  content: z.string(),
+  /** Places in `files`, from 0. */
+  files: z.array(Count).min(1).max(LIMITS.attachmentsPerMessage).optional(),
+  failed: MessageFailure.optional(),
+});
+
+const Assistant = z.strictObject({
+  ...base,
+  role: z.literal('assistant'),
+  content: z.string(),
+  reasoning: z.string().optional(),
+  toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
+  partial: z.boolean().optional(),
+  cutPart: z.strictObject({ contentChars: Count, reasoningChars: Count }).optional(),
+});
+
+const Tool = z.strictObject({
+  ...base,
+  role: z.literal('tool'),
+  callId: z.string(),
+  name: z.string(),
+  output: z.string(),
+  outcome: CallOutcome,
+  exitCode: z.int().optional(),
+  durationMs: z.number().min(0).optional(),
+  notSandboxed: z.string().optional(),
+  notice: z.string().optional(),
+});
+
+/** A message of an exported conversation. */
+export const FileMessage = z.discriminatedUnion('role', [User, Assistant, Tool]);
+export type FileMessage = z.infer<typeof FileMessage>;
+
+/** After this many messages of the file. */
+const noteBase = { ...base, after: Count };
+
+/** A note of an exported conversation. A decision says what kind of caller decided, not which one. */
+export const FileNote = z.discriminatedUnion('kind', [
+  z.strictObject({ ...noteBase, ...infoShape, kind: z.literal('info') }),
+  z.strictObject({ ...noteBase, kind: z.literal('error'), message: z.string() }),
+  z.strictObject({
+    ...noteBase,
+    kind: z.literal('decision'),
+    question: z.enum(['tools', 'outcome']),
+    calls: z.array(z.strictObject({ callId: z.string(), name: z.string() })),
+    approved: z.boolean(),
+    always: z.boolean(),
+    feedback: z.string(),
+    by: z.enum(DecidedBy.options.map(({ shape }) => shape.kind.value)),
+  }),
+]);
+export type FileNote = z.infer<typeof FileNote>;
+
+/** A file of a message. */
+export const FileContent = z.strictObject({
+  name: z.string().min(1).max(200),
+  mimeType: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'text/plain']),
+  sizeBytes: Attachment.shape.size_bytes,
+  /** The bytes in base64; absent when they were missing, or beyond the limit of an export. */
+  base64: z.string().optional(),
+});
+export type FileContent = z.infer<typeof FileContent>;
+
+/**
+ * A conversation as a file: what people and the model see of it, and nothing about the machine, its paths, its
+ * permissions or its callers.
+ */
+export const ConversationFile = z
+  .strictObject({
+    format: z.literal('headgate-conversation'),
+    version: z.literal(1),
+    /** The name that the workstream was given. */
+    name: optionalText(128),
+    title: optionalText(1024),
+    /** The alias of the model; without it, or if it is unknown, the default model is used. */
+    model: optionalText(256),
+    thinkingLevel: z.enum(['off', 'minimal', 'low', 'medium', 'high']).optional(),
+    verboseLevel: z.enum(['on', 'off']).optional(),
+    messages: z.array(FileMessage).min(1).max(LIMITS.conversationFileMessages),
+    notes: z.array(FileNote).max(LIMITS.conversationFileNotes).default([]),
+    files: z.array(FileContent).max(1_000).default([]),
+  })
+  .meta({ id: 'ConversationFile' });
+export type ConversationFile = z.output<typeof ConversationFile>;

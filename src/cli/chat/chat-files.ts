@@ -1,0 +1,21 @@
+import type { Target } from '../connect.ts';
+import { createConversationFiles, writeNewFile } from '../conversation-files.ts';
+import { createPathUpload, type PathUpload } from '../upload.ts';
+
+/** The files of this machine that a chat reads and writes. */
+export interface ChatFiles {
+  upload: PathUpload;
+  /** Writes a conversation to a new file; to one that ends in `.md`, as Markdown. */
+  exportTo(wsId: string, name: string): Promise<void>;
+}
+
+export function createChatFiles(target: Target, around: { cwd: string }): ChatFiles {
+  const conversations = createConversationFiles(target);
+  return {
+    upload: createPathUpload(target, around),
+    async exportTo(wsId, name) {
+      const format = /\.(md|markdown)$/i.test(name) ? 'markdown' : 'json';
+      await writeNewFile(name, await conversations.download(wsId, format), around);
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { FileNote } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { Attachment, HistoryNote } from '../../../protocol/stream-events.ts';
+import { toPlainName } from '../../../protocol/text/plain-text.ts';
+import type { Attachments } from '../attachments/attachments.ts';
+import { countOf, type Part } from '../cuts/cut.ts';
+import { lastComplete } from '../history/last-complete.ts';
+import type { Messages, StoredMessage } from '../history/messages.ts';
+import type { Notes } from '../history/notes.ts';
+import { unknownWorkstream } from '../workstreams/session-keys.ts';
+import { givenName, type WorkstreamData } from '../workstreams/workstream-data.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { toFileMessage } from './file-message.ts';
+import { toMarkdown } from './markdown.ts';
+
+interface ExportsDeps {
+  workstreams: Pick<Workstreams, 'lookUp'>;
+  messages: Messages;
+  notes: Notes;
+  attachments: Pick<Attachments, 'read'>;
+}
+
+/** A conversation at one moment, to write as a file. */
+export interface Exportable {
+  /** For the name of the file. */
+  label: string;
+  /** The JSON text of a ConversationFile, piece by piece, with every message on a line of its own. */
+  json(): AsyncGenerator<string>;
+  /** For people, piece by piece; cannot be imported. */
+  markdown(): AsyncGenerator<string>;
+}
+
+/** Messages read at a time. */
+const PAGE = 200;
+/** A multiple of three bytes, so that the pieces of base64 fit together. */
+const BASE64_STEP = 3 * 64 * 1024;
+
+/** Writes conversations, open or closed, as files. A run may be in progress; its open calls are left out. */
+export class Exports {
+  readonly #deps: ExportsDeps;
+
+  constructor(deps: ExportsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws NOT_FOUND; INVALID_REQUEST for an empty conversation; and for a damaged one the error of the store. */
+  async open(wsId: string): Promise<Exportable> {
+    const { workstreams, messages } = this.#deps;
+    const data = await workstreams.lookUp(wsId);
+    if (data?.wsId !== wsId) throw unknownWorkstream();
+    const { contextAfterSeq: after, messageCount } = data;
+    const newest = await messages.page(wsId, { after, upTo: messageCount, limit: PAGE });
+    const upTo = lastComplete(newest) ?? after;
+    const { parts, chars } = await messages.measureIntact(wsId, { after, upTo });
+    if (countOf(parts) === 0) throw new GatewayError('INVALID_REQUEST', 'This conversation has no messages to export.');
+    const source = { data, parts, chars, after, upTo };
+    return {
+      label: data.title ?? data.name,
+      json: () => this.#json(source),
+      markdown: () => this.#markdown(source),
+    };
+  }
+
+  async *#json(source: Source): AsyncGenerator<string> {
+    const places = new Map<string, { place: number; attachment: Attachment }>();
+    const placeOf = (attachment: Attachment): number => {
+      const { attachment_id: id } = attachment;
+      const known = places.get(id) ?? { place: places.size, attachment };
+      places.set(id, known);
+      return known.place;
+    };
+    const seqs: number[] = [];
+    let budget = budgetOf(source);
+    yield `${toText(headOf(source.data)).slice(0, -1)},"messages":[`;
+    for await (const page of this.#read(source)) {
+      const lines = page.map((stored) => toText(toFileMessage(stored, placeOf)));
+      yield `${seqs.length > 0 ? ',' : ''}\n${lines.join(',\n')}`;
+      seqs.push(...page.map(({ seq }) => seq));
+    }
+    const notes = (await this.#notes(source)).flatMap((note) => toFileNote(note, seqs));
+    yield `\n],"notes":[${listOf(notes.map(toText))}],"files":[`;
+    for (const { place, attachment } of places.values()) {
+      const bytes = attachment.size_bytes <= budget ? await this.#deps.attachments.read(attachment) : undefined;
+      budget -= bytes?.length ?? 0;
+      yield place > 0 ? ',\n' : '\n';
+      yield* fileOf(attachment, bytes);
+    }
+    yield ']}\n';
+  }
+
+  async *#markdown(source: Source): AsyncGenerator<string> {
+    const { data } = source;
+    const notes = await this.#notes(source);
+    yield* toMarkdown({ title: data.title ?? data.name, notes, pages: this.#read(source) });
+  }
+
+  #read({ data, parts }: Source): AsyncGenerator<StoredMessage[]> {
+    return this.#deps.messages.read(data.wsId, parts, PAGE);
+  }
+
+  #notes({ data, after: from, upTo }: Source): Promise<HistoryNote[]> {
+    return this.#deps.notes.newest(data.wsId, { from, upTo }, MOST_NOTES);
+  }
+}
+
+const MOST_NOTES = LIMITS.conversationFileNotes;
+const MIB = 1024 * 1024;
+
+/** How many bytes of files fit next to the messages. Throws if the messages alone are too much to import. */
+function budgetOf({ parts, chars }: Source): number {
+  const { conversationFileBytes: most, conversationFileMessages } = LIMITS;
+  const budget = ((most - 2 * chars) * 3) / 4; // escapes and names: at most twice the text
+  if (budget >= 0 && countOf(parts) <= conversationFileMessages) return budget;
+  throw new GatewayError(
+    'PAYLOAD_TOO_LARGE',
+    `The conversation is too long for a file that can be imported (${conversationFileMessages} messages, ${most / 2 / MIB} MiB). Export it as Markdown, or copy a part of it first.`,
+  );
+}
+
+/** The messages of a conversation at one moment. */
+interface Source {
+  data: WorkstreamData;
+  parts: readonly Part[];
+  /** Of all messages, as they are stored. */
+  chars: number;
+  after: number;
+  upTo: number;
+}
+
+/** JSON without halves of surrogate pairs, which importing refuses. */
+const toText = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed() : inner));
+
+const listOf = (lines: readonly string[]): string => (lines.length > 0 ? `\n${lines.join(',\n')}\n` : '');
+
+const MOST_TITLE_CHARS = 1_024;
+
+function headOf(data: WorkstreamData): object {
+  const { wsId: ws_id, sessionKey: session_key, generatedName: generated_name } = data;
+  const { modelAlias: model, thinkingLevel, verboseLevel } = data;
+  const name = data.alias ?? givenName({ ws_id, session_key, generated_name });
+  const title = toPlainName(data.title ?? '').slice(0, MOST_TITLE_CHARS);
+  return {
+    format: 'headgate-conversation',
+    version: 1,
+    ...(name !== null && { name }),
+    ...(title !== '' && { title }),
+    ...(model !== null && { model }),
+    ...(thinkingLevel !== null && { thinkingLevel }),
+    ...(verboseLevel !== null && { verboseLevel }),
+  };
+}
+
+/** A note of the file; none for a damaged one. Summaries stay behind, because the file has the original messages. */
+function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
+  const at = { createdMs: note.created_ms, after: countUpTo(seqs, note.after_seq) };
+  if (note.kind === 'compacted') return [];
+  if (note.kind === 'info') {
+    const { after_seq: _, created_ms: __, ...info } = note;
+    return [{ ...at, ...info }];
+  }
+  if (note.kind === 'error') return note.damaged ? [] : [{ ...at, kind: note.kind, message: note.message }];
+  const { kind, question, calls, approved, always, feedback, by } = note;
+  const named = calls.map(({ call_id: callId, name }) => ({ callId, name }));
+  return [FileNote.parse({ ...at, kind, question, calls: named, approved, always, feedback, by: by.kind })];
+}
+
+/** How many of the ascending numbers are at most `seq`. */
+function countUpTo(seqs: readonly number[], seq: number): number {
+  let [low, high] = [0, seqs.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((seqs[middle] ?? 0) <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function* fileOf(attachment: Attachment, bytes: Buffer | undefined): Generator<string> {
+  const { filename: name, mime_type: mimeType, size_bytes: sizeBytes } = attachment;
+  const head = toText({ name, mimeType, sizeBytes });
+  if (!bytes) return yield head;
+  yield `${head.slice(0, -1)},"base64":"`;
+  for (let at = 0; at < bytes.length; at += BASE64_STEP) yield bytes.subarray(at, at + BASE64_STEP).toString('base64');
+  yield '"}';
+}

@@ -1,0 +1,94 @@
+import type { Attachment, HistoryNote } from '../../../protocol/stream-events.ts';
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../agent/message.ts';
+import type { StoredMessage } from '../history/messages.ts';
+
+interface Conversation {
+  title: string;
+  pages: AsyncIterable<StoredMessage[]>;
+  /** In the order of the messages that they follow. */
+  notes: readonly HistoryNote[];
+}
+
+/** A conversation for people, as Markdown, piece by piece. Times are in UTC. */
+export async function* toMarkdown({ title, pages, notes }: Conversation): AsyncGenerator<string> {
+  const waiting = [...notes];
+  const notesBefore = (seq: number): string[] => {
+    const next = waiting.findIndex((note) => note.after_seq >= seq);
+    return waiting.splice(0, next < 0 ? waiting.length : next).map(toNote);
+  };
+  yield `# ${toLine(title)}\n`;
+  for await (const page of pages) {
+    const blocks = page.flatMap((stored) => [...notesBefore(stored.seq), ...toBlocks(stored)]);
+    yield blocks.map((block) => `\n${block}\n`).join('');
+  }
+  yield waiting.map((note) => `\n${toNote(note)}\n`).join('');
+}
+
+function toBlocks({ message, createdMs }: StoredMessage): string[] {
+  const heading = `## ${NAMES[message.role]} · ${toTime(createdMs)}`;
+  switch (message.role) {
+    case 'user':
+      return [heading, message.content, ...toFiles(message.attachments), ...toFailure(message)].filter(isShown);
+    case 'assistant':
+      return [
+        heading,
+        ...toReasoning(message),
+        message.content,
+        ...message.toolCalls.map(toCall),
+        ...toEnd(message),
+      ].filter(isShown);
+    case 'tool':
+      return toResult(message);
+  }
+}
+
+const NAMES = { user: 'You', assistant: 'Assistant', tool: 'Tool' };
+
+const isShown = (block: string): boolean => block.trim() !== '';
+
+const toTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+const toFiles = (attachments: readonly Attachment[] = []): string[] =>
+  attachments.map(
+    ({ filename, mime_type, size_bytes }) => `*File: ${toLine(filename)} (${mime_type}, ${size_bytes} bytes)*`,
+  );
+
+const toFailure = ({ failed }: Extract<Message, { role: 'user' }>): string[] =>
+  failed ? [`*Not answered: ${toLine(failed.text)}*`] : [];
+
+const toReasoning = ({ reasoning = '' }: AssistantMessage): string[] =>
+  reasoning.trim() === '' ? [] : ['<details><summary>Reasoning</summary>', fence(reasoning), '</details>'];
+
+const toEnd = ({ partial }: AssistantMessage): string[] => (partial ? ['*This answer was cut off.*'] : []);
+
+const toCall = ({ name, arguments: given }: ToolCall): string =>
+  `**Call of ${toLine(name)}**\n\n${fence(given, 'json')}`;
+
+function toResult({ name, output, outcome, exitCode, notSandboxed }: ToolMessage): string[] {
+  const facts = [
+    outcome,
+    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
+    ...(notSandboxed === undefined ? [] : ['not sandboxed']),
+  ];
+  return [`**Result of ${toLine(name)}** (${facts.join(', ')})`, ...(output === '' ? [] : [fence(output)])];
+}
+
+function toNote(note: HistoryNote): string {
+  if (note.kind === 'compacted') return toQuote(`Summary of ${note.messages} messages:\n${note.summary}`);
+  if (note.kind !== 'decision') return toQuote(note.message);
+  const { approved, calls, feedback } = note;
+  const names = calls.map(({ name }) => name).join(', ');
+  return toQuote(`${approved ? 'Approved' : 'Denied'}: ${names}${feedback === '' ? '' : `\n${feedback}`}`);
+}
+
+const toQuote = (text: string): string => text.replaceAll(/^/gm, '> ');
+
+/** Text of one line that Markdown leaves as it is. */
+const toLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>#|]/g, '\\$&');
+
+/** A code block whose fence is longer than every row of backticks in it. */
+function fence(text: string, language = ''): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((row) => row.length));
+  const marks = '`'.repeat(longest + 1);
+  return `${marks}${language}\n${text}${text.endsWith('\n') ? '' : '\n'}${marks}`;
+}

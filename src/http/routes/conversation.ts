@@ -1,0 +1,70 @@
+import { pipeline } from 'node:stream/promises';
+import { conversationEndpoints } from '../../../protocol/http/conversation.ts';
+import type { Exportable, Exports } from '../../gateway/portable/exports.ts';
+import { bind, given } from '../bind.ts';
+import { type Exchange, json, type Respond } from '../exchange.ts';
+import type { Guarded } from '../guard.ts';
+import { queryOf, read } from '../input/fields.ts';
+import { dispositionOf } from './attachment.ts';
+
+/** Reading a conversation into a new workstream. */
+export const importRoutes = [
+  bind(conversationEndpoints.import, 'workstream.import', {
+    params: ({ workdir, ...conversation }) => ({ conversation, workdir: given(workdir) }),
+    reply: ({ wsId, name, messageCount, unknownModel, missingFiles }) => ({
+      ws_id: wsId,
+      name,
+      message_count: messageCount,
+      ...(unknownModel !== undefined && { unknown_model: unknownModel }),
+      ...(missingFiles && { missing_files: missingFiles }),
+    }),
+  }),
+];
+
+interface ExportRouteDeps {
+  exports: Pick<Exports, 'open'>;
+  respond: Respond;
+}
+
+/** A conversation may be longer than one answer of a method, so it is streamed. */
+export const exportRoute = ({ exports, respond }: ExportRouteDeps): Guarded => ({
+  endpoint: conversationEndpoints.export,
+  async work(exchange) {
+    const { ws_id, format } = read(conversationEndpoints.export, { ...queryOf(exchange), ...exchange.fields });
+    const exported = await exports.open(ws_id);
+    const pieces = exported[format]();
+    const first = await pieces.next(); // fails before the headers are sent
+    const type = FILE_TYPES[format];
+    exchange.res.writeHead(200, {
+      'Content-Type': type.contentType,
+      'Content-Disposition': dispositionOf({ kind: 'text', filename: `${toFileName(exported)}.${type.extension}` }),
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+    });
+    await send(exchange, { first: first.value ?? '', rest: pieces });
+    respond(exchange, json(200, {})); // only counts the request, because the headers are sent
+  },
+});
+
+const FILE_TYPES = {
+  json: { contentType: 'application/json; charset=utf-8', extension: 'json' },
+  markdown: { contentType: 'text/markdown; charset=utf-8', extension: 'md' },
+} as const;
+
+const MOST_NAME_CHARS = 60;
+
+const toFileName = ({ label }: Exportable): string =>
+  [...label.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-|-$/g, '')].slice(0, MOST_NAME_CHARS).join('') ||
+  'conversation';
+
+async function send({ res }: Exchange, { first, rest }: { first: string; rest: AsyncIterable<string> }): Promise<void> {
+  async function* all() {
+    yield first;
+    yield* rest;
+  }
+  try {
+    await pipeline(all(), res);
+  } catch {
+    res.destroy(); // the client disconnected, or the conversation was deleted: the response is incomplete
+  }
+}
