@@ -84,7 +84,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get messageCount() {
       return recorder.stored.count;
     },
-    window: windowOf(recorder, () => settings.model()),
+    window: windowOf(recorder, async () => ({ model: await settings.model() })),
     progress,
     recorder,
     settings,

@@ -77,12 +77,12 @@ export class Compactions {
   async #compact(workstream: Workstream, { focus, principal, signal }: Wish): Promise<boolean> {
     const { store, messages, models, windows, toolbox, clock, ids } = this.#deps;
     const { data } = workstream;
-    const model = await models.resolve(summarizerOf(data.modelAlias, models));
+    const summarizer = await summarizerOf(data.modelAlias, models);
     const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
     const preambleBytes = bytesOfPreamble({ system: '', tools: toolbox.definitions() });
     const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
     const wish = { ...(focus !== '' && { focus }), begun, signal };
-    const planned = await planCompaction(await messages.numbered(data), { model, window, preambleBytes, ...wish });
+    const planned = await planCompaction(await messages.numbered(data), { summarizer, window, preambleBytes, ...wish });
     if (!planned) return false;
     const loadContext = (of: WorkstreamData, pending: Cut): Promise<Message[]> => messages.context(of, pending);
     const nowMs = clock.now();

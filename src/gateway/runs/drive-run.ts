@@ -95,7 +95,7 @@ const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
   },
   lastWindow: () => data.usage?.contextWindow ?? 0,
   read: () => deps.readNumbered(data),
-  summarizer: () => deps.models.resolve(summarizerOf(data.modelAlias, deps.models)),
+  summarizer: () => summarizerOf(data.modelAlias, deps.models),
 });
 
 async function decisionInTime(live: LiveRun, approvalId: string, expiry: ApprovalExpiry) {

@@ -94,7 +94,7 @@ const compactAll: Plan = async (stored, planning) =>
   planCompaction(stored, { ...(await compactingOf(planning)), all: true });
 
 const compactingOf = async ({ run, request, window }: Planning) => ({
-  model: await run.window.summarizer(),
+  summarizer: await run.window.summarizer(),
   window,
   preambleBytes: bytesOfPreamble(request),
   signal: run.signal,

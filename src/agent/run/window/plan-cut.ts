@@ -1,9 +1,8 @@
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
-import type { Model } from '../../providers/model.ts';
 import { isLongOutput } from '../../shortened-output.ts';
 import type { Spending } from '../recorder.ts';
 import type { ModelWindow } from './model-windows.ts';
-import type { ContextCut, NumberedMessage } from './run-window.ts';
+import type { ContextCut, NumberedMessage, Summarizer } from './run-window.ts';
 import { type SummarySize, summarize } from './summary.ts';
 import { bytesOfMessage, bytesOfMessages } from './token-count.ts';
 
@@ -32,7 +31,7 @@ export function planPrune(stored: readonly NumberedMessage[], options: { all: bo
 }
 
 interface Compacting {
-  model: Model;
+  summarizer: Summarizer;
   window: ModelWindow;
   /** What stands before the messages of every request. */
   preambleBytes: number;
@@ -51,7 +50,7 @@ interface Compacting {
  */
 export async function planCompaction(
   stored: readonly NumberedMessage[],
-  { model, focus, all, begun, signal, ...space }: Compacting,
+  { summarizer, focus, all, begun, signal, ...space }: Compacting,
 ): Promise<PlannedCut | undefined> {
   const sizes = sizesIn(space);
   const tail = Math.min(sizes.tail, bytesOfMessages(stored.map(({ message }) => message)) * TAIL);
@@ -66,11 +65,10 @@ export async function planCompaction(
   if (!last || (all ? isSummarized : bytesOfMessages(messages) < least)) return undefined;
   await begun?.();
   const endsInTurn = !kept.some(({ role }) => role === 'user');
-  const { message: summary, usage } = await summarize(messages, { model, size, focus, endsInTurn, signal });
+  const wanted = { summarizer, size, focus, endsInTurn, signal };
+  const { message: summary, summarized } = await summarize(messages, wanted);
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
-  const { provider, modelId, price } = model;
-  const summarized = { usage, model: { provider, modelId, ...(price && { price }) } };
   return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event], summarized };
 }
 

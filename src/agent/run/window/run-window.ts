@@ -15,6 +15,13 @@ export interface ContextCount {
   afterSeq: number;
 }
 
+/** Who writes summaries. */
+export interface Summarizer {
+  model: Model;
+  /** Used if the first one fails. */
+  spare?: Model;
+}
+
 /** How full the context is, and what a run needs to make room in it. */
 export interface RunWindow {
   windows: ModelWindows;
@@ -25,7 +32,7 @@ export interface RunWindow {
   /** Everything that the model reads, in its order. */
   read(): Promise<NumberedMessage[]>;
   /** The model that writes summaries; by default the one of the conversation. */
-  summarizer(): Promise<Model>;
+  summarizer(): Promise<Summarizer>;
 }
 
 /** Changes what the model reads of the messages up to `toSeq`. They stay stored, and people still see them. */

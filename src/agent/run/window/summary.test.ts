@@ -9,7 +9,7 @@ import { shorten, toTranscript } from './transcript.ts';
 const user = (content: string): Message => ({ role: 'user', content, trusted: true });
 const SIZE = { part: 4_000, text: 2_000, rules: 1_000 };
 
-function summarizer(answer: (request: ModelRequest) => string) {
+function summarizer(answer: (request: ModelRequest) => string, spare?: Model) {
   const requests: ModelRequest[] = [];
   const model: Model = {
     ...{ alias: 's', provider: 'test', modelId: 's', contextWindow: 0, family: 'test', fallback: [] },
@@ -19,7 +19,13 @@ function summarizer(answer: (request: ModelRequest) => string) {
     },
   };
   const run = (messages: Message[], focus?: string) =>
-    summarize(messages, { model, size: SIZE, focus, endsInTurn: true, signal: new AbortController().signal });
+    summarize(messages, {
+      summarizer: { model, ...(spare && { spare }) },
+      size: SIZE,
+      focus,
+      endsInTurn: true,
+      signal: new AbortController().signal,
+    });
   return { requests, run: async (...of: Parameters<typeof run>) => (await run(...of)).message, usageOf: run };
 }
 
@@ -40,7 +46,8 @@ test('the tokens of all its requests are added up, even if a later one is refuse
     if (requests.indexOf(request) === 2) throw new ProviderError('refused', 'filtered');
     return 'S';
   });
-  const { usage } = await usageOf(Array.from({ length: 9 }, () => user('x'.repeat(1_000))));
+  const { summarized } = await usageOf(Array.from({ length: 9 }, () => user('x'.repeat(1_000))));
+  const { usage } = summarized;
   const one = answerOf('').find((part) => part.type === 'finish')?.usage;
   assert.deepEqual(
     [requests.length, usage.promptTokens, usage.completionTokens],
@@ -77,6 +84,23 @@ test('a model that refuses or says nothing is replaced by the beginnings of the 
     });
     const { content } = await run([user('Build the shed.'), { role: 'assistant', content: 'Done.', toolCalls: [] }]);
     assert.match(content, /Person: Build the shed\.\nAgent: Done\./);
+  }
+});
+
+test('if the named model fails, the one of the conversation writes the summary', async () => {
+  const spare: Model = {
+    ...{ alias: 'own', provider: 'test', modelId: 'own', contextWindow: 0, family: 'test', fallback: [] },
+    async *stream() {
+      yield* answerOf('From its own model.');
+    },
+  };
+  for (const kind of ['unreachable', 'refused', 'unauthorized'] as const) {
+    const { usageOf } = summarizer(() => {
+      throw new ProviderError(kind, 'no');
+    }, spare);
+    const { message, summarized } = await usageOf([user('a')]);
+    assert.match(message.content, /From its own model\./);
+    assert.equal(summarized.model.modelId, 'own');
   }
 });
 

@@ -1,7 +1,9 @@
 import type { Message } from '../../message.ts';
-import { type Model, ProviderError, type Usage } from '../../providers/model.ts';
+import { ProviderError, type Usage } from '../../providers/model.ts';
 import { sumUsage } from '../collect-answer.ts';
+import type { Spending } from '../recorder.ts';
 import { findRules, newestLines } from './quotes.ts';
+import type { Summarizer } from './run-window.ts';
 import { shorten, toTranscript } from './transcript.ts';
 
 /** What a summary may need, in bytes. */
@@ -15,7 +17,7 @@ export interface SummarySize {
 }
 
 interface Summarizing {
-  model: Model;
+  summarizer: Summarizer;
   size: SummarySize;
   /** What the person wants the summary to be about. */
   focus?: string | undefined;
@@ -25,16 +27,14 @@ interface Summarizing {
 }
 
 /** `usage`: of the requests so far. */
-interface Asking extends Summarizing {
-  usage: Usage;
-}
+type Asking = Omit<Summarizing, 'summarizer'> & Summarizer & { usage: Usage };
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
-/** A message that stands in place of others, and the tokens that it took. */
+/** A message that stands in place of others, and what it took. */
 interface Summary {
   message: UserMessage;
-  usage: Usage;
+  summarized: Spending;
 }
 
 /** The message has what the model wrote about the others, and what must survive word for word. */
@@ -42,7 +42,7 @@ export async function summarize(messages: readonly Message[], wanted: Summarizin
   const { size } = wanted;
   const rules = newestLines(findRules(messages), size.rules);
   const files = findFiles(messages);
-  const asking: Asking = { ...wanted, usage: NOTHING };
+  const asking: Asking = { ...wanted, ...wanted.summarizer, usage: NOTHING };
   const text = await writeSummary(messages, asking);
   const isTrusted = messages.every((message) => message.role !== 'user' || message.trusted);
   const message: UserMessage = {
@@ -58,7 +58,8 @@ export async function summarize(messages: readonly Message[], wanted: Summarizin
     ...(isTrusted && { trusted: true }),
     summary: { rules, files },
   };
-  return { message, usage: asking.usage };
+  const { provider, modelId, price } = asking.model;
+  return { message, summarized: { usage: asking.usage, model: { provider, modelId, ...(price && { price }) } } };
 }
 
 const NOTHING: Usage = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
@@ -84,7 +85,10 @@ function findFiles(messages: readonly Message[]): string[] {
 
 const LEAST_PART = 2_048;
 
-/** Asks the model, part after part. Without a usable answer, the beginnings of the messages have to do. */
+/**
+ * Asks the model, part after part, then the spare one. If both refuse or say nothing, the beginnings of the messages
+ * have to do.
+ */
 async function writeSummary(messages: readonly Message[], asking: Asking): Promise<string> {
   const { size } = asking;
   let summary = '';
@@ -95,12 +99,18 @@ async function writeSummary(messages: readonly Message[], asking: Asking): Promi
     }
     return summary;
   } catch (error) {
-    if (!(error instanceof ProviderError) || error.kind !== 'refused') throw error;
+    if (!(error instanceof ProviderError)) throw error;
     const isTooLong = error.refusal?.about === 'window' && size.part > LEAST_PART;
     if (isTooLong) {
       asking.size = { ...size, part: Math.floor(size.part / 2) };
       return writeSummary(messages, asking);
     }
+    if (asking.spare) {
+      asking.model = asking.spare;
+      delete asking.spare;
+      return writeSummary(messages, asking);
+    }
+    if (error.kind !== 'refused') throw error;
     return beginningsOf(messages, size.text);
   }
 }
