@@ -40,7 +40,7 @@ interface Summary {
 /** The message has what the model wrote about the others, and what must survive word for word. */
 export async function summarize(messages: readonly Message[], wanted: Summarizing): Promise<Summary> {
   const { size } = wanted;
-  const rules = newestLines(findRules(messages), size.rules);
+  const rules = findRules(messages, size.rules);
   const files = findFiles(messages);
   const asking: Asking = { ...wanted, ...wanted.summarizer, usage: NOTHING };
   const text = await writeSummary(messages, asking);
