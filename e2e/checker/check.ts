@@ -1,6 +1,7 @@
 import type { Evidence, Rule, Violation } from './evidence.ts';
 import { acknowledged, cancelled, decisionsKept, oneAnswerPerKey } from './rules/answers.ts';
 import { decidedBySomebody, oneDecision } from './rules/approvals.ts';
+import { cutsInPlace, cutsTold, resendsKept, sentAgain, takenBackOnce } from './rules/cuts.ts';
 import { effectsOfStarts, nothingOutlives } from './rules/effects.ts';
 import { denseLog, denseMessages, nothingForgotten, silentBetweenRuns } from './rules/log.ts';
 import { withinBudget } from './rules/memory.ts';
@@ -23,6 +24,9 @@ const DISK_RULES = {
   'an approval has one decision': oneDecision,
   'a tool starts once per permission': permittedStarts,
   'a tool call has one result': oneResultPerCall,
+  'cuts are numbered and in place': cutsInPlace,
+  'the log agrees with the cuts': cutsTold,
+  'a message sent again follows its rewind': sentAgain,
 } as const satisfies Record<string, Rule>;
 
 /** Every rule, by the sentence it checks. The rules of schedules are in cron-drill and cron-simulation. */
@@ -42,6 +46,8 @@ export const RULES = {
   'every decision was made by someone': decidedBySomebody,
   'accepted messages are kept': acknowledged,
   'a key has one answer': oneAnswerPerKey,
+  'a key takes back once': takenBackOnce,
+  'an accepted retry sends again': resendsKept,
   'an answered decision is stored': decisionsKept,
   'an answered cancel has ended the run': cancelled,
   'every side effect has exactly one start': effectsOfStarts,

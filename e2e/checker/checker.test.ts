@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, RULES } from './check.ts';
+import { CUT_DEFECTS } from './defects/cuts.ts';
 import { DEED_DEFECTS } from './defects/deeds.ts';
 import { PROJECTION_DEFECTS } from './defects/projections.ts';
 import { SEEN_DEFECTS } from './defects/seen.ts';
@@ -8,7 +9,7 @@ import { STORED_DEFECTS } from './defects/stored.ts';
 import { createRandom } from './random.ts';
 import { recordScenario } from './record-scenario.ts';
 
-const DEFECTS = [...SEEN_DEFECTS, ...PROJECTION_DEFECTS, ...STORED_DEFECTS, ...DEED_DEFECTS];
+const DEFECTS = [...SEEN_DEFECTS, ...PROJECTION_DEFECTS, ...STORED_DEFECTS, ...DEED_DEFECTS, ...CUT_DEFECTS];
 const SEEDS = [1, 2, 3, 4, 5];
 
 const evidence = await recordScenario();

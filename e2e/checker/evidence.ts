@@ -3,7 +3,7 @@ import type { Frame, RequestFrame } from '../../protocol/frames.ts';
 import type { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Message } from '../../src/agent/message.ts';
 import type { JournalEntry } from '../../src/agent/run/journal.ts';
-import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
+import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 
 /**
  * All that is known of some time with a daemon: what every client saw and did, over any number of restarts, what is on
@@ -44,6 +44,8 @@ export interface WorkstreamOnDisk {
   /** In the order of acceptance. */
   runs: RunOnDisk[];
   approvals: ApprovalTable[];
+  /** In the order of their numbers. */
+  cuts: CutTable[];
 }
 
 export interface Logged {

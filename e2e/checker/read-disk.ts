@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ApprovalTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
+import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
 
 /** Reads the database of a home, with or without a running daemon; `wsIds` selects workstreams. */
@@ -26,6 +26,7 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   // The casts match the contents of the columns.
   const runs = all('select * from runs where ws_id = ? order by accepted_ms, run_id') as unknown as RunTable[];
   const approvals = all('select * from approvals where ws_id = ? order by asked_ms') as unknown as ApprovalTable[];
+  const cuts = all('select * from cuts where ws_id = ? order by n') as unknown as CutTable[];
   return {
     wsId,
     messageCount: Number(row?.message_count),
@@ -38,6 +39,7 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
     })),
     runs: runs.map((run) => ({ run: { ...run }, journal: (journal.get(run.run_id) ?? []).map(toEntry) })),
     approvals: approvals.map((approval) => ({ ...approval })),
+    cuts: cuts.map((cut) => ({ ...cut })),
   };
 }
 

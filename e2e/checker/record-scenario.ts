@@ -6,6 +6,7 @@ import type { StreamEventOf, StreamEventType } from '../../protocol/stream-event
 import { systemClock } from '../../src/clock.ts';
 import { type Arrivals, createArrivals } from '../support/clients/arrivals.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { isForSummary } from '../support/model/bounded-answers.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, type ScriptedCall, say, stall, think } from '../support/model/scripted-steps.ts';
 import type { CallHistory, CallParams, Evidence, StreamFrame } from './evidence.ts';
@@ -42,6 +43,7 @@ export async function recordScenario(): Promise<Evidence> {
   await converse(first, model);
   await readInPieces(first);
   await decide(first, model);
+  await takeBack(first, model);
   await stop(second, model);
   const earlier = readDisk(daemon.home);
   await die({ first, second }, { model, recorder });
@@ -115,6 +117,7 @@ async function resolve(talk: Talk, approvalId: string, params: Partial<CallParam
 }
 
 const bash = (tag: string, secs: number): ScriptedCall => ({
+  id: `call-${tag}`,
   name: 'bash',
   arguments: { command: effectCommand({ tag, file: EFFECTS, secs }) },
 });
@@ -160,6 +163,27 @@ async function decide(talk: Talk, model: ScriptedModel): Promise<void> {
   const question = await asked(talk, { after: approval.approval_id });
   await resolve(talk, question.approval_id, { approved: false, feedback: 'not today' });
   await ended(talk, denied);
+}
+
+/** A message is answered again, a turn is taken back, and the rest is summarized. */
+async function takeBack(talk: Talk, model: ScriptedModel): Promise<void> {
+  const { wsId, recorder, socket } = talk;
+  const key = () => randomUUID();
+  model.when('unsure', say('Perhaps. '.repeat(80)));
+  await ended(talk, await send(talk, `unsure${' indeed'.repeat(80)}`));
+  model.when('unsure', say('Certainly. '.repeat(80)));
+  const retry = { method: 'workstream.retry', params: { wsId, idempotencyKey: key() } } as const;
+  const { runId } = ((await recorder.call(retry, socket).answered)?.payload ?? {}) as { runId: string }; // by its contract
+  await ended(talk, { runId });
+  await recorder.call(retry, socket).answered; // a repeat
+  model.when('regretted', say('Already forgotten.'));
+  await ended(talk, await send(talk, 'regretted'));
+  const rewind = { method: 'workstream.rewind', params: { wsId, turns: 1, idempotencyKey: key() } } as const;
+  await recorder.call(rewind, socket).answered;
+  await recorder.call(rewind, socket).answered; // a repeat
+  model.onRequest((body) => (isForSummary(body) ? say('They greeted, and were sure in the end.') : undefined));
+  await recorder.call({ method: 'workstream.command', params: { wsId, command: '/compact' } }, socket).answered;
+  await until(talk, 'compacted', () => true);
 }
 
 async function stop(talk: Talk, model: ScriptedModel): Promise<void> {

@@ -121,7 +121,7 @@ const DEFECTS: Record<string, [rule: string, spoil: (evidence: CronEvidence) => 
       ledger.mainWsId = 'main';
       disk.workstreams.push({
         ...{ wsId: 'main', messageCount: 1, runEpoch: 1, messages },
-        ...{ events: [], runs: [], approvals: [] },
+        ...{ events: [], runs: [], approvals: [], cuts: [] },
       });
     },
   ],

@@ -131,7 +131,24 @@ function doSomething(scene: Scene): RecordedCall | undefined {
   if (mood < 0.06) return callAny(scene, { method: 'workstream.cancel', params: { wsId } });
   if (mood < 0.09) return callAny(scene, { method: 'workstream.cancel', params: { wsId, force: true } });
   if (approvalId !== undefined && mood < 0.85) return decide(scene, approvalId);
+  if (!known.busy && mood > 0.6) return takeBack(scene);
   return known.busy && mood < 0.75 ? undefined : send(scene);
+}
+
+/** Takes turns back, asks again, or has the conversation summarized. Refused while a run is in progress. */
+function takeBack(scene: Scene): RecordedCall {
+  const { random, parts } = scene;
+  const { wsId, next } = parts;
+  const mood = random.fraction();
+  if (mood < 0.35) return callAny(scene, { method: 'workstream.command', params: { wsId, command: '/compact' } });
+  const idempotencyKey = `key-${next()}`;
+  const wish: CallWish =
+    mood < 0.7
+      ? { method: 'workstream.retry', params: { wsId, idempotencyKey } }
+      : { method: 'workstream.rewind', params: { wsId, turns: random.int(1, 3), idempotencyKey } };
+  const call = callAny(scene, wish);
+  scene.keyed.push(call);
+  return call;
 }
 
 const SENDS = ['workstream.send', 'workstream.send', 'agent', 'chat.send'] as const;
@@ -139,7 +156,8 @@ const SENDS = ['workstream.send', 'workstream.send', 'agent', 'chat.send'] as co
 function send(scene: Scene): RecordedCall {
   const { wsId, next } = scene.parts;
   const word = next();
-  const params = { wsId, message: `message ${word}`, idempotencyKey: `key-${word}` };
+  const rest = scene.random.chance(0.3) ? ' and so on'.repeat(60) : ''; // long enough to be summarized
+  const params = { wsId, message: `message ${word}${rest}`, idempotencyKey: `key-${word}` };
   const call = callAny(scene, { method: scene.random.pick(SENDS), params });
   scene.keyed.push(call);
   return call;

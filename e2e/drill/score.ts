@@ -23,6 +23,8 @@ export interface Score {
   toolStarts: number;
   unknownOutcomes: number;
   effects: number;
+  rewinds: number;
+  compactions: number;
   violations: number;
   /** From the start of a process to its first served request. */
   recoveryMs: { p50: number; p99: number; worst: number };
@@ -47,12 +49,15 @@ export function tallyOf(evidence: Evidence, { ...tally }: Tally): Tally {
 export function storedIn({ workstreams }: Disk) {
   const runs = workstreams.flatMap((workstream) => workstream.runs);
   const approvals = workstreams.flatMap((workstream) => workstream.approvals);
+  const cuts = workstreams.flatMap((workstream) => workstream.cuts);
   return {
     eventsOnDisk: workstreams.reduce((sum, { events }) => sum + events.length, 0),
     runs: runs.length,
     approvals: approvals.length,
     toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
     unknownOutcomes: approvals.filter(({ kind }) => kind === 'outcome').length,
+    rewinds: cuts.filter(({ kind }) => kind === 'rewind').length,
+    compactions: cuts.filter(({ kind }) => kind === 'compaction').length,
   };
 }
 
@@ -74,6 +79,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
     ['runs', score.runs],
     ['approvals', `${score.approvals} (${score.unknownOutcomes} about unknown outcomes)`],
     ['tool starts', `${score.toolStarts} (${score.effects} lines written by commands)`],
+    ['taken back', `${score.rewinds} times, ${score.compactions} summaries`],
     ['ready after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
     ['violations', score.violations],
   ];

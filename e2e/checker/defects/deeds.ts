@@ -10,6 +10,9 @@ const SECRETS = 'secrets stay secret';
 
 const runIdIn = ({ payload }: Answer): string | undefined => Object(payload).runId;
 
+const isOfMessage = ({ params }: CallHistory, given: Answer): boolean =>
+  params.message !== undefined && runIdIn(given) !== undefined;
+
 function pickAnswer({ calls }: Evidence, random: Random, fits: (call: CallHistory, answer: Answer) => boolean) {
   const all = calls.flatMap((call) => call.answers.map((answer) => ({ call, answer })));
   return random.pick(all.filter(({ call, answer }) => fits(call, answer)));
@@ -21,7 +24,7 @@ export const DEED_DEFECTS: Defect[] = [
     name: 'an accepted message is not stored',
     rule: ACCEPTED,
     apply(evidence, random) {
-      const { answer } = pickAnswer(evidence, random, (_, given) => runIdIn(given) !== undefined);
+      const { answer } = pickAnswer(evidence, random, isOfMessage);
       const { workstream, part } = pickRun(evidence, random, ({ run }) => run.run_id === runIdIn(answer));
       workstream.runs.splice(workstream.runs.indexOf(part), 1);
     },
@@ -30,7 +33,7 @@ export const DEED_DEFECTS: Defect[] = [
     name: 'an accepted message is stored with another text',
     rule: ACCEPTED,
     apply(evidence, random) {
-      const { answer } = pickAnswer(evidence, random, (_, given) => runIdIn(given) !== undefined);
+      const { answer } = pickAnswer(evidence, random, isOfMessage);
       const { part } = pickRun(evidence, random, ({ run }) => run.run_id === runIdIn(answer));
       part.run.request_json = JSON.stringify({ message: 'something else' });
     },
@@ -55,7 +58,10 @@ export const DEED_DEFECTS: Defect[] = [
       const isRepeated = ({ params }: CallHistory) =>
         evidence.calls.filter((call) => call.params.idempotencyKey === params.idempotencyKey).length > 1;
       const fits = (call: CallHistory, given: Answer) =>
-        call.params.idempotencyKey !== undefined && isRepeated(call) && runIdIn(given) !== undefined;
+        call.params.message !== undefined &&
+        call.params.idempotencyKey !== undefined &&
+        isRepeated(call) &&
+        runIdIn(given) !== undefined;
       Object.assign(Object(pickAnswer(evidence, random, fits).answer.payload), { runId: 'another' });
     },
   },

@@ -3,8 +3,17 @@ import type { Answer, CallHistory, CallParams } from '../evidence.ts';
 import type { RecordedSocket } from './record-socket.ts';
 
 export interface CallWish {
-  method: 'workstream.send' | 'agent' | 'chat.send' | 'workstream.approve' | 'approval.resolve' | 'workstream.cancel';
-  params: CallParams & { always?: boolean; force?: boolean };
+  method:
+    | 'workstream.send'
+    | 'agent'
+    | 'chat.send'
+    | 'workstream.approve'
+    | 'approval.resolve'
+    | 'workstream.cancel'
+    | 'workstream.rewind'
+    | 'workstream.retry'
+    | 'workstream.command';
+  params: CallParams & { always?: boolean; force?: boolean; turns?: number; command?: string };
 }
 
 /** A pending call. */

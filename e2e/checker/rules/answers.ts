@@ -1,5 +1,6 @@
 import type { ApprovalTable, RunTable } from '../../../src/gateway/store/schema/schema.ts';
-import type { Answer, CallHistory, Evidence, Finding } from '../evidence.ts';
+import type { Answer, CallHistory, Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+import { resentRunsOf } from './cuts.ts';
 
 const SENDS: ReadonlySet<string> = new Set(['workstream.send', 'agent', 'chat.send']);
 
@@ -40,10 +41,7 @@ const messageOf = (run: RunTable): string => JSON.parse(run.request_json).messag
 
 /** All attempts with one key have one effect and get the same run. */
 export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> {
-  const runs = Map.groupBy(
-    disk.workstreams.flatMap((workstream) => workstream.runs.map(({ run }) => run)),
-    (run) => nameOf(run.ws_id, messageOf(run)),
-  );
+  const runs = Map.groupBy(disk.workstreams.flatMap(firstRuns), (run) => nameOf(run.ws_id, messageOf(run)));
   for (const [where, attempts] of attemptsByKey(calls)) {
     const [first] = attempts;
     const named = new Set(answersOf(attempts).flatMap(({ answer }) => saidIn(answer).runId ?? []));
@@ -52,6 +50,12 @@ export function* oneAnswerPerKey({ disk, calls }: Evidence): Generator<Finding> 
     if (count > 1) yield { what: `its message has ${count} runs`, where };
     if (count > 0 && attempts.every(isRefused)) yield { what: 'was refused every time, but has a run', where };
   }
+}
+
+/** Without those that send a message again. */
+function firstRuns(workstream: WorkstreamOnDisk): RunTable[] {
+  const resent = resentRunsOf(workstream);
+  return workstream.runs.flatMap(({ run }) => (resent.has(run.run_id) ? [] : [run]));
 }
 
 /** Identifies a message: each key is used with its own text. */

@@ -72,14 +72,13 @@ function isSameMessage(before: StoredMessage, after: StoredMessage | undefined):
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Event types that only runs emit. Other events (settings, notices) can come at any time. */
+/** Event types that only runs emit. Other events (settings, notices, the status after a summary) can come at any time. */
 const OF_A_RUN: ReadonlySet<string> = new Set([
   'thinking_start',
   'thinking_stop',
   'reasoning',
   'content',
   'stream_end',
-  'status',
   'tool_info',
   'approve_request',
   'approval_resolved',

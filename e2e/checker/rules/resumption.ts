@@ -1,6 +1,6 @@
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../../src/agent/message.ts';
-import type { Evidence, Finding, StoredMessage, StreamFrame, WorkstreamOnDisk } from '../evidence.ts';
+import type { Evidence, Finding, Logged, StoredMessage, StreamFrame, WorkstreamOnDisk } from '../evidence.ts';
 import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
 
 /** A stream with a cursor resumes exactly there, or gives the reason why not (promise 2). */
@@ -80,14 +80,28 @@ const isWithoutPlace = (data: StreamFrame['data']): boolean =>
 function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk): string | undefined {
   const shown = opening.messages;
   const seqs = shown.map(({ seq }) => seq).sort((a, b) => a - b);
-  if (seqs.some((seq, index) => seq !== index + 1)) return `shows the messages ${seqs.join(', ')}`;
+  const before = events.filter(({ offset }) => offset <= offsetOf(opening.cursor));
+  const counts = countingAt(before);
+  const due = Array.from({ length: seqs.at(-1) ?? 0 }, (_, index) => index + 1).filter(counts);
+  if (seqs.join() !== due.join()) return `shows the messages ${seqs.join(', ')}, where ${due.join(', ')} are due`;
   const stored = new Map(messages.map((message) => [message.seq, message]));
   const wrong = shown.find((message) => !isShownTruly(message, stored.get(message.seq)));
   if (wrong) return `shows message ${wrong.seq} differently from how it is stored`;
-  const place = offsetOf(opening.cursor);
-  const told = events.filter(({ offset, event }) => offset <= place && event.type === 'user_turn').length;
+  const told = before.filter(({ event }) => event.type === 'user_turn' && counts(event.seq ?? 0)).length;
   const said = shown.filter(({ role }) => role === 'user').length;
   return told === said ? undefined : `shows ${said} messages of the user, but ${told} came before its cursor`;
+}
+
+/** Which messages were not taken back by these events. */
+function countingAt(events: readonly Logged[]): (seq: number) => boolean {
+  const gone = events.flatMap(({ event }, index) => {
+    if (event.type === 'message_removed') return [{ after: event.seq - 1, to: event.seq }];
+    if (event.type !== 'rewound') return [];
+    const next = events.slice(index).find((later) => later.event.type === 'user_turn')?.event;
+    const to = next?.type === 'user_turn' ? (next.seq ?? 0) - 1 : Number.POSITIVE_INFINITY;
+    return [{ after: event.after_seq, to }];
+  });
+  return (seq) => !gone.some(({ after, to }) => seq > after && seq <= to);
 }
 
 function isShownTruly(shown: HistoryMessage, stored: StoredMessage | undefined): boolean {
