@@ -146,6 +146,7 @@ test('every table of the schema exists with its columns', async () => {
       'notes',
       'outbox',
       'runs',
+      'usage',
       'workdirs',
       'workstreams',
     ],

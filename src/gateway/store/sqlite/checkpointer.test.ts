@@ -35,6 +35,34 @@ test('a large log is forced to restart, although all of it was moved', async () 
   assert.deepEqual(calls, ['worker passive', 'worker passive', 'worker restart', 'worker close']);
 });
 
+test('the file of the log is emptied after ten seconds without a write, once, if it is large', async () => {
+  const { checkpointer, clock, calls } = setUp();
+  checkpointer.wrote(100);
+  await clock.advance(60_000);
+  assert.deepEqual(calls, ['worker passive'], 'a small file stays');
+  checkpointer.wrote(5 * MIB);
+  await clock.advance(9_000);
+  checkpointer.wrote(100);
+  await clock.advance(10_999);
+  assert.deepEqual(calls.slice(1), ['worker passive', 'worker passive'], 'a write restarts the time');
+  await clock.advance(60_000);
+  checkpointer.wrote(100);
+  await clock.advance(60_000);
+  assert.deepEqual(calls.slice(3), ['worker truncate', 'worker passive']);
+  await checkpointer.close();
+});
+
+test('a file that could not be emptied is tried again in the next idle time', async () => {
+  const { checkpointer, clock, calls } = setUp({ result: { busy: true, walPages: 1, movedPages: 1 } });
+  checkpointer.wrote(5 * MIB);
+  await clock.advance(0);
+  await clock.advance(60_000);
+  checkpointer.wrote(100);
+  await clock.advance(60_000);
+  assert.deepEqual(calls, ['worker passive', 'worker truncate', 'worker passive', 'worker truncate']);
+  await checkpointer.close();
+});
+
 test('a worker that has ended is logged once and replaced by rare checkpoints of the writer', async () => {
   const { checkpointer, clock, calls, log } = setUp({ fails: () => new WorkerGone('ended') });
   checkpointer.wrote(5 * MIB);
@@ -66,7 +94,7 @@ test('a full disk is logged once, and the worker retries until the log is moved'
   assert.deepEqual(
     { calls, lines: log.lines },
     {
-      calls: Array(4).fill('worker passive'),
+      calls: [...Array(4).fill('worker passive'), 'worker truncate'],
       lines: [['warn', 'a checkpoint failed; retrying until one succeeds']],
     },
   );
@@ -90,7 +118,12 @@ test('the thread moves the log of a store into its file, and ends with it', asyn
   await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'x'.repeat(100_000) }] } });
   const passive = await thread.checkpoint('passive');
   const restart = await thread.checkpoint('restart');
+  const truncate = await thread.checkpoint('truncate');
+  const sizeAfter = statSync(`${path}-wal`).size;
+  await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'more' }] } });
+  const events = await store.readEvents('a', 0, 10);
   await store.close();
+  assert.deepEqual([truncate.busy, sizeAfter, events.length], [false, 0, 2]);
   assert.equal(passive.walPages > 25 && passive.movedPages === passive.walPages, true);
   assert.equal(restart.busy, false);
   assert.equal(statSync(path).size > sizeBefore + 100_000, true);

@@ -1,10 +1,12 @@
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { createIdleTime } from './idle-time.ts';
 
 /**
  * `restart` also waits until no reader needs the write-ahead log, so that the log is written from its beginning again.
+ * `truncate` also empties its file.
  */
-export type CheckpointMode = 'passive' | 'restart';
+export type CheckpointMode = 'passive' | 'restart' | 'truncate';
 
 /** The pages in the write-ahead log, and how many of them have been moved to the database file. */
 export interface CheckpointResult {
@@ -78,6 +80,7 @@ export function createCheckpointer(deps: {
         running = undefined;
         if (isFailing) sleepThenStart();
         else if (pendingBytes > 0) schedule();
+        else if (!stop.signal.aborted) idle.begin();
       });
   };
   const onFailure = (err: unknown): void => {
@@ -87,6 +90,17 @@ export function createCheckpointer(deps: {
     if (isGone) worker = undefined;
     isFailing = true;
   };
+  const truncate = async (): Promise<void> => {
+    if (await isEmptied(worker ?? deps.fallback)) idle.settled();
+    running = undefined;
+    if (pendingBytes > 0) schedule();
+  };
+  const idle = createIdleTime({
+    clock: deps.clock,
+    onIdle() {
+      running = truncate();
+    },
+  });
   const schedule = (): void => {
     if (stop.signal.aborted) return;
     if (pendingBytes >= limits().afterBytes && !isFailing) start();
@@ -106,11 +120,13 @@ export function createCheckpointer(deps: {
   return {
     wrote(bytes) {
       pendingBytes += bytes;
+      idle.wrote(bytes);
       if (!running) schedule();
     },
     async close() {
       stop.abort();
       wait?.abort();
+      idle.close();
       await running;
       await deps.worker?.close();
     },
@@ -128,3 +144,10 @@ async function checkpoint(worker: CheckpointWorker, maxWalBytes: number): Promis
   await worker.checkpoint('passive');
   await worker.checkpoint('restart');
 }
+
+/** Best effort: a failure costs only disk space, and the next idle time tries again. */
+const isEmptied = (worker: CheckpointWorker): Promise<boolean> =>
+  worker.checkpoint('truncate').then(
+    ({ busy }) => !busy,
+    () => false,
+  );
