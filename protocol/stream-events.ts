@@ -104,10 +104,16 @@ export const CallOutcome = z
   .meta({ id: 'CallOutcome' });
 export type CallOutcome = z.infer<typeof CallOutcome>;
 
+// `tools`: may these calls run? `outcome`: these ran when the daemon died; approved = run again, denied = skip.
+// `instructions`: may the model get the text of these files, whose folders are not trusted?
+/** What an approval asks. */
+export const QuestionKind = z.enum(['tools', 'outcome', 'instructions']);
+export type QuestionKind = z.infer<typeof QuestionKind>;
+
 /** One message of a stored conversation, as `history` and snapshots show it. */
 export const HistoryMessage = z
   .object({
-    /** Position in the workstream, from 1. Messages on a later page, and those that were taken back, leave gaps. */
+    /** Position in the workstream, from 1. Messages that are taken back or only for the model, and other pages, leave gaps. */
     seq: z.int().min(1),
     role: z.enum(['user', 'assistant', 'tool']),
     content: z.string().nullable(),
@@ -175,7 +181,7 @@ export const HistoryNote = z
       ...told,
       kind: z.literal('decision'),
       approval_id: z.string(),
-      question: z.enum(['tools', 'outcome']),
+      question: QuestionKind,
       /** The calls of the approval. */
       calls: z.array(z.object({ call_id: z.string(), name: z.string() })),
       approved: z.boolean(),
@@ -218,8 +224,7 @@ export const STREAM_EVENTS = {
   approve_request: event('approve_request', {
     items: z.array(ApprovalItem),
     approval_id: z.string(),
-    /** `tools`: may these calls run? `outcome`: these ran when the daemon died; approved = run again, denied = skip. */
-    kind: z.enum(['tools', 'outcome']),
+    kind: QuestionKind,
     expires_at_ms: z.int().min(0),
   }),
   approval_resolved: event('approval_resolved', {

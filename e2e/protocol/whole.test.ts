@@ -187,6 +187,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   'workstream.cancel': async () => call('workstream.cancel', { wsId: await newSession() }),
   ...takingBackCalls({ call, newSession, key }),
+  'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
   'workstream.export': async () => {

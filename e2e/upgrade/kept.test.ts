@@ -141,6 +141,19 @@ test('a closed conversation reopens by its name, and the model gets the messages
   );
 });
 
+test('a conversation from before the upgrade goes on, and each request extends the last one', async () => {
+  const { wsId } = await client.call('workstream.create', { resumeWs: 'Greenhouse' });
+  const texts: string[] = [];
+  for (const message of ['what grows?', 'what else?', 'and the roses?']) {
+    model.when(message, say('Plenty.'));
+    await client.call('agent', { message, sessionKey: wsId, idempotencyKey: message });
+    const { messages, tools } = model.requests.at(-1)?.body ?? assert.fail('no request');
+    texts.push(JSON.stringify({ tools, messages }).slice(0, -2));
+  }
+  const [first = '', second = '', third = ''] = texts;
+  assert.deepEqual([second.startsWith(first), third.startsWith(second)], [true, true]);
+});
+
 test('a pending message to a webhook is delivered', async () => {
   old.openWebhook();
   const body = await old.received.until((text) => text.includes('Open the shed.'), 'the message');

@@ -49,10 +49,15 @@ const SINCE_12: readonly Declared[] = [
   { at: 'config.get > config > approvals', is: { alwaysSecs: 28_800 }, why: 'a new setting' },
 ];
 
+/** Settings since schema version 16. */
+const SINCE_16: readonly Declared[] = [
+  { at: 'config.get > config > agents', is: { trusted: [] }, why: 'a new setting' },
+];
+
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
-  'schema-11': [...OF_EACH_START, ...SINCE_17, ...SINCE_12],
-  'schema-16': [...OF_EACH_START, ...SINCE_17],
+  'schema-11': [...OF_EACH_START, ...SINCE_17, ...SINCE_16, ...SINCE_12],
+  'schema-16': [...OF_EACH_START, ...SINCE_17, ...SINCE_16],
 };
 
 /** The intended differences between the first and the second start of today's build. */

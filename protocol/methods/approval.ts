@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
-import { ApprovalItem } from '../stream-events.ts';
+import { ApprovalItem, QuestionKind } from '../stream-events.ts';
 
 /** A pending approval; also the payload of `approval.requested`. */
 export const Approval = z
@@ -9,7 +9,7 @@ export const Approval = z
     approvalId: NonEmpty,
     wsId: NonEmpty,
     sessionKey: NonEmpty,
-    kind: z.enum(['tools', 'outcome']),
+    kind: QuestionKind,
     items: z.array(ApprovalItem),
     expiresAtMs: z.int().min(0),
   })

@@ -78,6 +78,18 @@ export const CancelReceipt = z
   .meta({ id: 'CancelReceipt' });
 export type CancelReceipt = z.infer<typeof CancelReceipt>;
 
+/** A slash command that a project keeps in a file; it sends a message. */
+export const ProjectCommand = z
+  .strictObject({
+    /** Without its slash. */
+    name: NonEmpty,
+    /** Its argument, as its author describes it. */
+    argument: z.string().optional(),
+    summary: z.string(),
+  })
+  .meta({ id: 'ProjectCommand' });
+export type ProjectCommand = z.infer<typeof ProjectCommand>;
+
 const Ok = z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamOk' });
 
 /** Creates, lists, changes, stops and closes workstreams, and sends them messages. */
@@ -236,6 +248,12 @@ export const workstreamContracts = {
     params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
     result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }).meta({ id: 'WorkstreamCommandResult' }),
     serial: ({ wsId }: { wsId: string }) => wsId,
+  }),
+  'workstream.commands': contract({
+    summary: 'The slash commands that the project of a workstream keeps in files.',
+    scope: 'read',
+    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCommandsParams' }),
+    result: z.strictObject({ commands: z.array(ProjectCommand) }).meta({ id: 'WorkstreamCommandsResult' }),
   }),
   ...takingBackContracts,
   ...portableContracts,

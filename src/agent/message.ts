@@ -25,6 +25,8 @@ export type Message =
       failed?: MessageFailure;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */
       summary?: { rules: string[]; files: string[] };
+      /** Written by the daemon: what has changed around the conversation. The model reads it; people see a note. */
+      environment?: EnvironmentMark;
     }
   | {
       role: 'assistant';
@@ -65,6 +67,28 @@ export interface CutPart {
   providerData?: Record<string, unknown>;
 }
 
+/** What the model knows once it has read an environment message. */
+interface EnvironmentMark {
+  /** The version of the prefix that it adds to. The message means nothing after another one. */
+  version: string;
+  told: Told;
+}
+
+/** What a model was told about its surroundings. */
+export interface Told {
+  /** The local date, YYYY-MM-DD. */
+  date: string;
+  zone: string;
+  /** Empty: unknown. */
+  model: string;
+  /** Why commands run without a sandbox; null: they run in one. */
+  notSandboxed: string | null;
+  /** Instruction files: path → SHA-256 of the text that was shown. */
+  instructions: Record<string, string>;
+  /** Tools: name → SHA-256 of the parameters. */
+  tools: Record<string, string>;
+}
+
 /** A long output stored for people: its file name and size. */
 export interface KeptOutput {
   name: string;
@@ -73,3 +97,8 @@ export interface KeptOutput {
 
 export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
 export type ToolMessage = Extract<Message, { role: 'tool' }>;
+export type UserMessage = Extract<Message, { role: 'user' }>;
+
+/** Whether a person or a program wrote it for the conversation: not an answer, a result or a message of the daemon. */
+export const isAsked = (message: Message): message is UserMessage =>
+  message.role === 'user' && message.environment === undefined;

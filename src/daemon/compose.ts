@@ -3,8 +3,10 @@ import { hostname, platform } from 'node:os';
 import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
 import { wordsOf } from '../../protocol/words-of.ts';
+import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import type { IsSandboxedPeer } from '../agent/process/sandboxed-peers.ts';
+import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
@@ -22,6 +24,7 @@ import { loginLink } from '../gateway/methods/auth.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
 import { startCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
 import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
+import { resolveFolder } from '../home/home-path.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
@@ -151,14 +154,16 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
 
 type GatewayOptions = Pick<
   DaemonOptions,
-  'home' | 'config' | 'environment' | 'version' | 'hostTimeZone' | 'clock' | 'ids' | 'log' | 'logRing'
+  'home' | 'userHome' | 'config' | 'environment' | 'version' | 'hostTimeZone' | 'clock' | 'ids' | 'log' | 'logRing'
 >;
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
-  const { home, config, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
+  const { home, userHome, config, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices } = deps;
   const { nodes, toolbox, runner, notSandboxed } = agent;
+  const trusted = () => live.trustedFolders.map((folder) => resolveFolder(folder, { userHome, cwd: home }));
+  const folders = { home, trusted };
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
     store,
@@ -168,6 +173,8 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     models,
     nodes,
     toolbox,
+    projectCommands: createProjectCommands(folders),
+    surroundings: createSurroundings({ folders, hostTimeZone, clock }),
     notSandboxed,
     killLeftover: (process) => runner.killLeftover(process),
     workdirs,

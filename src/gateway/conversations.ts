@@ -23,6 +23,7 @@ import { observeWorkstreams } from './observer.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { Approvals } from './runs/approvals.ts';
+import { readPrefix } from './runs/prefix-rows.ts';
 import { recoverRuns, restoreState } from './runs/recovery.ts';
 import { Runs } from './runs/runs.ts';
 import { AgentEvents } from './streams/agent-events.ts';
@@ -83,7 +84,17 @@ type Records = ReturnType<typeof createRecords>;
 
 type TalkDeps = Pick<
   GatewayDeps,
-  'store' | 'models' | 'toolbox' | 'workdirs' | 'notSandboxed' | 'live' | 'webhooks' | 'clock' | 'ids' | 'log'
+  | 'store'
+  | 'models'
+  | 'toolbox'
+  | 'surroundings'
+  | 'workdirs'
+  | 'notSandboxed'
+  | 'live'
+  | 'webhooks'
+  | 'clock'
+  | 'ids'
+  | 'log'
 >;
 
 interface BeforeTalks {
@@ -93,7 +104,7 @@ interface BeforeTalks {
 
 /** The open workstreams, and the receivers of their events. */
 function createTalks(
-  { store, models, toolbox, workdirs, notSandboxed, live, webhooks, clock, ids, log }: TalkDeps,
+  { store, models, toolbox, surroundings, workdirs, notSandboxed, live, webhooks, clock, ids, log }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, windows } = records;
@@ -123,9 +134,13 @@ function createTalks(
     ids,
     log,
     observer,
-    loadContext: (data, pending) => messages.context(data, pending),
+    loadContext: async (data, pending) => {
+      data.prefix = await readPrefix(store, data.wsId);
+      return messages.context(data, pending);
+    },
     readNumbered: (data) => messages.numbered(data),
     windows,
+    surroundings,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
       streams.announce(data);

@@ -1,4 +1,6 @@
 import type { Notice } from '../../protocol/notice.ts';
+import type { Surroundings } from '../agent/prefix/surroundings.ts';
+import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
 import type { ProcessIdentity } from '../agent/tools/tool.ts';
 import type { Toolbox } from '../agent/tools/toolbox.ts';
@@ -31,6 +33,8 @@ export interface GatewayDeps {
   models: Models;
   nodes: Nodes;
   toolbox: Toolbox;
+  surroundings: Surroundings;
+  projectCommands: ProjectCommands;
   notSandboxed: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
   workdirs: Workdirs;

@@ -27,6 +27,7 @@ import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
+import { createProjectCommands } from './workstreams/project-commands.ts';
 import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
 
 /** One noun of the gateway: its methods and, where needed, its background work. */
@@ -47,6 +48,7 @@ type NounDeps = Pick<
   | 'models'
   | 'nodes'
   | 'workdirs'
+  | 'projectCommands'
   | 'live'
   | 'auth'
   | 'configFile'
@@ -77,7 +79,7 @@ export function joinNouns(
   { records, talks, turns, recover }: Conversations,
   { broadcast, presence, health, idempotency }: SharedWithSockets,
 ): JoinedNouns {
-  const { store, storePath, models, nodes, workdirs, live, auth, configFile } = deps;
+  const { store, storePath, models, nodes, workdirs, projectCommands, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, notes, always, attachments, systemEvents } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
@@ -115,6 +117,7 @@ export function joinNouns(
         runs,
         approvals,
         commands,
+        projectCommands: createProjectCommands({ files: projectCommands, runs, store }),
         settings,
         rewinds,
         forks,

@@ -28,10 +28,10 @@ export function* agentNumbers(evidence: Evidence): Generator<Finding> {
   }
 }
 
-/** A `chat` event has the number of the corresponding `agent` event. */
+/** A `chat` event follows the corresponding `agent` event and has its number. */
 function wrongNumber({ event, payload }: RunEvent, last: number | undefined): string | undefined {
   const { seq } = payload;
-  if (event === 'chat') return seq === (last ?? seq) ? undefined : `chat event with number ${seq} beside ${last}`;
+  if (event === 'chat') return seq === last ? undefined : `chat event with number ${seq} beside ${last ?? 'none'}`;
   if (last !== undefined && seq !== last + 1) return `agent event ${seq} after ${last}`;
   const isStart = payload.stream === 'job' && payload.data.state === 'started';
   return isStart && seq !== 1 ? `starts with number ${seq}` : undefined;

@@ -1,5 +1,5 @@
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
-import type { Message } from '../../../src/agent/message.ts';
+import { isAsked, type Message } from '../../../src/agent/message.ts';
 import type { Evidence, Finding, Logged, StoredMessage, StreamFrame, WorkstreamOnDisk } from '../evidence.ts';
 import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
 
@@ -82,7 +82,8 @@ function wrongHistory({ opening }: View, { messages, events }: WorkstreamOnDisk)
   const seqs = shown.map(({ seq }) => seq).sort((a, b) => a - b);
   const before = events.filter(({ offset }) => offset <= offsetOf(opening.cursor));
   const counts = countingAt(before);
-  const due = Array.from({ length: seqs.at(-1) ?? 0 }, (_, index) => index + 1).filter(counts);
+  const visible = messages.filter(({ message }) => message.role !== 'user' || isAsked(message)).map(({ seq }) => seq);
+  const due = visible.filter((seq) => seq <= (seqs.at(-1) ?? 0) && counts(seq));
   if (seqs.join() !== due.join()) return `shows the messages ${seqs.join(', ')}, where ${due.join(', ')} are due`;
   const stored = new Map(messages.map((message) => [message.seq, message]));
   const wrong = shown.find((message) => !isShownTruly(message, stored.get(message.seq)));

@@ -1,3 +1,4 @@
+import { isAsked } from '../../../src/agent/message.ts';
 import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
 
 /** The stored text of a model turn is the streamed one, and tool results and approvals were sent as they are stored. */
@@ -44,7 +45,7 @@ const streamedQuestions = ({ events }: WorkstreamOnDisk): string[] =>
   events.flatMap(({ event }) => (event.type === 'user_turn' ? [event.message] : []));
 
 const questions = ({ messages }: WorkstreamOnDisk): string[] =>
-  messages.flatMap(({ runId, message }) => (runId !== null && message.role === 'user' ? [message.content] : []));
+  messages.flatMap(({ runId, message }) => (runId !== null && isAsked(message) ? [message.content] : []));
 
 /** An abandoned run sends no results, so fewer may be sent than stored. */
 function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generator<Finding> {

@@ -48,7 +48,10 @@ interface CheckedOptions {
 }
 
 /** Connects over a new socket; close it with its `socket`. */
-export async function openChecked(daemon: DaemonUnderTest, options: CheckedOptions = {}): Promise<CheckedClient> {
+export async function openChecked(
+  daemon: Pick<DaemonUnderTest, 'wsUrl' | 'token'>,
+  options: CheckedOptions = {},
+): Promise<CheckedClient> {
   const { token = daemon.token, client } = options;
   const socket = await openClient(daemon.wsUrl, {});
   const asked = new Map<string, MethodName>();

@@ -21,7 +21,10 @@ export type ClockedDaemon = Awaited<ReturnType<typeof startClockedDaemon>>;
  * The whole daemon of `src/daemon/compose.ts` in this process, with real sockets and files. Its clock stands still
  * until the test moves it.
  */
-export async function startClockedDaemon(config: object = {}) {
+export async function startClockedDaemon(
+  config: object = {},
+  { environment = { HEADGATE_MODEL: 'demo' } }: { environment?: Record<string, string> } = {},
+) {
   await bundleUpToDate();
   const folder = tempDir();
   const home = path.join(folder.path, 'home');
@@ -41,7 +44,7 @@ export async function startClockedDaemon(config: object = {}) {
       },
       hostTimeZone: 'UTC',
       config: parseConfig(JSON.stringify(config), 'config.json').config,
-      environment: { HEADGATE_MODEL: 'demo' },
+      environment,
       version: await readVersion(ROOT),
       assets: await loadAssets(ROOT),
       ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock, ids: randomIds },
@@ -59,6 +62,9 @@ export async function startClockedDaemon(config: object = {}) {
     get port() {
       return daemon.port;
     },
+    get wsUrl() {
+      return `ws://127.0.0.1:${daemon.port}/v1/ws`;
+    },
     fetch: (route: string, init?: RequestInit) => fetch(new URL(route, url()), init),
     /** The value of one gauge in `/metrics`. */
     async gauge(name: string): Promise<number> {
@@ -73,9 +79,10 @@ export async function startClockedDaemon(config: object = {}) {
       return opened;
     },
     loginLink: () => daemon.loginLink(),
-    /** A new daemon on the same home, on another port. */
-    async restart(): Promise<void> {
+    /** A new daemon on the same home, on another port; `meanwhile` runs while there is none. */
+    async restart(meanwhile: () => void | Promise<void> = () => undefined): Promise<void> {
       await daemon.shutdown('restart');
+      await meanwhile();
       daemon = await start();
     },
     async [Symbol.asyncDispose]() {

@@ -6,10 +6,32 @@ export const anthropic: Provider = {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).languageModel(modelId);
   },
-  options: ({ effort }, modelId) => ({
+  options: ({ effort, mayPause }, modelId) => ({
     ...(!/^claude-3/.test(modelId) && { reasoning: effort }),
-    // Pings show that a long silent reasoning is alive.
-    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' }, includePings: true } },
+    providerOptions: {
+      anthropic: {
+        // Five minutes without a ttl, which is less than a person may take for an approval.
+        cacheControl: { type: 'ephemeral', ...(mayPause && { ttl: '1h' }) },
+        // Pings show that a long silent reasoning is alive.
+        includePings: true,
+        ...(bindsReasoning(modelId) && { thinking: THINKING }),
+      },
+    },
   }),
   sendsPlainReasoning: false,
+  bindsReasoning,
 };
+
+function bindsReasoning(modelId: string): boolean {
+  return /^claude-(fable-5-[12]|opus-5-5|sonnet-5-5)/.test(modelId);
+}
+
+/**
+ * Requests keep the beginning of their conversation. Should one differ after all, the server drops the thoughts that no
+ * longer fit, instead of refusing the request. The other fields are the defaults of the SDK.
+ */
+const THINKING = {
+  type: 'adaptive',
+  display: 'summarized',
+  blockBinding: { prefixMismatchBehavior: 'drop_block' },
+} as const;

@@ -24,6 +24,10 @@ export interface ModelRequest {
   temperature?: number;
   /** Whether a person typed the last user message. The demo model runs tools only then. */
   typedByPerson: boolean;
+  /** Names the beginning that the requests of a conversation share, for caches of the provider. */
+  conversation?: string;
+  /** The next request may come after more than five minutes: after an approval, or with the next run of a job. */
+  mayPause?: boolean;
 }
 
 export interface Usage {
@@ -60,7 +64,14 @@ export type ModelPart =
   | { type: 'reasoning'; text: string }
   | { type: 'content'; text: string }
   | { type: 'tool_call'; call: ToolCall }
-  | { type: 'finish'; reason: FinishReason; usage: Usage; providerData?: Record<string, unknown>; warning?: string };
+  | {
+      type: 'finish';
+      reason: FinishReason;
+      usage: Usage;
+      providerData?: Record<string, unknown>;
+      warning?: string;
+      droppedThoughts?: number;
+    };
 
 /** A model that answers, already wrapped in breaker, retries and deadlines. */
 export interface Model {

@@ -6,10 +6,14 @@ export const openai: Provider = {
     const { createOpenAI } = await import('@ai-sdk/openai');
     return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).responses(modelId);
   },
-  options: ({ effort }, modelId) => ({
+  options: ({ effort, conversation }, modelId) => ({
     ...(isReasoningModel(modelId) && { reasoning: effort }),
     providerOptions: {
-      openai: { store: false, ...(isReasoningModel(modelId) && { reasoningSummary: 'auto' }) },
+      openai: {
+        store: false,
+        ...(conversation !== undefined && { promptCacheKey: conversation }),
+        ...(isReasoningModel(modelId) && { reasoningSummary: 'auto' }),
+      },
     },
   }),
   sendsPlainReasoning: false,

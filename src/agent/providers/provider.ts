@@ -7,8 +7,10 @@ export interface Provider {
   /** Imports the SDK package lazily, to keep startup fast. */
   open(target: ModelTarget): Promise<OpenedModel>;
   options(request: ModelRequest, modelId: string): ProviderOptions;
-  /** Whether unsigned reasoning of the running turn is sent back as text. Otherwise only signed reasoning is. */
+  /** Whether unsigned reasoning that led to tool calls is sent back as text. Otherwise only signed reasoning is. */
   sendsPlainReasoning: boolean;
+  /** Whether a model binds its reasoning to everything before it, and refuses the reasoning after another beginning. */
+  bindsReasoning?(modelId: string): boolean;
 }
 
 /** A model of the SDK, or one of ours that is used in the same way. */

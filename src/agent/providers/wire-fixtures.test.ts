@@ -143,7 +143,7 @@ test('anthropic: thinking, redacted thinking, content, calls with malformed argu
       url: 'https://api.anthropic.com/v1/messages',
       key: 'secret-key',
       cache_control: { type: 'ephemeral' },
-      thinking: { type: 'adaptive', display: 'summarized' },
+      thinking: { type: 'adaptive', display: 'summarized', block_binding: { prefix_mismatch_behavior: 'drop_block' } },
       output_config: { effort: 'high' },
     },
   );

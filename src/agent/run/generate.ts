@@ -2,10 +2,11 @@ import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
 import type { AssistantMessage } from '../message.ts';
+import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
+import type { Prefix } from '../prefix/prefix.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import type { RunContext } from './run-context.ts';
-import { systemPrompt } from './system-prompt.ts';
 import { noteUsage } from './window/make-room.ts';
 import { openAnswer } from './window/open-answer.ts';
 
@@ -20,13 +21,20 @@ export type Generated =
 /** Requests one turn from the model, streams it into the log and records the complete answer. */
 export async function generate(run: RunContext): Promise<Generated> {
   const model = await until(run.settings.model(), run.signal);
+  const { newPrefix, notes } = await openTurn(run, model);
   await run.recorder.record({
-    events: [{ type: 'thinking_start' }, { type: 'ws_state', ws_id: run.wsId, state: 'thinking' }],
+    events: [
+      ...notes.map((message) => ({ type: 'info', message }) as const),
+      { type: 'thinking_start' },
+      { type: 'ws_state', ws_id: run.wsId, state: 'thinking' },
+    ],
     journal: [{ kind: 'model_called', afterSeq: run.messageCount }],
+    ...(newPrefix && { prefix: newPrefix }),
   });
   const answer = collectAnswer(run.recorder);
   try {
-    const { request, parts } = await openAnswer(run, { model, toRequest: () => requestOf(run) });
+    const toRequest = async () => requestOf(run, run.prefix() ?? (await beginAnew(run, model)));
+    const { request, parts } = await openAnswer(run, { model, toRequest });
     for await (const part of parts) answer.take(part);
     run.signal.throwIfAborted();
     noteUsage(run, { model, request }, answer.whole().finish);
@@ -37,14 +45,19 @@ export async function generate(run: RunContext): Promise<Generated> {
   }
 }
 
-const requestOf = async (run: RunContext) => ({
-  system: systemPrompt({ workdir: run.settings.workdir.path, nowMs: run.clock.now() }),
-  messages: run.messages,
-  attachments: await readAttached(run.messages, run.readAttachment),
-  tools: run.toolbox.definitions(),
-  effort: run.settings.effort,
-  typedByPerson: run.source === 'person',
-});
+async function requestOf(run: RunContext, prefix: Prefix): Promise<ModelRequest> {
+  const { autoApprove, effort } = run.settings;
+  return {
+    system: prefix.system,
+    messages: messagesAfter(prefix, run.messages),
+    attachments: await readAttached(run.messages, run.readAttachment),
+    tools: prefix.tools,
+    effort,
+    typedByPerson: run.source === 'person',
+    conversation: prefix.version,
+    mayPause: run.source !== 'person' || !autoApprove,
+  };
+}
 
 type Collecting = ReturnType<typeof collectAnswer>;
 
@@ -71,6 +84,10 @@ async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnsw
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const contextWindow = run.window.windows.of(model).size;
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
+  if (finish?.droppedThoughts) {
+    const { wsId, runId } = run;
+    run.log.warn({ wsId, runId, dropped: finish.droppedThoughts }, 'the provider dropped thoughts of the conversation');
+  }
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end' },

@@ -1,5 +1,5 @@
 import type { RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { DecidedBy } from '../../../protocol/stream-events.ts';
+import type { DecidedBy, QuestionKind } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
@@ -18,7 +18,7 @@ export type JournalEntry =
   | { kind: 'model_called'; afterSeq: number }
   | { kind: 'fell_back'; model: string } // this model answers for the rest of the run
   | { kind: 'model_answered'; calls: ToolCall[]; cut?: Cut }
-  | { kind: 'approval_asked'; approvalId: string; question: 'tools' | 'outcome'; digests: Record<string, string> }
+  | { kind: 'approval_asked'; approvalId: string; question: QuestionKind; digests: Record<string, string> }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
   | { kind: 'tool_started'; callId: string; safeToRepeat: boolean }
@@ -39,8 +39,8 @@ export interface ToolProgress {
 
 export interface AskedApproval {
   approvalId: string;
-  question: 'tools' | 'outcome';
-  /** Call id → digest of what the person was shown. */
+  question: QuestionKind;
+  /** Call id, or the path of an instruction file → digest of what the person was shown. */
   digests: Record<string, string>;
   decision?: Decision;
 }
@@ -59,6 +59,8 @@ export interface Progress {
   /** The approval of the current turn, and the latest one about unknown outcomes. */
   approval: AskedApproval | undefined;
   outcomeApproval: AskedApproval | undefined;
+  /** The question about instruction files, before the first turn. */
+  instructionsApproval: AskedApproval | undefined;
   /** How the current turn's answer was cut, and the previous one's. */
   cut: Cut | undefined;
   previousCut: Cut | undefined;
@@ -78,6 +80,7 @@ export const newProgress = (): Progress => ({
   tools: new Map(),
   approval: undefined,
   outcomeApproval: undefined,
+  instructionsApproval: undefined,
   cut: undefined,
   previousCut: undefined,
   repeats: newRepeats(),
@@ -106,12 +109,11 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       return;
     case 'approval_asked': {
       const asked: AskedApproval = { approvalId: entry.approvalId, question: entry.question, digests: entry.digests };
-      if (entry.question === 'tools') progress.approval = asked;
-      else progress.outcomeApproval = asked;
+      progress[PLACES[entry.question]] = asked;
       return;
     }
     case 'approval_decided': {
-      const asked = [progress.approval, progress.outcomeApproval].find((a) => a?.approvalId === entry.approvalId);
+      const asked = findAsked(progress, entry.approvalId);
       if (asked) asked.decision = entry.decision;
       return;
     }
@@ -174,9 +176,24 @@ function toolStarted(progress: Progress, { callId, safeToRepeat }: EntryOf<'tool
   progress.outcomeApproval = { ...asked, digests };
 }
 
+const PLACES = {
+  tools: 'approval',
+  outcome: 'outcomeApproval',
+  instructions: 'instructionsApproval',
+} as const satisfies Record<QuestionKind, keyof Progress>;
+
+const askedIn = ({ outcomeApproval, approval, instructionsApproval }: Progress) => [
+  outcomeApproval,
+  approval,
+  instructionsApproval,
+];
+
+export const findAsked = (progress: Progress, approvalId: string): AskedApproval | undefined =>
+  askedIn(progress).find((asked) => asked?.approvalId === approvalId);
+
 /** The approval that waits for a person, if any. */
 export const pendingApproval = (progress: Progress): AskedApproval | undefined =>
-  [progress.outcomeApproval, progress.approval].find((asked) => asked && !asked.decision);
+  askedIn(progress).find((asked) => asked && !asked.decision);
 
 /** Calls of the current batch without a result. */
 export const openCalls = (progress: Progress): ToolCall[] =>

@@ -1,6 +1,7 @@
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { ApprovalItem, DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem, DecidedBy, QuestionKind, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../message.ts';
+import type { Prefix } from '../prefix/prefix.ts';
 import type { Model, Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
 import type { ContextCut } from './window/run-window.ts';
@@ -8,7 +9,7 @@ import type { ContextCut } from './window/run-window.ts';
 /** What is stored with an approval. */
 export interface NewApproval {
   approvalId: string;
-  kind: 'tools' | 'outcome';
+  kind: QuestionKind;
   items: ApprovalItem[];
   digests: Record<string, string>;
   expiresAtMs: number;
@@ -34,6 +35,10 @@ export interface Step {
     feedback: string;
     always: boolean;
   };
+  /** What a person decided about the instruction files of these folders, for this conversation. */
+  trust?: { folders: string[]; isTrusted: boolean };
+  /** The new beginning of the conversation's requests. */
+  prefix?: Prefix;
   /**
    * Of the latest request. `afterSeq`: the number of messages stored with the answer; absent in data of earlier
    * versions. `spent`: of all requests of the turn, if there was another.

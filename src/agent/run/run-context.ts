@@ -4,6 +4,8 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
 import type { Message } from '../message.ts';
+import type { Prefix } from '../prefix/prefix.ts';
+import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';
 import type { Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
@@ -29,6 +31,11 @@ export interface RunContext {
   source: 'person' | 'agent' | 'cron';
   /** The conversation for the model; the run appends what it records. */
   messages: Message[];
+  /** The stored beginning of the conversation's requests; undefined before the first. */
+  prefix(): Prefix | undefined;
+  surroundings: Surroundings;
+  /** Decisions of people about instruction files, in this conversation. */
+  trust: { read(): Promise<InstructionTrust> };
   readAttachment: ReadAttachment;
   /** Messages stored in the workstream, including those left out of the context. */
   messageCount: number;

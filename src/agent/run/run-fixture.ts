@@ -3,6 +3,9 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { Message, ToolCall } from '../message.ts';
+import type { Prefix } from '../prefix/prefix.ts';
+import { beginningOf } from '../prefix/prefix-fixture.ts';
+import type { Surroundings } from '../prefix/surroundings.ts';
 import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
 import { shortenOutput } from '../shortened-output.ts';
 import type { StopReason } from '../stop-reason.ts';
@@ -53,6 +56,9 @@ export interface FixtureOptions {
   isWatched?: boolean;
   isTimeShort?: boolean;
   contextWindow?: number;
+  /** The stored one. */
+  prefix?: Prefix;
+  surroundings?: Surroundings;
   /** Called before each step; may throw like a failing store. */
   onRecord?(step: Step): void;
 }
@@ -74,12 +80,14 @@ export function runFixture(options: FixtureOptions = {}) {
     model: async () => scriptedModel(options, requests),
   };
   let ids = 0;
+  let secrets = 0;
   const waiting = new Map<string, (decision: Decision) => void>();
   const run: RunContext = {
     wsId: 'ws-1',
     runId: 'run_1',
     source: 'person',
     messages,
+    ...beginningOf(recorder.seen.steps, options),
     readAttachment: async () => undefined,
     get messageCount() {
       return recorder.stored.count;
@@ -102,7 +110,7 @@ export function runFixture(options: FixtureOptions = {}) {
     isTimeShort: () => options.isTimeShort ?? false,
     isWatched: () => options.isWatched ?? false,
     clock,
-    ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => 'secret' },
+    ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => `secret_${++secrets}` },
     log,
   };
   return {

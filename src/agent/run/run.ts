@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { MessageFailure, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage } from '../message.ts';
+import { settleTrust } from '../prefix/settle-trust.ts';
 import { ProviderError } from '../providers/model.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -115,6 +116,7 @@ async function converse(run: RunContext): Promise<Conclusion> {
     const conclusion = await finishTurn(run, { text: lastWords(run) });
     if (conclusion) return conclusion;
   }
+  if (run.progress.turns === 0) await settleTrust(run);
   while (!hasNoTurnLeft(run.progress)) {
     run.signal.throwIfAborted();
     await run.settings.workdir.check(); // also after the last calls: their output may come from another folder

@@ -112,12 +112,15 @@ function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): stri
     case 'message':
       if (isTyping)
         return [paint('yellow', 'A question is pending: to answer it, send or clear the line (Ctrl-C) first.')];
-      return [keys(question.kind === 'tools' ? TOOL_KEYS : OUTCOME_KEYS, paint)];
+      return [keys(QUESTION_KEYS[question.kind], paint)];
   }
 }
 
-const TOOL_KEYS = { y: 'approve', n: 'deny', f: 'with a remark', a: 'always', v: 'view all' };
-const OUTCOME_KEYS = { y: 'run again', n: 'skip', v: 'view all' };
+const QUESTION_KEYS: Record<Question['kind'], Record<string, string>> = {
+  tools: { y: 'approve', n: 'deny', f: 'with a remark', a: 'always', v: 'view all' },
+  outcome: { y: 'run again', n: 'skip', v: 'view all' },
+  instructions: { y: 'follow them', n: 'ignore them', v: 'view all' },
+};
 
 const keys = (meanings: Record<string, string>, paint: Paint): string =>
   Object.entries(meanings)

@@ -13,7 +13,7 @@ import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
 import { exportTo, isExport } from './export.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
 import { runLocalCommand } from './local-commands.ts';
-import { findCommands, isCommand } from './slash-commands.ts';
+import { type CommandFinder, createCommandFinder, isCommand } from './slash-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
 interface InteractiveChatDeps {
@@ -43,6 +43,7 @@ const STARTLE_MS = 400;
 export class InteractiveChat {
   readonly #deps: InteractiveChatDeps;
   readonly #editor: LineEditor;
+  readonly #commands: CommandFinder;
   readonly talk: Talk;
   #mode: Mode = { kind: 'message' };
   #sending: string | undefined;
@@ -57,7 +58,8 @@ export class InteractiveChat {
   constructor(deps: InteractiveChatDeps) {
     this.#deps = deps;
     const { client, wsId, history, onHistory, screen, sheet, newKey, files, onOpen } = deps;
-    const complete = (line: string) => findCommands(line).map(({ name }) => name);
+    this.#commands = createCommandFinder({ client, wsId, onChange: () => this.onChange() });
+    const complete = (line: string) => this.#commands.find(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
     this.talk = openTalk({
       client,
@@ -105,7 +107,7 @@ export class InteractiveChat {
       wait: this.talk.wait,
       nowMs: this.#deps.now(),
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
-      completions: this.#mode.kind === 'message' ? findCommands(text).map(toCompletion) : [],
+      completions: this.#mode.kind === 'message' ? this.#commands.find(text).map(toCompletion) : [],
     };
     const { paint, columns } = sheet();
     return toChatView(situation, { paint, columns, rows: screen.rows });

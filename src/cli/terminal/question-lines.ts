@@ -1,8 +1,9 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
-import type { ApprovalItem, StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem, QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
+import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../protocol/text/untrusted-instructions.ts';
 import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 import {
@@ -17,7 +18,7 @@ import {
 /** A pending approval. */
 export interface Question {
   approvalId: string;
-  kind: 'tools' | 'outcome';
+  kind: QuestionKind;
   items: readonly ApprovalItem[];
 }
 
@@ -30,13 +31,9 @@ export const toQuestion = (event: StreamEventOf<'approve_request'> | Approval): 
 /** The question with everything that would run, in full or cut to the beginning and end of long texts. */
 export function toQuestionLines({ kind, items }: Question, style: PreviewStyle): string[] {
   const title = TITLES[kind](items.length);
-  const explained =
-    kind === 'outcome'
-      ? ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.']
-      : [];
   return [
     style.paint(['bold', 'yellow'], `? ${title}`),
-    ...explained,
+    ...EXPLAINED[kind],
     ...items.flatMap((item) => toItemLines(item, style)),
   ];
 }
@@ -60,6 +57,13 @@ const INDENTED = 2;
 const TITLES: Record<Question['kind'], (count: number) => string> = {
   tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
+  instructions: () => ASK_INSTRUCTIONS,
+};
+
+const EXPLAINED: Record<Question['kind'], string[]> = {
+  tools: [],
+  outcome: ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.'],
+  instructions: [UNTRUSTED_INSTRUCTIONS],
 };
 
 function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {

@@ -21,6 +21,7 @@ const DEFAULTS: Config = {
   retentionDays: 30,
   approvalTimeoutSecs: 3_600,
   approvals: { alwaysSecs: 28_800 },
+  agents: { trusted: [] },
   logLevel: 'info',
 };
 
@@ -64,6 +65,7 @@ test('every setting can be set', () => {
     retentionDays: 1,
     approvalTimeoutSecs: 60,
     approvals: { alwaysSecs: 0 },
+    agents: { trusted: ['~/src'] },
     workdir: '/srv/work',
     logLevel: 'debug',
   };

@@ -95,6 +95,11 @@ const Folder = z
   .string()
   .refine((text) => path.isAbsolute(text) || /^~(\/|$)/.test(text), 'must be absolute or start with ~/');
 
+const AgentsConfig = z.object({
+  /** Folders, with everything below them, whose instruction files and commands are used. */
+  trusted: z.array(Folder).max(1_000).default([]),
+});
+
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
@@ -111,6 +116,7 @@ export const Config = ModelsConfig.extend({
   retentionDays: z.int().min(1).max(36_500).default(30),
   approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),
   approvals: ApprovalsConfig.prefault({}),
+  agents: AgentsConfig.prefault({}),
   workdir: Folder.optional(),
   /** Where callers without the approve scope may start work. Default: the working directory, and folders that approvers have named. */
   workdirs: z.array(Folder).max(1_000).optional(),

@@ -8,7 +8,17 @@ import type { Config } from './config.ts';
 
 /** The keys of config.json that take effect at once; the others need a restart. */
 const LIVE_KEYS: readonly string[] = [
-  ...['approvalTimeoutSecs', 'approvals', 'channels', 'cron', 'egress', 'heartbeatMinutes', 'logLevel', 'nodes'],
+  ...[
+    'agents',
+    'approvalTimeoutSecs',
+    'approvals',
+    'channels',
+    'cron',
+    'egress',
+    'heartbeatMinutes',
+    'logLevel',
+    'nodes',
+  ],
   'retentionDays',
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
@@ -25,6 +35,8 @@ export interface LiveConfig extends LiveSettings {
   readonly commandTimeoutSecs: number;
   /** Names that may resolve to private addresses. */
   readonly privateHosts: readonly string[];
+  /** Folders whose instruction files are used, as written in the file. */
+  readonly trustedFolders: readonly string[];
   readonly webhooks: ReadonlyMap<string, WebhookDestination>;
   /** The rules for commands to nodes. */
   readonly nodes: Config['nodes'];
@@ -68,6 +80,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get privateHosts() {
       return current.egress.privateHosts;
+    },
+    get trustedFolders() {
+      return current.agents.trusted;
     },
     get webhooks() {
       return webhooks;

@@ -1,7 +1,7 @@
 import { type CommandName, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Message } from '../../agent/message.ts';
+import { isAsked, type Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -154,7 +154,7 @@ export class Commands {
     const isDone = await workstream.whileIdle(async () => {
       const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit: keep };
       const newest = await this.#deps.messages.page(data.wsId, range);
-      const first = newest.find(({ message }) => message.role === 'user')?.seq;
+      const first = newest.find(({ message }) => isAsked(message))?.seq;
       if (first === undefined || first === (await this.#deps.messages.firstSeq(data.wsId, range))) return;
       const shown = newestWithin(toHistory(newest.filter(({ seq }) => seq >= first)), SHOWN.chars);
       await this.#beginAfter(workstream, first - 1, { events: [{ type: 'history', messages: shown }] });

@@ -24,6 +24,7 @@ interface CutData {
   cutCount: number;
   title: string | null;
   usage: object | undefined;
+  prefix: object | undefined;
 }
 
 interface PlanDeps {
@@ -54,13 +55,18 @@ export async function planRange(
   const cut: Cut = { ...range, n: cuts.length + 1, atSeq, createdMs: nowMs };
   const left = countOf(toParts([...cuts, cut], { after, upTo: atSeq }, 'original'));
   const cutCount = atSeq - after - left;
+  const isRewritten = cut.kind === 'compaction' || cut.kind === 'prune';
   return {
     cut,
-    statements: [insertCut(wsId, cut), changeContext(data, { cutCount, left }), ...deleteNotes(wsId, cut)],
+    statements: [
+      ...[insertCut(wsId, cut), changeContext(data, { cutCount, left })],
+      ...[...deleteNotes(wsId, cut), ...(isRewritten ? [deletePrefix(wsId)] : [])],
+    ],
     left,
     apply() {
       data.cutCount = cutCount;
       data.usage = undefined;
+      if (isRewritten) data.prefix = undefined;
       if (left === 0) data.title = null;
     },
   };
@@ -79,6 +85,9 @@ const changeContext = (
       .where('message_count', '=', messageCount),
     1,
   );
+
+/** The model reads earlier messages in other words, so its requests begin anew, without reasoning that is bound to them. */
+const deletePrefix = (wsId: string): Statement => statementOf(build.deleteFrom('prefixes').where('ws_id', '=', wsId));
 
 /**
  * Removes the notes after messages that were taken back, because later notes get the same place as the last of these.

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Message } from '../../agent/message.ts';
+import { isAsked as isAskedMessage, type Message } from '../../agent/message.ts';
 import type { StoredMessage } from '../history/messages.ts';
 
 /** A message of the person and everything up to the next one. */
@@ -77,7 +77,7 @@ export function findFailed(messages: readonly StoredMessage[], seq: number | und
 
 const nothingAsked = () => new GatewayError('INVALID_REQUEST', 'This conversation has no message of a person yet.');
 
-const isAsked = (stored: StoredMessage): stored is AskedMessage => stored.message.role === 'user';
+const isAsked = (stored: StoredMessage): stored is AskedMessage => isAskedMessage(stored.message);
 
 /** A later message of the same run is feedback. */
 const isInside = ({ runId }: StoredMessage, before: StoredMessage | undefined): boolean =>

@@ -2,6 +2,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChatMessage } from '../../../protocol/methods/chat.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { isShown } from './history.ts';
 import type { Messages, StoredMessage } from './messages.ts';
 
 /** The batch size: at most this many messages of a shortened history are read in vain. */
@@ -20,7 +21,7 @@ export async function readChatHistory(
   while (upTo >= first && newestFirst.length < limit) {
     const room = limit - newestFirst.length;
     const page = await messages.page(wsId, { after, upTo, limit: Math.min(BATCH, room) });
-    for (const stored of page.toReversed()) {
+    for (const stored of page.filter(isShown).toReversed()) {
       const message = toChatMessage(stored);
       bytes += Buffer.byteLength(JSON.stringify(message)) + 1;
       if (bytes > LIMITS.chatHistoryBytes && newestFirst.length > 0) {

@@ -11,7 +11,7 @@ const SHOWN_CHARS = 32 * 1024;
  * is flagged on its result and on the answer with the call.
  */
 export function toHistory(stored: readonly StoredMessage[]): HistoryMessage[] {
-  const shown = stored.map(toHistoryMessage);
+  const shown = stored.filter(isShown).map(toHistoryMessage);
   for (const [index, message] of shown.entries()) {
     if (message.role !== 'assistant' || !message.tool_calls) continue;
     const results = resultsAfter(shown, index);
@@ -22,6 +22,10 @@ export function toHistory(stored: readonly StoredMessage[]): HistoryMessage[] {
   }
   return shown;
 }
+
+/** Notes tell people what a message of the environment tells the model. */
+export const isShown = ({ message }: Pick<StoredMessage, 'message'>): boolean =>
+  message.role !== 'user' || message.environment === undefined;
 
 function resultsAfter(shown: readonly HistoryMessage[], index: number): HistoryMessage[] {
   const end = shown.findIndex(({ role }, place) => place > index && role !== 'tool');

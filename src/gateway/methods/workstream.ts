@@ -18,6 +18,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Folders } from '../workstreams/folders.ts';
+import type { ProjectCommands } from '../workstreams/project-commands.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -28,6 +29,7 @@ interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
   runs: Runs;
   approvals: Approvals;
   commands: Commands;
+  projectCommands: ProjectCommands;
   settings: Settings;
   always: Pick<AlwaysRules, 'grant'>;
   folders: Folders;
@@ -44,7 +46,7 @@ const BUSY = 'Already processing a request. Please wait.';
 const ASKING = 'Already processing a request that waits for approval. Approve or deny it first.';
 
 export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
-  const { workstreams, commands, snapshots, saved } = deps;
+  const { workstreams, commands, projectCommands, snapshots, saved } = deps;
   return {
     'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
     'workstream.saved': async (params) => ({ workstreams: await saved.list(params) }),
@@ -69,9 +71,15 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     },
     'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
-      await commands.run(await workstreams.get(wsId), command, callerOf(call));
+      const workstream = await workstreams.get(wsId);
+      if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
+      await commands.run(workstream, command, callerOf(call));
+      if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
       return { status: 'ok', wsId };
     },
+    'workstream.commands': async ({ wsId }) => ({
+      commands: await projectCommands.list((await workstreams.get(wsId)).data),
+    }),
     ...takingBackMethods({ workstreams, rewinds: deps.rewinds, forks: deps.forks }),
     ...portableMethods({ exports: deps.exports, imports: deps.imports }),
     'workstream.close': async ({ wsId }) => {

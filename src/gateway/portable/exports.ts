@@ -5,6 +5,7 @@ import type { Attachment, HistoryNote } from '../../../protocol/stream-events.ts
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Attachments } from '../attachments/attachments.ts';
 import { countOf, type Part } from '../cuts/cut.ts';
+import { isShown } from '../history/history.ts';
 import { lastComplete } from '../history/last-complete.ts';
 import type { Messages, StoredMessage } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
@@ -95,8 +96,12 @@ export class Exports {
     yield* toMarkdown({ title: data.title ?? data.name, notes, pages: this.#read(source) });
   }
 
-  #read({ data, parts }: Source): AsyncGenerator<StoredMessage[]> {
-    return this.#deps.messages.read(data.wsId, parts, PAGE);
+  /** Without messages of the daemon to the model: they are about its machine. */
+  async *#read({ data, parts }: Source): AsyncGenerator<StoredMessage[]> {
+    for await (const page of this.#deps.messages.read(data.wsId, parts, PAGE)) {
+      const shown = page.filter(isShown);
+      if (shown.length > 0) yield shown;
+    }
   }
 
   #notes({ data, after: from, upTo }: Source): Promise<HistoryNote[]> {
@@ -152,7 +157,10 @@ function headOf(data: WorkstreamData): object {
   };
 }
 
-/** A note of the file; none for a damaged one. Summaries stay behind, because the file has the original messages. */
+/**
+ * A note of the file; none for a damaged one. Summaries stay behind, because the file has the original messages, and
+ * decisions about instruction files, because they are about this machine.
+ */
 function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
   const at = { createdMs: note.created_ms, after: countUpTo(seqs, note.after_seq) };
   if (note.kind === 'compacted') return [];
@@ -162,6 +170,7 @@ function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
   }
   if (note.kind === 'error') return note.damaged ? [] : [{ ...at, kind: note.kind, message: note.message }];
   const { kind, question, calls, approved, always, feedback, by } = note;
+  if (question === 'instructions') return [];
   const named = calls.map(({ call_id: callId, name }) => ({ callId, name }));
   return [FileNote.parse({ ...at, kind, question, calls: named, approved, always, feedback, by: by.kind })];
 }

@@ -12,6 +12,7 @@ import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { LiveRun } from './live-run.ts';
 import { summarizerOf } from './summarizer.ts';
+import { readTrust } from './trust-rows.ts';
 
 /** Executes a recorded run, with its timeouts. Never rejects. */
 export async function driveRun(
@@ -31,6 +32,9 @@ export async function driveRun(
       runId: run.runId,
       source: run.source,
       messages: live.messages,
+      prefix: () => prefixOf(data),
+      surroundings: deps.surroundings,
+      trust: { read: () => readTrust(deps.store, run.wsId) },
       readAttachment: deps.readAttachment,
       get messageCount() {
         return data.messageCount;
@@ -66,24 +70,32 @@ function policyOf({ run, messages }: LiveRun): UnattendedPolicy | undefined {
   return approval?.mode === 'allow' && hasForeignText(messages) ? { ...approval, mode: 'withheld' } : approval;
 }
 
-const settingsOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings => ({
-  workdir: deps.workdirs.hold(data),
-  get autoApprove() {
-    return deps.always.covers(data.always, live);
-  },
-  get effort() {
-    return live.run.request.effort ?? data.effort();
-  },
-  model: createRunModel({
-    models: deps.models,
-    chosen: () => data.modelAlias ?? undefined,
-    progress: live.progress,
-    recorder: live,
-    waits: live.waits,
-    clock: deps.clock,
-    log: deps.log,
-  }),
-});
+/** Undefined after a cut. */
+const prefixOf = ({ prefix: stored, contextAfterSeq }: WorkstreamData) =>
+  stored?.afterSeq === contextAfterSeq ? stored.prefix : undefined;
+
+/** A change of the model takes effect with the next run, because some models cannot continue a turn of another. */
+function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings {
+  const modelAlias = data.modelAlias ?? undefined;
+  return {
+    workdir: deps.workdirs.hold(data),
+    get autoApprove() {
+      return deps.always.covers(data.always, live);
+    },
+    get effort() {
+      return live.run.request.effort ?? data.effort();
+    },
+    model: createRunModel({
+      models: deps.models,
+      chosen: () => modelAlias,
+      progress: live.progress,
+      recorder: live,
+      waits: live.waits,
+      clock: deps.clock,
+      log: deps.log,
+    }),
+  };
+}
 
 const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
   windows: deps.windows,

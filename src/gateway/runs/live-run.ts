@@ -3,7 +3,8 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Usage } from '../../agent/providers/model.ts';
-import { type AskedApproval, advance, type Decision, type Progress, pendingApproval } from '../../agent/run/journal.ts';
+import type { Decision, Progress } from '../../agent/run/journal.ts';
+import { type AskedApproval, advance, findAsked, pendingApproval } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import {
@@ -136,7 +137,7 @@ export class LiveRun implements Recorder {
   /** Rejects with the stop reason. */
   decision(approvalId: string): Promise<Decision> {
     const { promise, resolve, reject } = Promise.withResolvers<Decision>();
-    const asked = [this.progress.outcomeApproval, this.progress.approval].find((a) => a?.approvalId === approvalId);
+    const asked = findAsked(this.progress, approvalId);
     const onStop = () => reject(this.signal.reason);
     if (asked?.decision) resolve(asked.decision);
     else if (this.signal.aborted) onStop();

@@ -8,7 +8,9 @@ import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 import { addUsage } from '../usage/usage-rows.ts';
+import { storePrefix } from './prefix-rows.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
+import { storeTrust } from './trust-rows.ts';
 
 /*
  * The statements of a run. Plain SQL where every model turn passes several times; the builder elsewhere.
@@ -38,6 +40,8 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs)] : []),
     ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
+    ...(step.prefix ? [storePrefix(run.wsId, step.prefix)] : []),
+    ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }
@@ -96,6 +100,7 @@ const markFailed = ({ wsId, runId }: RunRecord, failed: MessageFailure): Stateme
           checksum = message_checksum(ws_id, seq, run_id, json_set(body_json, '$.failed', json(?1)), created_ms)
         WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
           SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND body_json LIKE '{"role":"user"%'
+          AND json_type(body_json, '$.environment') IS NULL
           ORDER BY seq DESC LIMIT 1
         )`,
   parameters: [JSON.stringify(failed), wsId, runId],

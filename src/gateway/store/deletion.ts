@@ -39,9 +39,11 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     }
   }
   const head = build.deleteFrom('log_heads').where('ws_id', '=', wsId);
+  const prefix = build.deleteFrom('prefixes').where('ws_id', '=', wsId);
   const own = build.deleteFrom('workstreams').where('ws_id', '=', wsId).where('loaded', '=', DELETED);
   const cuts = build.deleteFrom('cuts').where('ws_id', '=', wsId);
-  await store.commit({ statements: [statementOf(head), statementOf(cuts), statementOf(own)] });
+  const trust = build.deleteFrom('instruction_trust').where('ws_id', '=', wsId);
+  await store.commit({ statements: [head, prefix, trust, cuts, own].map((each) => statementOf(each)) });
 }
 
 /** Continues removals that an earlier daemon did not finish. */

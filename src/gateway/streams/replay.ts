@@ -21,7 +21,8 @@ export interface ReplayRange {
 }
 
 /**
- * A range of a log as ordinary events with their own ids. Decided questions are replayed as `tool_info`. Undefined for
+ * A range of a log as ordinary events with their own ids. Decided questions about calls are replayed as `tool_info`,
+ * those about instructions are left out. Undefined for
  * a range that is too long to hold in memory for a client; it must be read from the log, as fast as the client reads.
  */
 export async function replay(
@@ -45,13 +46,14 @@ export async function replay(
     if (event.type === 'approval_resolved') decided.add(event.approval_id);
     return { offset, event, text };
   });
-  return parsed.map(({ offset, event, text }) => ({
-    id: formatCursor({ epoch: events.epoch, offset }),
-    json:
-      event.type === 'approve_request' && (offset <= overUpTo || decided.has(event.approval_id))
-        ? JSON.stringify({ type: 'tool_info', items: event.items } satisfies StreamEvent)
-        : text,
-  }));
+  return parsed.flatMap(({ offset, event, text }) => {
+    const id = formatCursor({ epoch: events.epoch, offset });
+    if (event.type !== 'approve_request' || (offset > overUpTo && !decided.has(event.approval_id))) {
+      return [{ id, json: text }];
+    }
+    if (event.kind === 'instructions') return []; // no call follows
+    return [{ id, json: JSON.stringify({ type: 'tool_info', items: event.items } satisfies StreamEvent) }];
+  });
 }
 
 /** The text of the turn in one frame without id; its other events follow unchanged. */

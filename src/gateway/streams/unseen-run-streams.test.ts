@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calling } from '../testing/puppet-model.ts';
-import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 
 const never = () => new Promise(() => undefined);
 const HOLD_MS = 300;
 
-async function setUp() {
-  const gateway = await wholeGateway();
+async function setUp(options: WholeGatewayOptions = {}) {
+  const gateway = await wholeGateway(options);
   const wsId = await gateway.main();
   return {
     gateway,
@@ -165,6 +165,27 @@ test('with snapshot=1 an ended run is replayed as it was, with its questions as 
     [true, true, true, false, false],
   );
   assert.equal(types.at(-1), 'ws_state');
+});
+
+test('with snapshot=1 a decided question about instructions is not replayed, because no call follows it', async () => {
+  const file = { path: '/shop/AGENTS.md', text: 'Be brief.', digest: '1' };
+  const look = async () => ({ date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [file] } });
+  await using stream = await setUp({ surroundings: { look, git: async () => undefined } });
+  const { gateway, wsId } = stream;
+  await stream.send();
+  await gateway.reaches(wsId, 'approve_request');
+  await gateway.call('workstream.approve', { wsId, approved: false });
+  await gateway.reaches(wsId, 'stream_end');
+  await gateway.isIdle(wsId);
+  const reader = await stream.open({ snapshot: true });
+  await settle();
+  await gateway.clock.advance(HOLD_MS);
+  await reader.begun;
+  const types = reader.types();
+  assert.deepEqual(
+    ['content', 'tool_info', 'approve_request'].map((type) => types.includes(type)),
+    [true, false, false],
+  );
 });
 
 test('a workstream unloaded and reopened between run and stream still replays the run', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.ts';
+import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
 import { randomIds } from '../../ids.ts';
@@ -56,6 +57,8 @@ export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDe
     lastAliveMs: store.lastAliveMs,
     startNotices: [],
     checkFramesEvery: 1,
+    projectCommands: { list: async () => [] },
+    surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
     killLeftover: async () => undefined,
     workdirs: fakeWorkdirs,
@@ -82,6 +85,15 @@ export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDe
     log,
   };
 }
+
+/** A machine without instructions and repositories, whose date is that of the clock. */
+const plainSurroundings = (clock: Pick<Machine['clock'], 'now'>): Surroundings => ({
+  async look() {
+    const date = new Date(clock.now()).toISOString().slice(0, 10);
+    return { date, zone: 'Europe/Berlin', instructions: { files: [], untrusted: [] } };
+  },
+  git: async () => undefined,
+});
 
 /** Only the gateway's own page may open sockets. */
 export const localOrigins = ({ authEnabled }: { authEnabled: boolean }) =>

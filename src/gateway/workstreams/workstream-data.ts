@@ -7,6 +7,7 @@ import type {
   WorkstreamState,
 } from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
+import type { Prefix } from '../../agent/prefix/prefix.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
@@ -48,6 +49,8 @@ export interface WorkstreamData {
   /** How many of the messages since `contextAfterSeq` were taken back or removed. */
   cutCount: number;
   contextAfterSeq: number;
+  /** Read with the context. It holds while the context begins where it began then. */
+  prefix: { afterSeq: number; prefix: Prefix } | undefined;
   updatedMs: number;
   epoch: number;
   abortedLastRun: boolean;
@@ -91,6 +94,7 @@ export function createWorkstreamData(
       followEvents(data, step.events ?? [], at.lastOffset);
       data.messageCount += step.messages?.length ?? 0;
       if (step.usage) data.usage = step.usage;
+      if (step.prefix) data.prefix = { afterSeq: data.contextAfterSeq, prefix: step.prefix };
       if (!step.ended) return;
       data.abortedLastRun = step.ended.status === 'cancelled';
       data.turnStart = undefined;
@@ -163,6 +167,7 @@ const fieldsOf = (row: WorkstreamTable) => ({
   messageCount: row.message_count,
   cutCount: row.cut_count,
   contextAfterSeq: row.context_after_seq,
+  prefix: undefined,
   updatedMs: row.updated_ms,
   epoch: row.run_epoch,
   abortedLastRun: row.last_run_status === 'cancelled',

@@ -1,6 +1,7 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
+import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
 import type { Spending } from '../../agent/run/recorder.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
@@ -44,12 +45,16 @@ export interface WorkstreamDeps {
   always: AlwaysRules;
   observer: WorkstreamObserver;
   events: Pick<EventLog, 'isWatched'>;
-  /** The stored context of a workstream: its messages that count now, or will after the pending cut. */
+  /**
+   * The stored context of a workstream: its messages that count now, or will after the pending cut. Also reads its prefix
+   * into `data`.
+   */
   loadContext(data: WorkstreamData, pending?: Cut): Promise<Message[]>;
   /** The same, with the numbers of the messages. */
   readNumbered(data: WorkstreamData): Promise<NumberedMessage[]>;
   windows: ModelWindows;
   readAttachment: ReadAttachment;
+  surroundings: Surroundings;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   clock: Clock;

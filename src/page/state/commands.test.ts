@@ -4,6 +4,7 @@ import { findSuggestions, isAboutModels, isCommand, resumeSearch } from './comma
 
 const known = {
   models: ['claude', 'qwen3'],
+  commands: [{ name: 'review', argument: 'NUMBER', summary: 'Review a change' }],
   saved: [
     { name: 'garden', title: 'garden' },
     { name: '0123456789abcdef', title: 'Which herbs?' },
@@ -26,7 +27,7 @@ test('a slash with a word is a command, a path is a message', () => {
 test('the beginning of a command offers the full command, ready for its argument', () => {
   assert.deepEqual(drafts('/'), [
     ...['/help', '/clear', '/new', '/model ', '/resume ', '/name '],
-    ...['/retry', '/rewind ', '/edit ', '/remove', '/fork ', '/compact '],
+    ...['/retry', '/rewind ', '/edit ', '/remove', '/fork ', '/compact ', '/review '],
   ]);
   assert.deepEqual(drafts('/n'), ['/new', '/name ']);
   assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);

@@ -1,4 +1,5 @@
 import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts';
+import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
 
 /** One way to complete a draft. */
 export interface Suggestion {
@@ -14,21 +15,26 @@ export interface Known {
   models: readonly string[];
   /** Conversations that `/resume` can open. `name` is the argument that finds one. */
   saved: readonly { name: string; title: string }[];
+  /** The commands of the project. */
+  commands: readonly ProjectCommand[];
 }
 
 /** Whether a draft is a command and not a message that begins with a path. */
-export const isCommand = (draft: string): boolean => /^\/[a-z]+(\s|$)/.test(draft.trimStart());
+export const isCommand = (draft: string): boolean => /^\/[a-z][a-z0-9_-]*(\s|$)/.test(draft.trimStart());
 
 /** The commands that a draft may be the beginning of, or the possible arguments of its command. */
 export function findSuggestions(draft: string, known: Known): Suggestion[] {
   const [, name = '', space = '', argument = ''] = /^\/(\S*)(\s*)([^\n]*)$/.exec(draft) ?? [];
   if (!draft.startsWith('/') || draft.includes('\n')) return [];
-  if (space === '') return commandsFrom(name);
+  if (space === '') return [...commandsFrom(name), ...projectCommandsFrom(name, known)];
   const words = argument.toLowerCase().split(/\s+/);
   return argumentsOf(name, known)
     .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
     .filter((suggestion) => suggestion.draft !== draft);
 }
+
+/** Whether a draft is about to name a command. */
+export const isAboutCommands = (draft: string): boolean => /^\/[^\s/]*$/.test(draft);
 
 /** Whether a draft is about to name a model. */
 export const isAboutModels = (draft: string): boolean => /^\/model\s+[^\n]*$/.test(draft);
@@ -44,6 +50,15 @@ const commandsFrom = (begun: string): Suggestion[] =>
       draft: COMMANDS[name].argument === undefined ? `/${name}` : `/${name} `,
       label: usageOf(name),
       hint: COMMANDS[name].summary,
+    }));
+
+const projectCommandsFrom = (begun: string, { commands }: Known): Suggestion[] =>
+  commands
+    .filter(({ name }) => name.startsWith(begun) && name !== begun)
+    .map(({ name, argument, summary }) => ({
+      draft: argument === undefined ? `/${name}` : `/${name} `,
+      label: [`/${name}`, argument].filter(Boolean).join(' '),
+      hint: summary,
     }));
 
 function argumentsOf(name: string, { models, saved }: Known): Suggestion[] {

@@ -1,11 +1,11 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { Clock } from '../../../clock.ts';
 import { type Deadlines, watchSilence } from '../deadlines.ts';
 import { type FinishReason, type ModelPart, type ModelRequest, ProviderError, type Usage } from '../model.ts';
 import type { OpenedModel, PartReader, Provider } from '../provider.ts';
 import { nameOf, toProviderError, type Upstream } from '../provider-error.ts';
 import { createCallIds } from './call-ids.ts';
-import { createOriginalParts } from './original-parts.ts';
+import { type Author, createOriginalParts } from './original-parts.ts';
 import { toPrompt } from './prompt.ts';
 import type { Attaching } from './user-parts.ts';
 
@@ -40,11 +40,12 @@ export async function* streamAiSdk(
   signal.throwIfAborted();
   const silence = watchSilence({ clock, signal, deadlines });
   try {
-    const { provider } = upstream;
     const { modelId } = model;
+    const prefix = kind.bindsReasoning?.(modelId) ? request.conversation : undefined;
+    const author = { provider: upstream.provider, modelId, prefix };
     const callIds = createCallIds(request.messages);
-    const convert = createConverter({ names: { provider, modelId }, upstream, callIds });
-    const options = toCallOptions(request, { kind, attaching, provider, modelId, abortSignal: silence.signal });
+    const convert = createConverter({ author, upstream, callIds });
+    const options = toCallOptions(request, { kind, attaching, author, abortSignal: silence.signal });
     silence.expect();
     const reader = await connect({ model, options, upstream, signal: silence.signal });
     for (;;) {
@@ -65,12 +66,12 @@ export async function* streamAiSdk(
 
 /** Parts without meaning for the runtime (starts, ends, argument fragments) become undefined. */
 function createConverter(deps: {
-  names: { provider: string; modelId: string };
+  author: Author;
   upstream: Upstream;
   callIds: ReturnType<typeof createCallIds>;
 }): (part: LanguageModelV4StreamPart) => ModelPart | undefined {
   const { upstream, callIds } = deps;
-  const original = createOriginalParts(deps.names);
+  const original = createOriginalParts(deps.author);
   let calls = 0;
   return (part) => {
     original.add(part);
@@ -101,23 +102,28 @@ function createConverter(deps: {
   };
 }
 
+/** The thinking blocks that Anthropic left out of the request, because what stands before them had changed. */
+function countDropped(metadata: SharedV4ProviderMetadata | undefined): number {
+  const changes = metadata?.anthropic?.inputTransformations;
+  return Array.isArray(changes) ? changes.length : 0;
+}
+
 interface CallTarget {
   kind: Provider;
   attaching: Attaching | undefined;
-  provider: string;
-  modelId: string;
+  author: Author;
   abortSignal: AbortSignal;
 }
 
 function toCallOptions(
   request: ModelRequest,
-  { kind, attaching, provider, modelId, abortSignal }: CallTarget,
+  { kind, attaching, author, abortSignal }: CallTarget,
 ): LanguageModelV4CallOptions {
   const { system, messages, tools, maxOutputTokens, temperature } = request;
   const { sendsPlainReasoning } = kind;
   return {
     abortSignal,
-    prompt: toPrompt({ system, messages, attaching }, { provider, modelId, sendsPlainReasoning }),
+    prompt: toPrompt({ system, messages, attaching }, { ...author, sendsPlainReasoning }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
         type: 'function',
@@ -128,7 +134,7 @@ function toCallOptions(
     }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
-    ...kind.options(request, modelId),
+    ...kind.options(request, author.modelId),
   };
 }
 
@@ -177,12 +183,18 @@ const withWarning = (part: ModelPart, warning: string | undefined): ModelPart =>
   part.type === 'finish' && warning !== undefined ? { ...part, warning } : part;
 
 function toFinish(
-  { finishReason, usage }: FinishPart,
+  { finishReason, usage, providerMetadata }: FinishPart,
   { calls, upstream }: { calls: number; upstream: Upstream },
 ): Extract<ModelPart, { type: 'finish' }> {
   const { unified } = finishReason;
   if (unified === 'error' || unified === 'interrupted') throw brokenOff(upstream);
-  return { type: 'finish', reason: toReason(unified, calls), usage: toUsage(usage) };
+  const dropped = countDropped(providerMetadata);
+  return {
+    type: 'finish',
+    reason: toReason(unified, calls),
+    usage: toUsage(usage),
+    ...(dropped > 0 && { droppedThoughts: dropped }),
+  };
 }
 
 // Some servers report "stop" although they request tools.

@@ -1,4 +1,5 @@
 import { type AttachedContent, type AttachedContents, GONE } from '../../attached-content.ts';
+import { isAsked } from '../../message.ts';
 import { type ModelRequest, ProviderError } from '../model.ts';
 import type { Attaching } from './user-parts.ts';
 
@@ -41,8 +42,8 @@ export function createImageGate({ takesImages }: { takesImages: boolean }) {
     },
     /** A warning about files of the last message that were not sent; undefined when all were sent. */
     warning({ messages, attachments = new Map() }: ModelRequest): string | undefined {
-      const last = messages.findLast(({ role }) => role === 'user');
-      const named = last?.role === 'user' ? (last.attachments ?? []) : [];
+      const last = messages.findLast(isAsked);
+      const named = last?.attachments ?? [];
       const kept = Map.groupBy(named, ({ attachment_id: id }) => whyNot(id, attachments.get(id)));
       kept.delete(undefined);
       if (kept.size === 0) return undefined;

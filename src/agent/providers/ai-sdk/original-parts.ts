@@ -11,6 +11,8 @@ const Options = z.record(z.string(), z.record(z.string(), z.custom<JSONValue>())
 
 const Stored = z.object({
   modelId: z.string(),
+  /** The version of the prefix that the reasoning is bound to. */
+  prefix: z.string().optional(),
   parts: z.array(
     z.discriminatedUnion('type', [
       z.object({ type: z.enum(['text', 'reasoning']), text: z.string(), options: Options }),
@@ -20,8 +22,15 @@ const Stored = z.object({
 });
 type Stored = z.infer<typeof Stored>;
 
+/** The model of an answer. `prefix`: the version of the prefix that its reasoning is bound to, if it is. */
+export interface Author {
+  provider: string;
+  modelId: string;
+  prefix?: string | undefined;
+}
+
 /** Collects the parts of an answer while they stream, for `providerData`. */
-export function createOriginalParts(from: { provider: string; modelId: string }) {
+export function createOriginalParts({ provider, modelId, prefix }: Author) {
   const parts: Stored['parts'] = [];
   const open = new Map<string, Extract<Stored['parts'][number], { type: 'text' | 'reasoning' }>>();
 
@@ -50,24 +59,31 @@ export function createOriginalParts(from: { provider: string; modelId: string })
     /** Undefined when the plain message has the same content. */
     toProviderData(): Record<string, unknown> | undefined {
       if (!parts.some(({ options }) => options)) return undefined;
-      return { [from.provider]: { modelId: from.modelId, parts } satisfies Stored };
+      return { [provider]: { modelId, ...(prefix !== undefined && { prefix }), parts } satisfies Stored };
     },
   };
 }
 
-/** The parts that this model wrote, if the message still has the same content. */
-export function findOriginalParts(
-  message: AssistantMessage,
-  to: { provider: string; modelId: string },
-): OriginalPart[] | undefined {
+/**
+ * The parts that this model wrote, if the message still has the same content. Without its reasoning, if that is bound to
+ * another prefix.
+ */
+export function findOriginalParts(message: AssistantMessage, to: Author): OriginalPart[] | undefined {
   const kept = message.providerData?.[to.provider];
   if (kept === undefined) return undefined; // saves a failed schema check, the more expensive step, for most messages
   const stored = Stored.safeParse(kept);
   if (!stored.success || stored.data.modelId !== to.modelId) return undefined;
-  const calls = new Map(message.toolCalls.map((call) => [call.id, call]));
+  const parts = partsOf(message, stored.data);
+  const isBoundElsewhere = to.prefix !== undefined && stored.data.prefix !== to.prefix;
+  return isBoundElsewhere ? parts?.filter(({ type }) => type !== 'reasoning') : parts;
+}
+
+/** Undefined if the message has another content. */
+function partsOf({ content, toolCalls }: AssistantMessage, stored: Stored): OriginalPart[] | undefined {
+  const calls = new Map(toolCalls.map((call) => [call.id, call]));
   const parts: OriginalPart[] = [];
   let text = '';
-  for (const part of stored.data.parts) {
+  for (const part of stored.parts) {
     if (part.type === 'text') text += part.text;
     if (part.type !== 'tool-call') {
       parts.push(part);
@@ -78,7 +94,7 @@ export function findOriginalParts(
     calls.delete(part.callId);
     parts.push({ type: 'tool-call', call, options: part.options });
   }
-  return text === message.content && calls.size === 0 ? parts : undefined;
+  return text === content && calls.size === 0 ? parts : undefined;
 }
 
 // Early metadata has null for values that are not known yet; the same key may come again with the value.

@@ -52,6 +52,33 @@ test('signed parts go back to the model that signed them, to no other', () => {
   assert.deepEqual([partsFor('anthropic', 'other'), partsFor('openai', 'm')], [plain, plain]);
 });
 
+test('reasoning that is bound to another beginning is left out; text, calls and their data stay', () => {
+  const call = { id: 'a', name: 'bash', arguments: '{}' };
+  const answerUnder = (prefix: string | undefined): AssistantMessage => ({
+    ...{ role: 'assistant', content: 'Hi.', reasoning: 'hm', toolCalls: [call] },
+    providerData: {
+      anthropic: {
+        ...{ modelId: 'm', prefix },
+        parts: [
+          { type: 'reasoning', text: 'hm', options: { anthropic: { signature: 's' } } },
+          { type: 'text', text: 'Hi.' },
+          { type: 'tool-call', callId: 'a', options: { anthropic: { caller: 'direct' } } },
+        ],
+      },
+    },
+  });
+  const typesFor = (written: string | undefined, now: string | undefined) => {
+    const author = { provider: 'anthropic', modelId: 'm', prefix: now, sendsPlainReasoning: false };
+    const content = toPrompt({ system: '', messages: [answerUnder(written)] }, author)[0]?.content;
+    return Array.isArray(content) && content.map(({ type }) => type);
+  };
+  const all = ['reasoning', 'text', 'tool-call'];
+  assert.deepEqual(
+    [typesFor('v1', 'v1'), typesFor('v1', undefined), typesFor('v1', 'v2'), typesFor(undefined, 'v2')],
+    [all, all, ['text', 'tool-call'], ['text', 'tool-call']],
+  );
+});
+
 test('a continued answer is sent as the two answers that it was, each with its signed parts', () => {
   const whole: AssistantMessage = {
     role: 'assistant',
@@ -116,4 +143,50 @@ test('call ids become unique and harmless', () => {
     ['call_0', 'call_0', 'functions.bash:0', '', 'x'.repeat(99)].map((id) => ids.take(id)),
     ['call_0_2', 'call_0_3', 'functions_bash_0', 'call', 'x'.repeat(56)],
   );
+});
+
+const calling = (...ids: string[]): Message => ({
+  role: 'assistant',
+  content: '',
+  reasoning: `I need ${ids.join(' and ')}.`,
+  toolCalls: ids.map((id) => ({ id, name: 'bash', arguments: '{}' })),
+});
+const resultOf = (id: string): Message => ({ role: 'tool', callId: id, name: 'bash', output: id, outcome: 'done' });
+const asked = (content: string): Message => ({ role: 'user', content });
+const answered = (content: string): Message => ({ role: 'assistant', content, reasoning: 'Easy.', toolCalls: [] });
+
+test('results go back in the order of the calls, whichever finished first', () => {
+  const messages = [asked('go'), calling('a', 'b', 'c'), resultOf('c'), resultOf('a'), resultOf('b')];
+  const ids = toPrompt({ system: '', messages }, to).flatMap((message) =>
+    message.role === 'tool' ? message.content.map((part) => part.type === 'tool-result' && part.toolCallId) : [],
+  );
+  assert.deepEqual(ids, ['a', 'b', 'c']);
+});
+
+test('thoughts that led to calls go back in every later request, others in none', () => {
+  const messages = [asked('go'), calling('a'), resultOf('a'), answered('Done.'), asked('and?'), answered('So.')];
+  const thoughts = toPrompt({ system: '', messages }, to).flatMap((message) =>
+    message.role === 'assistant' ? message.content.filter(({ type }) => type === 'reasoning') : [],
+  );
+  assert.deepEqual(thoughts, [{ type: 'reasoning', text: 'I need a.' }]);
+});
+
+test('every request begins with all of the last one, on every wire', () => {
+  const told = { date: '', zone: '', model: '', notSandboxed: null, instructions: {}, tools: {} };
+  const noted: Message = { role: 'user', content: '<environment>', environment: { version: 'v', told } };
+  const talk: Message[][] = [
+    [asked('one')],
+    [calling('a', 'b'), resultOf('b'), resultOf('a'), asked('but wait')],
+    [calling('c'), resultOf('c')],
+    [answered('Done.'), asked('two'), noted],
+    [{ ...signed, content: 'Hi.' }, asked('three')],
+  ];
+  for (const provider of ['openai-compatible', 'openai', 'anthropic', 'google']) {
+    const wire = { provider, modelId: 'm', sendsPlainReasoning: provider === 'openai-compatible' };
+    const requests = talk.map((_, turn) => toPrompt({ system: 's', messages: talk.slice(0, turn + 1).flat() }, wire));
+    for (const [turn, request] of requests.entries()) {
+      const last = requests[turn - 1] ?? [];
+      assert.deepEqual(request.slice(0, last.length), last, `${provider}, request ${turn}`);
+    }
+  }
 });

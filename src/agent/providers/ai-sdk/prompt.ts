@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../message.ts';
-import { findOriginalParts } from './original-parts.ts';
+import { type Author, findOriginalParts } from './original-parts.ts';
 import { type Attaching, toUserParts } from './user-parts.ts';
 
 type UserPart = ReturnType<typeof toUserParts>[number];
@@ -9,19 +9,37 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['con
 /** Converts the stored conversation for the SDK. Original parts go back only to the model that wrote them. */
 export function toPrompt(
   { system, messages, attaching }: { system: string; messages: readonly Message[]; attaching?: Attaching | undefined },
-  { provider, modelId, sendsPlainReasoning }: { provider: string; modelId: string; sendsPlainReasoning: boolean },
+  to: AnswerTarget,
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
-  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  for (const [index, message] of messages.entries()) {
+  for (const message of inCallOrder(messages)) {
     if (message.role === 'user') addUser(prompt, toUserParts(message, attaching));
     else if (message.role === 'tool') addToolResult(prompt, message);
-    else {
-      const inRunningTurn = index > lastUser;
-      addAnswer(prompt, message, { provider, modelId, sendsPlainReasoning, inRunningTurn });
-    }
+    else addAnswer(prompt, message, to);
   }
   return prompt;
+}
+
+/** Results are stored as they finish. Chat templates of local servers match them to the calls by their order. */
+function inCallOrder(messages: readonly Message[]): Message[] {
+  const ordered: Message[] = [];
+  let results: ToolMessage[] = [];
+  let places = new Map<string, number>();
+  const flush = () => {
+    ordered.push(...results.sort((a, b) => (places.get(a.callId) ?? 0) - (places.get(b.callId) ?? 0)));
+    results = [];
+  };
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      results.push(message);
+      continue;
+    }
+    flush();
+    if (message.role === 'assistant') places = new Map(message.toolCalls.map(({ id }, place) => [id, place]));
+    ordered.push(message);
+  }
+  flush();
+  return ordered;
 }
 
 /** What a model reads when its answer was cut off at its output limit. */
@@ -93,11 +111,8 @@ function addAssistant(prompt: LanguageModelV4Prompt, content: AssistantPart[]): 
   if (content.length > 0) prompt.push({ role: 'assistant', content });
 }
 
-interface AnswerTarget {
-  provider: string;
-  modelId: string;
+interface AnswerTarget extends Author {
   sendsPlainReasoning: boolean;
-  inRunningTurn: boolean;
 }
 
 function toAssistantParts(message: AssistantMessage, to: AnswerTarget): AssistantPart[] {
@@ -110,8 +125,9 @@ function toAssistantParts(message: AssistantMessage, to: AnswerTarget): Assistan
     });
   }
   const parts: AssistantPart[] = [];
-  // Chat templates keep thoughts between tool calls and drop those of earlier turns.
-  if (to.sendsPlainReasoning && to.inRunningTurn && message.reasoning) {
+  // Thoughts that led to calls are required in all later requests by DeepSeek. Others are never sent, so that a request
+  // does not depend on which turn is the last.
+  if (to.sendsPlainReasoning && message.toolCalls.length > 0 && message.reasoning) {
     parts.push({ type: 'reasoning', text: message.reasoning });
   }
   if (message.content !== '') parts.push({ type: 'text', text: message.content });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import { describeAttachment } from '../../attached-content.ts';
-import type { Message, ToolMessage } from '../../message.ts';
+import { isAsked, type Message, type ToolMessage } from '../../message.ts';
 import { createCallIds } from '../ai-sdk/call-ids.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../model.ts';
 import { type DemoCommand, demoHelp, parseDemoCommand } from './demo-command.ts';
@@ -53,7 +53,7 @@ const UNATTENDED =
 
 /** The whole answer, before it is streamed. */
 function answer({ messages, tools }: ModelRequest): Step[] {
-  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  const lastUser = messages.findLastIndex(isAsked);
   const since = messages.slice(lastUser + 1);
   const asked = since.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : []));
   // They are stored as they finish; a reader expects them in the order of the calls.

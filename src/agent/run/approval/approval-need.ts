@@ -1,7 +1,7 @@
 import { type BatchCall, judge, toItem } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
-import { askOnce, digestsOf } from './ask-once.ts';
+import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
 import { blockedBy, refusalStep } from './refusals.ts';
 import { isAllowed, type UnattendedPolicy } from './unattended-policy.ts';
 
@@ -15,7 +15,8 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
   const asked = run.progress.approval;
   const needing = batch.filter((item) => isReasonToAsk(run, item));
   const policy = policyInForce(run);
-  if (asked || (needing.length > 0 && !policy)) return askOnce(run, { asked, kind: 'tools', batch });
+  if (asked || (needing.length > 0 && !policy))
+    return askOnce(run, { asked, kind: 'tools', ...aboutCalls(run, batch) });
   const refused = new Map(policy && needing.map((item) => [item, blockedBy(policy)] as const));
   const { events = [], journal = [], messages = [] } = refusalStep(run, refused);
   await run.recorder.record({
@@ -34,8 +35,8 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
 export const isReasonToAsk = (run: RunContext, item: BatchCall): boolean =>
   judge(run, item) === 'ask' || (!run.settings.autoApprove && needsPerson(run, item));
 
-/** Whether somebody can be asked to allow a repetition. With auto-approve nobody expects questions. */
-export const canAskAboutRepeats = (run: RunContext): boolean =>
+/** Whether somebody can be asked about more than approvals of calls. With auto-approve nobody expects questions. */
+export const canAskMore = (run: RunContext): boolean =>
   policyInForce(run) === undefined && (!run.settings.autoApprove || run.isWatched());
 
 const needsPerson = ({ policy }: RunContext, { call, prepared }: BatchCall): boolean =>

@@ -1,20 +1,21 @@
+import type { ApprovalItem, QuestionKind } from '../../../../protocol/stream-events.ts';
 import { type BatchCall, toItem } from '../batch-call.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 
 interface Question {
   asked: AskedApproval | undefined;
-  kind: 'tools' | 'outcome';
-  batch: BatchCall[];
+  kind: QuestionKind;
+  /** What people are shown. */
+  items: ApprovalItem[];
+  digests: Record<string, string>;
 }
 
 /** A question interrupted by a restart keeps its id, so it is not asked again. */
-export async function askOnce(run: RunContext, { asked, kind, batch }: Question): Promise<Decision> {
+export async function askOnce(run: RunContext, { asked, kind, items, digests }: Question): Promise<Decision> {
   if (asked?.decision) return asked.decision;
   if (asked) return run.decision(asked.approvalId);
   const approvalId = run.ids.id('apr');
-  const items = batch.map((item) => toItem(run, item));
-  const digests = digestsOf(batch);
   const expiresAtMs = run.expiry.stamp();
   await run.recorder.record({
     events: [
@@ -26,6 +27,12 @@ export async function askOnce(run: RunContext, { asked, kind, batch }: Question)
   });
   return run.decision(approvalId);
 }
+
+/** The question about calls. */
+export const aboutCalls = (run: RunContext, batch: BatchCall[]): Pick<Question, 'items' | 'digests'> => ({
+  items: batch.map((item) => toItem(run, item)),
+  digests: digestsOf(batch),
+});
 
 export const digestsOf = (batch: BatchCall[]): Record<string, string> =>
   Object.fromEntries(batch.map(({ call, keys }) => [call.id, keys.digest]));

@@ -3,7 +3,7 @@ import type { Decision } from '../journal.ts';
 import { outcomeUnknown } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
 import { policyInForce } from './approval-need.ts';
-import { askOnce } from './ask-once.ts';
+import { aboutCalls, askOnce } from './ask-once.ts';
 import { type Refusal, recordRefusals } from './refusals.ts';
 
 /** Whether it was running when the daemon died, and running it again could do harm. */
@@ -19,7 +19,7 @@ export async function settleUnknownOutcomes(run: RunContext, unknown: BatchCall[
   // An answer is valid for one start. A call that was started since, or is new here, needs another question.
   const asked = latest && unknown.every(({ call }) => Object.hasOwn(latest.digests, call.id)) ? latest : undefined;
   const policy = asked ? undefined : policyInForce(run);
-  const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', batch: unknown });
+  const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', ...aboutCalls(run, unknown) });
   if (decision.approved) return new Set();
   const refusal: Refusal = { output: outcomeUnknown(decision.feedback), outcome: 'unknown' };
   await recordRefusals(run, unknown, () => refusal);

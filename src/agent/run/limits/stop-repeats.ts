@@ -1,4 +1,4 @@
-import { canAskAboutRepeats } from '../approval/approval-need.ts';
+import { canAskMore } from '../approval/approval-need.ts';
 import { type Refusal, refusalStep } from '../approval/refusals.ts';
 import { type BatchCall, judge, toItem } from '../batch-call.ts';
 import { DENIED_BEFORE, NOBODY_FOR_REPEATS, repeatedInVain } from '../result-texts.ts';
@@ -34,7 +34,7 @@ function refusalOf(run: RunContext, item: BatchCall, isAsked: boolean): Refusal 
         as: 'stopped',
       };
     case 'ask': {
-      const isPossible = isAsked || (item.prepared.kind === 'ready' && canAskAboutRepeats(run));
+      const isPossible = isAsked || (item.prepared.kind === 'ready' && canAskMore(run));
       return isPossible ? undefined : { output: NOBODY_FOR_REPEATS, outcome: 'blocked', as: 'stopped' };
     }
   }

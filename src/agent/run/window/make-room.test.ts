@@ -238,7 +238,7 @@ test('an answer that fails after its first words is not asked for again', async 
 });
 
 test('a summary that fails at 80 % does not end the run', async () => {
-  const long = Array.from({ length: 7 }, () => [user('x'.repeat(900)), said('y'.repeat(900))]);
+  const long = Array.from({ length: 6 }, () => [user('x'.repeat(900)), said('y'.repeat(900))]);
   const answer = bounded(WINDOW);
   const { status, cuts, log } = await play({
     messages: [...long.flat(), user('go on')],

@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
+import { isAsked, type Message } from '../../message.ts';
 import { isLongOutput } from '../../shortened-output.ts';
 import type { Spending } from '../recorder.ts';
 import type { ModelWindow } from './model-windows.ts';
@@ -57,14 +58,14 @@ export async function planCompaction(
   const first = all ? stored.length : firstKept(stored, tail);
   const old = stored.slice(0, first);
   const last = old.at(-1);
-  const messages = old.map(({ message }) => message);
+  const messages = old.map(({ message }) => message).filter((message) => !isOfDaemon(message));
   const kept = stored.slice(first).map(({ message }) => message);
   const size = sizesBeside(bytesOfMessages(kept), sizes);
   const isSummarized = old.every(isSummary);
   const least = isSummarized ? size.text + size.rules + LEAST_BYTES : LEAST_BYTES;
   if (!last || (all ? isSummarized : bytesOfMessages(messages) < least)) return undefined;
   await begun?.();
-  const endsInTurn = !kept.some(({ role }) => role === 'user');
+  const endsInTurn = !kept.some(isAsked);
   const wanted = { summarizer, size, focus, endsInTurn, signal };
   const { message: summary, summarized } = await summarize(messages, wanted);
   const count = old.filter((one) => !isSummary(one)).length;
@@ -74,6 +75,9 @@ export async function planCompaction(
 
 /** The summary of so little would hardly be shorter. */
 const LEAST_BYTES = 1_000;
+
+/** The system prompt after the cut says what messages of the environment said. */
+const isOfDaemon = (message: Message): boolean => message.role === 'user' && !isAsked(message);
 
 const isSummary = ({ message }: NumberedMessage): boolean => message.role === 'user' && message.summary !== undefined;
 

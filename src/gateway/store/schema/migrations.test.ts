@@ -103,6 +103,14 @@ test('version 2 stores how the last run of each workstream ended', (t) => {
   );
 });
 
+test('version 21 has a place for the prefix of each conversation; earlier ones have none yet', (t) => {
+  const { connection, path } = openVersion1(t);
+  connection.run(OLD_WORKSTREAM, ['a']);
+  migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 20) });
+  migrate(connection, { path, log });
+  assert.deepEqual(connection.all('select * from prefixes'), []);
+});
+
 test('version 11 adds the duration of occurrences, as far as their times show it', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 10) });

@@ -20,6 +20,7 @@ import {
   nodesSeen,
   notes,
   outbox,
+  prefixes,
   tables,
   usage,
   workdirs,
@@ -57,6 +58,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 18, statements: journaledDeciders, fill: fillDeciders },
   { version: 19, statements: cuts },
   { version: 20, statements: usage },
+  { version: 21, statements: prefixes },
 ];
 
 /**

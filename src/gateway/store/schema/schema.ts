@@ -1,8 +1,10 @@
 import type { TokenScope } from '../../../../protocol/methods/token.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
+import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
+import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
 import type { UsageTable } from './usage-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
@@ -30,6 +32,8 @@ export interface Database {
   invocations: InvocationTable;
   attachments: AttachmentTable;
   workdirs: WorkdirTable;
+  prefixes: PrefixTable;
+  instruction_trust: InstructionTrustTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -176,7 +180,7 @@ export interface ApprovalTable {
   approval_id: string;
   ws_id: string;
   run_id: string;
-  kind: 'tools' | 'outcome';
+  kind: QuestionKind;
   status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
   /** The items as shown. */
   items_json: string;

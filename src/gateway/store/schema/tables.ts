@@ -251,3 +251,15 @@ export const usage: readonly string[] = [
   'create index usage_by_day on usage (day)',
   'create index usage_by_workstream on usage (ws_id, day)',
 ];
+
+/** Schema version 21: the system prompt and the tools that a conversation began with, and whose instructions it trusts. */
+export const prefixes: readonly string[] = [
+  `create table prefixes (
+    ws_id text not null primary key, version text not null, after_seq bigint not null, family text not null,
+    system text not null, tools_json text not null, told_json text not null
+  )`,
+  `create table instruction_trust (
+    ws_id text not null, folder text not null, trusted bigint not null, decided_ms bigint not null,
+    primary key (ws_id, folder)
+  )`,
+];

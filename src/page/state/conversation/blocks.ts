@@ -3,6 +3,7 @@ import type {
   ApprovalItem,
   Attachment,
   CallOutcome,
+  QuestionKind,
   RunSource,
   StreamEventOf,
 } from '../../../../protocol/stream-events.ts';
@@ -76,7 +77,7 @@ export type Decision = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'al
 export interface ApprovalBlock extends Placed {
   kind: 'approval';
   approvalId: string;
-  question: 'tools' | 'outcome';
+  question: QuestionKind;
   items: readonly ApprovalItem[];
   expiresAtMs: number;
   decision: Decision | undefined;

@@ -167,6 +167,24 @@ test('a question about an unknown outcome keeps the first run visible as unknown
   assert.deepEqual(lines(again), ['tool 1 running: ', 'approval q approved']);
 });
 
+test('no cards follow a question about instructions', () => {
+  const asked: StreamEvent = {
+    ...{
+      type: 'approve_request',
+      approval_id: 'q',
+      kind: 'instructions',
+      expires_at_ms: 9,
+      items: [item('/AGENTS.md')],
+    },
+  };
+  const waiting = fold([asked], busy);
+  assert.deepEqual([waiting, foldEvent(waiting, resolved(true)), foldEvent(waiting, resolved(false))].map(lines), [
+    ['approval q pending'],
+    ['approval q approved'],
+    ['approval q denied'],
+  ]);
+});
+
 for (const output of [
   'Denied by user 7 times',
   'Blocked: 3 threads',

@@ -75,6 +75,7 @@ export function decideApproval(
   const decision = toDecision(event);
   const decided = blocks.with(index, { ...approval, decision });
   const result = resultOf(decision);
+  if (approval.question === 'instructions') return decided; // no call follows
   if (result === 'approved') return startTools(decided, approval.items, key);
   if (approval.question === 'outcome') return decided;
   const phase = result === 'withdrawn' ? 'cancelled' : result;

@@ -2,7 +2,14 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { Desk } from '../../state/app.ts';
-import { findSuggestions, isAboutModels, type Known, resumeSearch, type Suggestion } from '../../state/commands.ts';
+import {
+  findSuggestions,
+  isAboutCommands,
+  isAboutModels,
+  type Known,
+  resumeSearch,
+  type Suggestion,
+} from '../../state/commands.ts';
 import { savedName } from '../../state/saved-list.ts';
 import type { Tab } from '../../state/tab.ts';
 
@@ -23,9 +30,10 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
   const chosen = useSignal({ draft: '', index: 0, isDismissed: false });
   const saved = useSaved(desk, tab.draft);
   const models = useModels(desk, tab.draft);
+  const commands = useCommands(desk, tab);
   const draft = tab.draft.value;
   const { index, isDismissed } = chosen.value.draft === draft ? chosen.value : { index: 0, isDismissed: false };
-  const offered = isDismissed ? [] : findSuggestions(draft, { models, saved: saved.value });
+  const offered = isDismissed ? [] : findSuggestions(draft, { models, saved: saved.value, commands: commands.value });
   const active = Math.min(index, Math.max(0, offered.length - 1));
   const take = (suggestion: Suggestion) => {
     tab.draft.value = suggestion.draft;
@@ -59,6 +67,22 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
 }
 
 const isModified = ({ shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent) => shiftKey || altKey || ctrlKey || metaKey;
+
+/** The commands of the project, read whenever a draft starts to name one. */
+function useCommands(desk: Desk, { draft, wsId }: Tab): ReadonlySignal<Known['commands']> {
+  const found = useSignal<Known['commands']>([]);
+  const isAsked = isAboutCommands(draft.value);
+  useEffect(() => {
+    if (!isAsked) return;
+    desk.client.call('workstream.commands', { wsId }).then(
+      ({ commands }) => {
+        found.value = commands;
+      },
+      () => undefined, // without an answer there is nothing to offer
+    );
+  }, [desk, isAsked, wsId, found]);
+  return found;
+}
 
 /** The models that the daemon knows, read whenever a draft starts to name one. */
 function useModels({ models }: Desk, draft: ReadonlySignal<string>): readonly string[] {

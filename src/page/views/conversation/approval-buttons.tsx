@@ -106,6 +106,23 @@ interface ChoicesProps {
 }
 
 function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesProps) {
+  if (question === 'instructions')
+    return (
+      <div class="decide">
+        <button type="button" class="primary" disabled={busy} data-decision="approve" title="Alt+Y" onClick={onApprove}>
+          Follow them
+        </button>
+        <button
+          type="button"
+          disabled={busy}
+          data-decision="deny"
+          title="Alt+N"
+          onClick={() => void decide({ approved: false })}
+        >
+          Ignore them
+        </button>
+      </div>
+    );
   if (question === 'outcome')
     return (
       <div class="decide">

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { decisionWord } from '../../../../protocol/text/decision-word.ts';
+import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
 import { resultOf } from '../../state/conversation/tool-blocks.ts';
@@ -49,6 +50,7 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
           This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.
         </p>
       )}
+      {approval.question === 'instructions' && <p class="explain">{UNTRUSTED_INSTRUCTIONS}</p>}
       {app.canApprove.value ? (
         <ApprovalButtons approval={approval} desk={desk} tab={tab} />
       ) : (
@@ -64,6 +66,7 @@ export const toTitle = ({ question, items }: ApprovalBlock): string => TITLES[qu
 const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
   tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
+  instructions: () => ASK_INSTRUCTIONS,
 };
 
 interface OutcomeProps {

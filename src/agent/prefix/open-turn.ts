@@ -1,0 +1,63 @@
+import type { Message } from '../message.ts';
+import type { InstructionFile } from '../project/instructions.ts';
+import type { Model } from '../providers/model.ts';
+import type { RunContext } from '../run/run-context.ts';
+import { findChanges } from './changes.ts';
+import { createPrefix, type Now, type Prefix } from './prefix.ts';
+import { lookAround } from './settle-trust.ts';
+
+interface OpenedTurn {
+  /** The prefix of the next request, to be stored with the next step; undefined: the stored one remains. */
+  newPrefix: Prefix | undefined;
+  /** For people, with the next step. */
+  notes: string[];
+}
+
+/**
+ * Makes a new prefix where the conversation begins, after a cut, or for another family of models. Otherwise records a message
+ * about what has changed since the model was told.
+ */
+export async function openTurn(run: RunContext, model: Pick<Model, 'modelId' | 'family'>): Promise<OpenedTurn> {
+  const { path: workdir } = run.settings.workdir;
+  const { sight, undecided } = await lookAround(run);
+  const { toolbox, notSandboxed } = run;
+  const prefix = run.prefix();
+  const now: Now = { sight, workdir, model, tools: toolbox.definitions(), notSandboxed };
+  const isAnswered = run.messages.some(({ role }) => role === 'assistant');
+  if (!prefix || prefix.family !== model.family || !isAnswered) {
+    const newPrefix = createPrefix(now, { version: run.ids.secret(8), git: await run.surroundings.git(workdir) });
+    const isFirst = !prefix && !isAnswered;
+    return { newPrefix, notes: isFirst && undecided.length > 0 ? [notUsed(undecided)] : [] };
+  }
+  const changes = findChanges(prefix.version, toldIn(run.messages, prefix), now);
+  if (changes) {
+    await run.recorder.record({
+      events: [{ type: 'info', message: changes.note }],
+      messages: [changes.message],
+    });
+  }
+  return { newPrefix: undefined, notes: [] };
+}
+
+/** The prefix after a cut within a turn. */
+export async function beginAnew(run: RunContext, model: Pick<Model, 'modelId' | 'family'>): Promise<Prefix> {
+  const { newPrefix } = await openTurn(run, model);
+  if (!newPrefix) throw new Error('a conversation without a prefix has not got a new one');
+  await run.recorder.record({ prefix: newPrefix });
+  return newPrefix;
+}
+
+function toldIn(messages: readonly Message[], { version, told }: Prefix) {
+  const last = messages.findLast((message) => markOf(message)?.version === version);
+  return (last && markOf(last)?.told) ?? told;
+}
+
+/** Without what was told under an earlier prefix. */
+export const messagesAfter = ({ version }: Prefix, messages: readonly Message[]): readonly Message[] =>
+  messages.filter((message) => (markOf(message)?.version ?? version) === version);
+
+const markOf = (message: Message) => (message.role === 'user' ? message.environment : undefined);
+
+const notUsed = (files: readonly InstructionFile[]): string =>
+  `Instructions found but not used, because their folder is not trusted: ${files.map(({ path: file }) => file).join(', ')}. ` +
+  'To use them, add the folder to agents.trusted in config.json.';

@@ -1,0 +1,55 @@
+import { arch, platform } from 'node:os';
+import { toCanonicalJson } from '../../canonical-json.ts';
+import type { Told } from '../message.ts';
+import { digestOf } from '../project/instructions.ts';
+import type { Model, ToolDefinition } from '../providers/model.ts';
+import type { Sight } from './surroundings.ts';
+import { systemPrompt } from './system-prompt.ts';
+
+/**
+ * The beginning of every request of a conversation: stored with it, and sent byte for byte until a cut. Models bind their
+ * reasoning to it, and providers cache it.
+ */
+export interface Prefix {
+  /** A new one after every cut. */
+  version: string;
+  /** The family of models that it was made for. */
+  family: string;
+  system: string;
+  tools: readonly ToolDefinition[];
+  /** What the system prompt tells. */
+  told: Told;
+}
+
+/** Everything that a prefix is made from, and compared with later. */
+export interface Now {
+  sight: Sight;
+  workdir: string;
+  model: Pick<Model, 'modelId' | 'family'>;
+  tools: readonly ToolDefinition[];
+  notSandboxed: string | undefined;
+}
+
+/** Makes the prefix for a conversation that begins now. */
+export function createPrefix(now: Now, { version, git }: { version: string; git: string | undefined }): Prefix {
+  const told = toldBy(now);
+  const { date, zone, model, notSandboxed } = told;
+  const facts = { workdir: now.workdir, git, date, zone, model, notSandboxed, platform: `${platform()} ${arch()}` };
+  return {
+    version,
+    family: now.model.family,
+    system: systemPrompt({ ...facts, instructions: now.sight.instructions.files }),
+    tools: now.tools,
+    told,
+  };
+}
+
+/** What a model knows after it was told everything. */
+export const toldBy = ({ sight, model, tools, notSandboxed }: Now): Told => ({
+  date: sight.date,
+  zone: sight.zone,
+  model: model.modelId,
+  notSandboxed: notSandboxed ?? null,
+  instructions: Object.fromEntries(sight.instructions.files.map(({ path, digest }) => [path, digest])),
+  tools: Object.fromEntries(tools.map(({ name, parameters }) => [name, digestOf(toCanonicalJson(parameters))])),
+});

@@ -1,0 +1,50 @@
+import path from 'node:path';
+import type { ApprovalItem } from '../../../protocol/stream-events.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
+import type { InstructionFile } from '../project/instructions.ts';
+import { canAskMore } from '../run/approval/approval-need.ts';
+import { askOnce } from '../run/approval/ask-once.ts';
+import type { RunContext } from '../run/run-context.ts';
+import type { Sight } from './surroundings.ts';
+
+/**
+ * Asks whether the instructions in folders that nobody trusts may be used, once per conversation and folder. If nobody
+ * can be asked, they are not used.
+ */
+export async function settleTrust(run: RunContext): Promise<void> {
+  const asked = run.progress.instructionsApproval;
+  const { undecided: files } = await lookAround(run);
+  if (!asked && (files.length === 0 || !canAskMore(run))) return;
+  const digests = asked?.digests ?? Object.fromEntries(files.map(({ path: file, digest }) => [file, digest]));
+  const decision = await askOnce(run, { asked, kind: 'instructions', items: files.map(toItem), digests });
+  // A file that has changed meanwhile is asked about again.
+  const shown = files.filter(({ path: file, digest }) => digests[file] === digest);
+  if (shown.length === 0) return;
+  await run.recorder.record({ trust: { folders: shown.map(folderOf), isTrusted: decision.approved } });
+}
+
+/** Looks at the machine. `undecided`: instruction files that are not used and that nobody was asked about. */
+export async function lookAround({
+  surroundings,
+  settings: { workdir },
+  trust,
+}: RunContext): Promise<{ sight: Sight; undecided: InstructionFile[] }> {
+  const first = await surroundings.look(workdir.path, []);
+  if (first.instructions.untrusted.length === 0) return { sight: first, undecided: [] };
+  const { trusted, declined } = await trust.read();
+  const sight = trusted.length === 0 ? first : await surroundings.look(workdir.path, trusted);
+  return { sight, undecided: sight.instructions.untrusted.filter((file) => !declined.includes(folderOf(file))) };
+}
+
+const folderOf = ({ path: file }: InstructionFile): string => path.dirname(file);
+
+const toItem = ({ path: file, text }: InstructionFile): ApprovalItem => ({
+  call_id: file,
+  header: `instructions: ${toVisibleLine(file)}`,
+  subject: toVisibleLine(file),
+  preview: text,
+  func_name: 'instructions',
+  approval_label: 'instructions',
+  needs_approval: true,
+  error: null,
+});

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { isInside } from '../tools/files/confinement.ts';
+import { findProjectFolders, readFileStart } from './project-folders.ts';
+
+/** Of all instruction files together, in bytes. */
+const MAX_BYTES = 32 * 1024;
+/** The first of these in a folder is its instruction file. */
+const NAMES = ['AGENTS.md', 'CLAUDE.md'] as const;
+
+/** A file with instructions of the person or the project. */
+export interface InstructionFile {
+  path: string;
+  /** Without what exceeds the limit; the end says so. */
+  text: string;
+  /** SHA-256 of the text. */
+  digest: string;
+}
+
+export interface FoundInstructions {
+  /** The widest first: the home's, then from the root of the repository to the working directory. */
+  files: InstructionFile[];
+  /** Files that are not used, because nobody trusts their folder; the nearest first. */
+  untrusted: InstructionFile[];
+}
+
+export interface InstructionFolders {
+  /** Headgate's home. Its own AGENTS.md applies everywhere, and the folders below its workspace are trusted. */
+  home: string;
+  /** Further trusted folders, with everything below them. Read at each use. */
+  trusted(): readonly string[];
+}
+
+/** Finds the instruction files of a working directory, a real path. `agreed`: folders that people trust here, too. */
+export async function findInstructions(
+  workdir: string,
+  folders: InstructionFolders,
+  agreed: readonly string[],
+): Promise<FoundInstructions> {
+  const [project, isTrusted, home] = await Promise.all([
+    findProjectFolders(workdir),
+    trustOf(folders, agreed),
+    realOf(folders.home),
+  ]);
+  const found: InstructionFile[] = [];
+  const untrusted: InstructionFile[] = [];
+  let left = MAX_BYTES;
+  // The nearest first, because it is the last to be shortened.
+  for (const folder of project) {
+    const file = await readInstructions(folder, NAMES, left);
+    if (!file) continue;
+    if (isTrusted(folder)) found.unshift(toShown(file));
+    else untrusted.push(toShown(file));
+    if (isTrusted(folder)) left -= file.bytes.length;
+  }
+  const ours = await readInstructions(home, ['AGENTS.md'], left);
+  if (ours) found.unshift(toShown(ours));
+  return { files: found, untrusted };
+}
+
+/** Whether the files of a folder are trusted as instructions. The agreed folders are trusted without their subfolders. */
+export async function trustOf(
+  { home, trusted }: InstructionFolders,
+  agreed: readonly string[],
+): Promise<(folder: string) => boolean> {
+  const roots = await Promise.all([path.join(home, 'workspace'), ...trusted()].map(realOf));
+  return (folder) => agreed.includes(folder) || roots.some((root) => isInside(root, folder));
+}
+
+const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => path.resolve(folder)); // not there
+
+interface ReadFile {
+  path: string;
+  bytes: Buffer;
+  size: number;
+}
+
+async function readInstructions(
+  folder: string,
+  names: readonly string[],
+  maxBytes: number,
+): Promise<ReadFile | undefined> {
+  for (const name of names) {
+    const file = path.join(folder, name);
+    const start = await readFileStart(file, maxBytes);
+    if (start && start.size > 0 && !start.bytes.includes(0)) return { path: file, ...start };
+  }
+  return undefined;
+}
+
+function toShown({ path: file, bytes, size }: ReadFile): InstructionFile {
+  const start = new TextDecoder().decode(bytes, { stream: true }).trimEnd(); // without half a character at the end
+  const text = size > bytes.length ? `${start}\n${leftOut(size - bytes.length)}` : start;
+  return { path: file, text, digest: digestOf(text) };
+}
+
+const leftOut = (bytes: number): string =>
+  `[${bytes} bytes of this file are left out: all instruction files together are limited to ${MAX_BYTES / 1024} KiB.]`;
+
+/** SHA-256 in hex. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

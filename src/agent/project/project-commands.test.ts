@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { tempDir } from '../../testing/temp-store.ts';
+import { createProjectCommands, fillIn } from './project-commands.ts';
+
+/** A repository with a folder `api`, both with commands. */
+async function repository() {
+  const dir = tempDir();
+  const root = await realpath(dir.path);
+  await mkdir(path.join(root, '.git'));
+  const folders = { root: path.join(root, '.headgate/commands'), api: path.join(root, 'api/.headgate/commands') };
+  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
+  const list = (trusted: string[]) =>
+    createProjectCommands({ home: path.join(root, 'home'), trusted: () => trusted }).list(path.join(root, 'api'), []);
+  return { root, folders, list, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+}
+
+test('commands of all folders up to the repository’s root; the nearest wins', async () => {
+  using at = await repository();
+  await writeFile(path.join(at.folders.root, 'test.md'), 'Run npm test.');
+  await writeFile(
+    path.join(at.folders.root, 'review-pr.md'),
+    '---\ndescription: "Review a change"\nargument-hint: NUMBER\n---\n\nReview #$1.\n',
+  );
+  await writeFile(path.join(at.folders.api, 'test.md'), '# Run the tests of the API\n\nWith $ARGUMENTS.');
+  assert.deepEqual(await at.list([at.root]), [
+    { name: 'review-pr', argument: 'NUMBER', summary: 'Review a change', text: 'Review #$1.' },
+    {
+      name: 'test',
+      argument: '[ARGUMENTS]',
+      summary: 'Run the tests of the API',
+      text: '# Run the tests of the API\n\nWith $ARGUMENTS.',
+    },
+  ]);
+});
+
+test('folders that nobody trusts have no commands; links, empty files and odd names are none', async () => {
+  using at = await repository();
+  await writeFile(path.join(at.folders.root, 'test.md'), 'Run npm test.');
+  await writeFile(path.join(at.folders.api, 'Odd Name.md'), 'no');
+  await writeFile(path.join(at.folders.api, 'empty.md'), ' \n');
+  await symlink(path.join(at.folders.root, 'test.md'), path.join(at.folders.api, 'link.md'));
+  assert.deepEqual([await at.list([]), await at.list([path.join(at.root, 'api')])], [[], []]);
+});
+
+test('arguments are filled in once; without a place they follow the text', () => {
+  assert.deepEqual(
+    [
+      fillIn({ text: 'Compare $1 with $2: $ARGUMENTS. Costs $10.' }, '"a b" $1'),
+      fillIn({ text: 'Run $1.' }, ''),
+      fillIn({ text: 'Run the tests.' }, 'twice'),
+    ],
+    ['Compare a b with $1: "a b" $1. Costs $10.', 'Run .', 'Run the tests.\n\ntwice'],
+  );
+});
