@@ -17,7 +17,7 @@ const NOW: Now = {
     instructions: { files: [file('/shop/AGENTS.md', 'Run npm test.')], untrusted: [] },
   },
   workdir: '/shop',
-  model: { provider: 'anthropic', modelId: 'claude-sonnet-5-5' },
+  model: { family: 'anthropic', modelId: 'claude-sonnet-5-5' },
   tools: [tool('bash'), tool('search')],
   notSandboxed: undefined,
 };
@@ -43,7 +43,7 @@ test('the model and people are told each change once', () => {
         untrusted: [],
       },
     },
-    model: { provider: 'anthropic', modelId: 'claude-opus-5-5' },
+    model: { family: 'anthropic', modelId: 'claude-opus-5-5' },
     tools: [tool('bash', '', { command: {} }), tool('fetch')],
     notSandboxed: 'bubblewrap is not installed',
   };
@@ -88,5 +88,5 @@ test('instructions that are gone no longer apply', () => {
 });
 
 test('a model whose name is not known yet is no change', () => {
-  assert.equal(changesIn({ model: { provider: 'anthropic', modelId: '' } }), undefined);
+  assert.equal(changesIn({ model: { family: 'anthropic', modelId: '' } }), undefined);
 });

@@ -82,7 +82,8 @@ export async function wholeGateway(options: WholeGatewayOptions = {}) {
     async isIdle(wsId: string): Promise<void> {
       await turnsUntil(async () => {
         const { snapshot } = await call('workstream.get', { wsId });
-        return !isBusy(snapshot.workstream.state);
+        // A run that was just accepted has not changed the state yet.
+        return !isBusy(snapshot.workstream.state) && machine.parts.workstreams.find(wsId)?.busy !== true;
       }, 'idle');
     },
   });
