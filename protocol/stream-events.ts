@@ -13,10 +13,8 @@ export const WaitReason = z
   .meta({ id: 'WaitReason' });
 export type WaitReason = z.infer<typeof WaitReason>;
 
-/** The subject of an `info` that reports more than its text. Clients decide by it. */
-const InfoCode = z.enum([
-  'model_fallback', // another model answers for the rest of the run
-]);
+/** The subject of an `info`, by which clients decide. `model_fallback`: another model answers for the rest of the run. */
+const InfoCode = z.enum(['model_fallback']);
 
 /** The fields of an `info`, also as a note. */
 export const infoShape = {
@@ -104,9 +102,7 @@ export const CallOutcome = z
   .meta({ id: 'CallOutcome' });
 export type CallOutcome = z.infer<typeof CallOutcome>;
 
-// `tools`: may these calls run? `outcome`: these ran when the daemon died; approved = run again, denied = skip.
-// `instructions`: may the model get the text of these files, whose folders are not trusted?
-/** What an approval asks. */
+/** What an approval asks: to run calls, to run them again (denied = skip) after a crash, or to follow instruction files. */
 export const QuestionKind = z.enum(['tools', 'outcome', 'instructions']);
 export type QuestionKind = z.infer<typeof QuestionKind>;
 
