@@ -20,6 +20,8 @@ const isDecider = (value: unknown): boolean => typeof value === 'object' && valu
 /** Schema version 17 added outcomes to results, and version 18 who made a decision. */
 const SINCE_17: readonly Declared[] = [
   { at: 'config.get > config > answers > retrySecs', is: 300, why: 'a new setting' },
+  { at: 'models.list > models > * > contextWindow', is: 1_000_000, why: 'models have their window' },
+  { at: 'workstream.get * > snapshot > effort', is: isText, why: 'snapshots have the effort' },
   { at: 'workstream.get * > snapshot > messages > * > outcome', is: isOutcome, why: 'results have outcomes' },
   { at: 'stream of * > * > messages > * > outcome', is: isOutcome, why: 'results have outcomes' },
   { at: 'log of * > * > * > outcome', is: isOutcome, why: 'results have outcomes' },
