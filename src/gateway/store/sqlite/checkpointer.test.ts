@@ -36,28 +36,35 @@ test('a large log is forced to restart, although all of it was moved', async () 
 });
 
 test('the file of the log is emptied after ten seconds without a write, once, if it is large', async () => {
-  const { checkpointer, clock, calls } = setUp();
+  const result = { busy: false, walPages: 1, movedPages: 1 };
+  const { checkpointer, clock, calls } = setUp({ result });
   checkpointer.wrote(100);
+  await clock.advance(1_000);
   await clock.advance(60_000);
   assert.deepEqual(calls, ['worker passive'], 'a small file stays');
+  result.walPages = 500;
   checkpointer.wrote(5 * MIB);
   await clock.advance(9_000);
+  result.walPages = 1;
   checkpointer.wrote(100);
-  await clock.advance(10_999);
+  await clock.advance(1_000);
+  await clock.advance(9_999);
   assert.deepEqual(calls.slice(1), ['worker passive', 'worker passive'], 'a write restarts the time');
   await clock.advance(60_000);
   checkpointer.wrote(100);
+  await clock.advance(1_000);
   await clock.advance(60_000);
   assert.deepEqual(calls.slice(3), ['worker truncate', 'worker passive']);
   await checkpointer.close();
 });
 
 test('a file that could not be emptied is tried again in the next idle time', async () => {
-  const { checkpointer, clock, calls } = setUp({ result: { busy: true, walPages: 1, movedPages: 1 } });
+  const { checkpointer, clock, calls } = setUp({ result: { busy: true, walPages: 500, movedPages: 500 } });
   checkpointer.wrote(5 * MIB);
   await clock.advance(0);
   await clock.advance(60_000);
   checkpointer.wrote(100);
+  await clock.advance(1_000);
   await clock.advance(60_000);
   assert.deepEqual(calls, ['worker passive', 'worker truncate', 'worker passive', 'worker truncate']);
   await checkpointer.close();
@@ -94,7 +101,7 @@ test('a full disk is logged once, and the worker retries until the log is moved'
   assert.deepEqual(
     { calls, lines: log.lines },
     {
-      calls: [...Array(4).fill('worker passive'), 'worker truncate'],
+      calls: Array(4).fill('worker passive'),
       lines: [['warn', 'a checkpoint failed; retrying until one succeeds']],
     },
   );

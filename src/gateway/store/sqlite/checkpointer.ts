@@ -73,14 +73,14 @@ export function createCheckpointer(deps: {
     wait = undefined;
     pendingBytes = 0;
     running = checkpoint(worker ?? deps.fallback, deps.maxWalBytes)
-      .then(() => {
+      .then((logBytes) => {
         isFailing = false;
+        if (!stop.signal.aborted) idle.begin(logBytes);
       }, onFailure)
       .finally(() => {
         running = undefined;
         if (isFailing) sleepThenStart();
         else if (pendingBytes > 0) schedule();
-        else if (!stop.signal.aborted) idle.begin();
       });
   };
   const onFailure = (err: unknown): void => {
@@ -98,7 +98,7 @@ export function createCheckpointer(deps: {
   const idle = createIdleTime({
     clock: deps.clock,
     onIdle() {
-      running = truncate();
+      running ??= truncate(); // a checkpoint that is still in progress ends in another idle time
     },
   });
   const schedule = (): void => {
@@ -120,7 +120,7 @@ export function createCheckpointer(deps: {
   return {
     wrote(bytes) {
       pendingBytes += bytes;
-      idle.wrote(bytes);
+      idle.interrupt();
       if (!running) schedule();
     },
     async close() {
@@ -136,13 +136,15 @@ export function createCheckpointer(deps: {
 /**
  * Under constant writing the log would never restart by itself, because there is always a commit since the last
  * checkpoint. A restart blocks the writer while it moves the remaining pages, so two passive checkpoints before it
- * leave few pages.
+ * leave few pages. Returns how large the log was.
  */
-async function checkpoint(worker: CheckpointWorker, maxWalBytes: number): Promise<void> {
+async function checkpoint(worker: CheckpointWorker, maxWalBytes: number): Promise<number> {
   const { walPages } = await worker.checkpoint('passive');
-  if (walPages * PAGE_BYTES <= maxWalBytes) return;
+  const logBytes = walPages * PAGE_BYTES;
+  if (logBytes <= maxWalBytes) return logBytes;
   await worker.checkpoint('passive');
   await worker.checkpoint('restart');
+  return logBytes;
 }
 
 /** Best effort: a failure costs only disk space, and the next idle time tries again. */

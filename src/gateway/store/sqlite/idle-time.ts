@@ -1,10 +1,11 @@
 import type { Clock } from '../../../clock.ts';
 
-/** Notices that nothing was written for a while, after enough was written. */
+/** Notices that nothing was written for a while, after the log was large. */
 export interface IdleTime {
-  wrote(bytes: number): void;
-  /** Starts to wait, if enough was written since `settled`. */
-  begin(): void;
+  /** Something was written, so a wait ends. */
+  interrupt(): void;
+  /** Starts to wait, if the log had enough bytes since `settled`. */
+  begin(logBytes: number): void;
   settled(): void;
   close(): void;
 }
@@ -13,15 +14,14 @@ export interface IdleTime {
 const IDLE = { bytes: 1_048_576, ms: 10_000 };
 
 export function createIdleTime({ clock, onIdle }: { clock: Pick<Clock, 'sleep'>; onIdle(): void }): IdleTime {
-  let bytes = 0;
+  let mostBytes = 0;
   let wait: AbortController | undefined;
   return {
-    wrote(more) {
-      bytes += more;
+    interrupt: () => wait?.abort(),
+    begin(logBytes) {
       wait?.abort();
-    },
-    begin() {
-      if (bytes < IDLE.bytes) return;
+      mostBytes = Math.max(mostBytes, logBytes); // the file keeps its size when the log restarts
+      if (mostBytes < IDLE.bytes) return;
       const own = new AbortController();
       wait = own;
       clock.sleep(IDLE.ms, own.signal).then(
@@ -32,7 +32,7 @@ export function createIdleTime({ clock, onIdle }: { clock: Pick<Clock, 'sleep'>;
       );
     },
     settled() {
-      bytes = 0;
+      mostBytes = 0;
     },
     close: () => wait?.abort(),
   };
