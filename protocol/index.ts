@@ -20,6 +20,7 @@ import { tokenContracts } from './methods/token.ts';
 import { usageContracts } from './methods/usage.ts';
 import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
+import { queueContracts } from './queue/queue-methods.ts';
 
 /** Every method of the gateway. Documents, clients and validation derive from it. */
 export const CONTRACTS = {
@@ -38,6 +39,7 @@ export const CONTRACTS = {
   ...cronContracts,
   ...eventsContracts,
   ...workstreamContracts,
+  ...queueContracts,
   ...outputContracts,
   ...usageContracts,
   ...approvalContracts,

@@ -10,6 +10,7 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { queueCalls } from './queue-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
@@ -188,6 +189,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.cancel': async () => call('workstream.cancel', { wsId: await newSession() }),
   ...takingBackCalls({ call, newSession, key }),
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
+  ...queueCalls({ call, waitingApproval, key }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
   'workstream.export': async () => {

@@ -16,6 +16,7 @@ import {
   NodePairToken,
 } from '../methods/node.ts';
 import { HeartbeatEvent, VoiceWake } from '../methods/wake.ts';
+import { QueuedMessage } from '../queue/queue-methods.ts';
 import { StreamEvent } from '../stream-events.ts';
 
 /** One row of the events that the gateway sends over a WebSocket. */
@@ -76,6 +77,12 @@ export const GATEWAY_EVENTS = {
     dropIfSlow: false,
     summary: 'A workstream was unloaded; its conversation stays saved.',
     payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamClosed' }),
+  }),
+  'queue.changed': row({
+    ...broadcast,
+    dropIfSlow: false,
+    summary: 'The messages that wait in a workstream: always the full list.',
+    payload: z.strictObject({ wsId: NonEmpty, messages: z.array(QueuedMessage) }).meta({ id: 'QueueChanged' }),
   }),
   'node.pair.requested': row({
     ...broadcast,

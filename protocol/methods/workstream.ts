@@ -187,6 +187,8 @@ export const workstreamContracts = {
         message: z.string(),
         /** Uploaded files; `pending`: all files of the caller that were not sent yet. */
         attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
+        /** During a run the message waits (see `queue.list`), instead of the answer `busy`. */
+        queue: z.boolean().optional(),
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamSendParams' }),

@@ -25,6 +25,8 @@ import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence.ts';
+import { createQueueChanges } from './queue/queue-changes.ts';
+import { queueMethods } from './queue/queue-methods.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
 import { createProjectCommands } from './workstreams/project-commands.ts';
@@ -100,6 +102,7 @@ export function joinNouns(
     models: { methods: modelsMethods({ models }) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
+    queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
     send: {
       methods: sendMethods({ channels, deliveries, store, clock, ids }),
       run: (signal) => deliveries.run(signal),

@@ -1,6 +1,7 @@
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
+import { toQueuedMessage } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
@@ -43,6 +44,7 @@ export function observeWorkstreams({
       onAnswer();
     },
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
+    onQueue: ({ wsId }, items) => broadcast.publish('queue.changed', { wsId, messages: items.map(toQueuedMessage) }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
     onUsage({ usage, spent = usage }) {

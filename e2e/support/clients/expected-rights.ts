@@ -12,7 +12,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
-    ...['workstream.commands', 'node.list', 'node.describe'],
+    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
   ],
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
@@ -27,6 +27,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.import', 'workstream.close'],
+    ...['queue.edit', 'queue.move', 'queue.remove'],
   ],
   approve: [
     ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],

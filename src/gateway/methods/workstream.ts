@@ -14,7 +14,7 @@ import type { Notes } from '../history/notes.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { type PortableDeps, portableMethods } from '../portable/portable-methods.ts';
 import type { Approvals } from '../runs/approvals.ts';
-import type { Runs } from '../runs/runs.ts';
+import type { AcceptOptions, Runs } from '../runs/runs.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Folders } from '../workstreams/folders.ts';
@@ -200,7 +200,7 @@ const toFiles = ({ attachments, dropped }: Claim) => ({
 });
 
 async function send(
-  { wsId, message, attachmentIds = [], idempotencyKey }: Parameters<Handled<'workstream.send'>>[0],
+  { wsId, message, attachmentIds = [], queue = false, idempotencyKey }: Parameters<Handled<'workstream.send'>>[0],
   call: Call,
   { workstreams, runs, events, attachments }: WorkstreamMethodDeps,
 ): Promise<Sent> {
@@ -212,14 +212,15 @@ async function send(
   if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const workstream = await workstreams.get(wsId);
   const files = toFiles(claim);
-  const handle = await runs.acceptIfIdle(workstream, {
+  const asked: AcceptOptions = {
     message: text,
     claim,
     ...callerOf(call),
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
     also: (runId) => call.keep({ runId, ...files }),
-  });
+  };
+  const handle = await (queue ? runs.accept(workstream, asked) : runs.acceptIfIdle(workstream, asked));
   if (handle) return { status: 'ok', runId: handle.run.runId, ...files };
   events.transient(
     wsId,

@@ -6,9 +6,15 @@ export interface QueuedRun {
   ended: PromiseWithResolvers<RunResult>;
 }
 
-/** The runs that wait, oldest first. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
+/** The runs that wait, in the order of their start. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
 export class RunQueue {
   readonly #items: QueuedRun[] = [];
+  readonly #onChange: (items: readonly QueuedRun[]) => void;
+
+  /** `onChange` is called after each change; must not throw. */
+  constructor(onChange: (items: readonly QueuedRun[]) => void) {
+    this.#onChange = onChange;
+  }
 
   get length(): number {
     return this.#items.length;
@@ -28,6 +34,7 @@ export class RunQueue {
     run.acceptedMs = Math.max(run.acceptedMs, lastMs + 1);
     const item: QueuedRun = { run, ended: Promise.withResolvers() };
     this.#items.push(item);
+    this.announce();
     return item;
   }
 
@@ -35,6 +42,7 @@ export class RunQueue {
   putBack(item: QueuedRun): void {
     const later = this.#items.findIndex(({ run }) => run.acceptedMs > item.run.acceptedMs);
     this.#items.splice(later < 0 ? this.#items.length : later, 0, item);
+    this.announce();
   }
 
   find(runId: string): QueuedRun | undefined {
@@ -43,6 +51,28 @@ export class RunQueue {
 
   remove(item: QueuedRun): void {
     const index = this.#items.indexOf(item);
-    if (index >= 0) this.#items.splice(index, 1);
+    if (index < 0) return;
+    this.#items.splice(index, 1);
+    this.announce();
+  }
+
+  /** Moves a run to a place, and gives the acceptance times to the runs in their new order. */
+  move(item: QueuedRun, to: number): void {
+    const times = this.#items.map(({ run }) => run.acceptedMs);
+    this.#items.splice(this.#items.indexOf(item), 1);
+    this.#items.splice(to, 0, item);
+    for (const [index, { run }] of this.#items.entries()) run.acceptedMs = times[index] ?? run.acceptedMs;
+    this.announce();
+  }
+
+  /** Restores the order of the acceptance times. */
+  sort(): void {
+    this.#items.sort((one, other) => one.run.acceptedMs - other.run.acceptedMs);
+    this.announce();
+  }
+
+  /** Reports the current runs. */
+  announce(): void {
+    this.#onChange(this.#items);
   }
 }

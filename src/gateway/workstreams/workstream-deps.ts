@@ -13,6 +13,7 @@ import type { Log } from '../../log.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import type { QueuedRun } from '../runs/run-queue.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
 import type { AlwaysRules } from './always.ts';
@@ -25,6 +26,8 @@ export interface WorkstreamObserver {
   onEnded(data: WorkstreamData, run: RunRecord, result: RunResult): void;
   /** A queued run was cancelled before it began. */
   onDropped(data: WorkstreamData, run: RunRecord): void;
+  /** The runs that wait have changed. */
+  onQueue(data: WorkstreamData, items: readonly QueuedRun[]): void;
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
   onUsage(usage: Spending & { spent?: Usage }): void;

@@ -26,7 +26,8 @@ const RETRY_MS = 1_000;
 export class Workstream {
   readonly data: WorkstreamData;
   readonly #deps: WorkstreamDeps;
-  readonly #queue = new RunQueue();
+  /** The runs that wait. */
+  readonly queue: RunQueue;
   #live: LiveRun | undefined;
   /** Taken while no run is in memory but none may start: one is being started, or the context is being changed. */
   readonly #place = new Place();
@@ -38,6 +39,7 @@ export class Workstream {
   constructor(data: WorkstreamData, deps: WorkstreamDeps) {
     this.data = data;
     this.#deps = deps;
+    this.queue = new RunQueue((items) => deps.observer.onQueue(data, items));
   }
 
   /** The run in progress. */
@@ -47,7 +49,7 @@ export class Workstream {
 
   /** Whether a run is in progress, starting or queued. */
   get busy(): boolean {
-    return this.#live !== undefined || this.#place.isTaken || this.#queue.length > 0;
+    return this.#live !== undefined || this.#place.isTaken || this.queue.length > 0;
   }
 
   /** Undefined when busy. */
@@ -79,7 +81,7 @@ export class Workstream {
     const [first, ...rest] = runs;
     if (!first) return [];
     const waiting = first.progress.phase === 'queued' ? runs : rest;
-    const queued = waiting.map(({ run }) => this.#queue.add(run));
+    const queued = waiting.map(({ run }) => this.queue.add(run));
     const handles = queued.map(({ run, ended }): RunHandle => ({ run, ended: ended.promise }));
     if (first.progress.phase === 'queued') {
       this.#driving = this.#startNext();
@@ -96,7 +98,7 @@ export class Workstream {
   async cancel({ force }: { force: boolean }): Promise<CancelReceipt> {
     this.#place.stop(byClient());
     await this.#place.settled();
-    const waiting = this.#queue.all();
+    const waiting = this.queue.all();
     const receipt = receiptOf(this.#live, waiting);
     // In parallel, because a run must stop even while the store cannot drop the queued ones.
     await Promise.all([this.#drop(waiting), this.#stopCurrent({ force })]);
@@ -105,8 +107,8 @@ export class Workstream {
 
   /** Stops one run, current or queued; false when it is neither. */
   async cancelRun(runId: string, reason?: StopOptions['reason']): Promise<boolean> {
-    if (!this.#queue.find(runId)) await this.#place.settled();
-    const waiting = this.#queue.find(runId);
+    if (!this.queue.find(runId)) await this.#place.settled();
+    const waiting = this.queue.find(runId);
     if (waiting) await this.#drop([waiting]);
     else if (this.#live?.run.runId === runId) await this.#stopCurrent({ force: false, reason });
     else return false;
@@ -157,18 +159,18 @@ export class Workstream {
   }
 
   async #enqueue(run: RunRecord, also: Statement[]): Promise<RunHandle> {
-    if (this.#queue.length >= LIMITS.queuedRunsPerWorkstream) {
+    if (this.queue.length >= LIMITS.queuedRunsPerWorkstream) {
       throw new GatewayError('BUSY', 'Too many messages are queued in this workstream', { retryAfterMs: 5_000 });
     }
     const { store, clock } = this.#deps;
-    const item = this.#queue.add(run);
+    const item = this.queue.add(run);
     const nowMs = clock.now();
     try {
       await store.commit({
         statements: [...also, insertRun(run, 'queued'), insertJournal(run, { kind: 'accepted' }, nowMs)],
       });
     } catch (error) {
-      this.#queue.remove(item);
+      this.queue.remove(item);
       throw error;
     }
     this.#wake();
@@ -242,7 +244,7 @@ export class Workstream {
 
   /** Starts the next queued run if possible. */
   #wake(): void {
-    if (this.#queue.length > 0 && this.#mayStart()) this.#driving = this.#startNext();
+    if (this.queue.length > 0 && this.#mayStart()) this.#driving = this.#startNext();
   }
 
   #mayStart(): boolean {
@@ -250,17 +252,17 @@ export class Workstream {
   }
 
   async #startNext(): Promise<void> {
-    const next = this.#queue.first;
+    const next = this.queue.first;
     if (!next || !this.#mayStart()) return;
     const { clock, log } = this.#deps;
     Object.assign(next.run, { epoch: this.data.epoch, startedMs: clock.now() });
-    this.#queue.remove(next);
+    this.queue.remove(next);
     try {
       const live = await this.#start(next.run, () => [startRun(next.run, clock.now())]);
       live.ended.then(next.ended.resolve, next.ended.reject);
     } catch (error) {
       log.warn({ err: error, runId: next.run.runId }, 'a waiting run could not be started; trying again');
-      this.#queue.putBack(next);
+      this.queue.putBack(next);
       if (await this.#pause()) await this.#startNext();
     }
   }
@@ -277,12 +279,12 @@ export class Workstream {
     if (items.length === 0) return;
     const { store, clock, observer } = this.#deps;
     const endedMs = clock.now();
-    for (const item of items) this.#queue.remove(item); // first, so that none of them is started meanwhile
+    for (const item of items) this.queue.remove(item); // first, so that none of them is started meanwhile
     try {
       await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
     } catch (error) {
       if (isUnavailable(error)) return this.#dropLater(items);
-      for (const item of items) this.#queue.putBack(item);
+      for (const item of items) this.queue.putBack(item);
       this.#wake();
       throw error;
     }

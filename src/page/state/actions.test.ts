@@ -33,7 +33,7 @@ test('a sent draft leaves the composer', async () => {
   answer('workstream.send', () => ({ status: 'ok', runId: 'r' }));
   tab.draft.value = '  hello \n';
   await actions.submit(tab);
-  assert.deepEqual(calls, [['workstream.send', { wsId: 'w', message: 'hello', idempotencyKey: 'key1' }]]);
+  assert.deepEqual(calls, [['workstream.send', { wsId: 'w', message: 'hello', queue: true, idempotencyKey: 'key1' }]]);
   assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', undefined, undefined]);
 });
 
@@ -116,7 +116,7 @@ test('a message submitted after a refused one stays in the composer', async () =
   assert.deepEqual([calls.length, tab.draft.value, tab.problem.value], [1, '/help', 'the disk is full']);
 });
 
-test('a busy workstream keeps the message', async () => {
+test('a message that is not accepted stays in the composer', async () => {
   const { actions, tab, answer } = open();
   answer('workstream.send', () => ({ status: 'busy' }));
   tab.draft.value = 'hello';
@@ -144,4 +144,29 @@ test('an older page is prepended', async () => {
     tab.conversation.value?.blocks.map(({ key }) => key),
     ['h1', 'h2', 'h3'],
   );
+});
+
+test('a waiting message that is taken back returns to an empty composer', async () => {
+  const { actions, tab, calls, answer } = open();
+  answer('queue.remove', () => ({ removed: true }));
+  await actions.removeQueued(tab, { runId: 'r', message: 'later' });
+  assert.deepEqual([calls, tab.draft.value], [[['queue.remove', { wsId: 'w', runId: 'r' }]], 'later']);
+  answer('queue.remove', () => ({ removed: false }));
+  tab.draft.value = '';
+  await actions.removeQueued(tab, { runId: 'r', message: 'sent' });
+  assert.equal(tab.draft.value, '');
+});
+
+test('stopping a run returns the waiting messages of people to an empty composer', async () => {
+  const { actions, tab, answer } = open();
+  answer('workstream.cancel', () => ({ status: 'ok' }));
+  tab.queue.value = [
+    { runId: 'a', message: 'one', source: 'person' },
+    { runId: 'b', message: 'a report', source: 'cron' },
+    { runId: 'c', message: 'two', source: 'person' },
+  ];
+  await actions.cancel(tab, false);
+  assert.equal(tab.draft.value, 'one\n\ntwo');
+  await actions.cancel(tab, true);
+  assert.equal(tab.draft.value, 'one\n\ntwo');
 });

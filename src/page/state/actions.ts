@@ -4,6 +4,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import { prependPage } from './conversation/conversation.ts';
 import { createSubmit, type SubmitPort } from './submit.ts';
 import type { Tab } from './tab.ts';
+import { waitingActions } from './waiting-actions.ts';
 
 const PAGE_MESSAGES = 100;
 
@@ -24,11 +25,7 @@ export function createActions(port: SubmitPort) {
   return {
     submit: createSubmit(port, attempt),
 
-    cancel: (tab: Tab, force: boolean) =>
-      attempt(tab, () => client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) })),
-
-    /** Ends a wait for the model. */
-    tryNow: (tab: Tab) => attempt(tab, () => client.call('workstream.proceed', { wsId: tab.wsId })),
+    ...waitingActions(client, attempt),
 
     decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
       attempt(tab, () => client.call('approval.resolve', decision)),

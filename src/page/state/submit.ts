@@ -51,7 +51,7 @@ export function createSubmit({ client, workstreams, newKey }: SubmitPort, attemp
     if (isCommand(text)) return command(tab, text);
     const attachmentIds = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
     const files = attachmentIds.length > 0 && { attachmentIds };
-    await send({ wsId: tab.wsId, message: text, idempotencyKey, ...files });
+    await send({ wsId: tab.wsId, message: text, queue: true, idempotencyKey, ...files });
   }
 
   async function send(params: ParamsInput<'workstream.send'>): Promise<void> {

@@ -2,6 +2,7 @@ import { effect, type Signal, signal } from '@preact/signals';
 import type { Subscription } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation/conversation.ts';
@@ -23,6 +24,8 @@ export interface Tab {
   readonly conversation: Signal<Conversation | undefined>;
   /** There are new messages since the tab was last in front. */
   readonly unread: Signal<boolean>;
+  /** The messages that wait until the run has ended. */
+  readonly queue: Signal<readonly QueuedMessage[]>;
   readonly draft: Signal<string>;
   /** Files attached to the draft. */
   readonly chips: Signal<readonly Chip[]>;
@@ -83,6 +86,7 @@ export function openTab(
     row,
     conversation,
     unread,
+    queue: signal([]),
     draft,
     chips: signal([]),
     sending,

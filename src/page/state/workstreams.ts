@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
+import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
@@ -36,6 +37,10 @@ export class Workstreams {
     client.on('workstream.closed', ({ wsId }) => {
       if (this.#isOpen(wsId)) this.refreshLater();
     });
+    client.on('queue.changed', ({ wsId, messages }) => {
+      const tab = this.tabs.peek().find((other) => other.wsId === wsId);
+      if (tab) tab.queue.value = messages;
+    });
     // Only the list has titles and times.
     client.on('tick', () => this.refreshLater());
     client.on('health', () => this.refreshLater());
@@ -49,6 +54,13 @@ export class Workstreams {
     for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
     this.tabs.value = tabs;
     if (!this.front.peek() && tabs[0]) this.#bring(tabs[0].wsId);
+    await Promise.all(tabs.filter(mayQueue).map((tab) => this.#readQueue(tab)));
+  }
+
+  /** Events change the queue afterwards. */
+  async #readQueue(tab: Tab): Promise<void> {
+    const { messages } = await this.#port.client.call('queue.list', { wsId: tab.wsId });
+    tab.queue.value = messages;
   }
 
   refreshLater(): void {
@@ -130,3 +142,6 @@ export class Workstreams {
     });
   }
 }
+
+/** Messages wait only during a run. */
+const mayQueue = ({ row, queue }: Tab): boolean => isBusy(row.peek().state) || queue.peek().length > 0;

@@ -9,6 +9,7 @@ import { Icon } from '../icons.tsx';
 import { AttachButton, takesFiles } from './attach-button.tsx';
 import { ChipList } from './chip-list.tsx';
 import { ModelPicker } from './model-picker.tsx';
+import { QueueList } from './queue-list.tsx';
 import { StopButton } from './stop-button.tsx';
 import { TokenStatus } from './token-status.tsx';
 import { useSuggestions } from './use-suggestions.ts';
@@ -21,7 +22,7 @@ interface ComposerProps {
 }
 
 /**
- * The message field. Enter sends, Shift+Enter starts a new line. Commands can be sent at any time, even during a run.
+ * The message field. Enter sends, Shift+Enter starts a new line. During a run, messages wait in the queue, and commands are sent at once.
  */
 export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -31,7 +32,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const busy = isBusy(conversation.state);
   const chips = tab.chips.value;
   const isSomething = draft.trim() !== '' || chips.length > 0;
-  const mayGo = isSomething && !isUploading(chips) && (!busy || isCommand(draft));
+  const mayGo = isSomething && !isUploading(chips);
   useLayoutEffect(() => fitHeight(field.current), [draft]);
   useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
   const submit = () => {
@@ -49,6 +50,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
         <p class="problem" role="alert">
           {tab.problem.value}
         </p>
+        <QueueList desk={desk} tab={tab} />
         <CommandList offered={offered} active={active} onTake={suggestions.take} />
         <form
           class="composer-box"
@@ -145,8 +147,7 @@ function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app'
   const draft = tab.draft.value;
   if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent once reconnected';
   if (state === 'attention') return 'Waiting for your decision';
-  if (isBusy(state))
-    return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: you can send when it is done';
+  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: Enter queues the message';
   return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';
 }
 

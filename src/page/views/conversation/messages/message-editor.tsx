@@ -2,13 +2,17 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface MessageEditorProps {
   text: string;
+  /** What saving does. */
+  hint: string;
+  /** The label of the button that saves. */
+  confirm: string;
   /** Returns false if it was refused. */
   send(message: string): Promise<boolean>;
   onDone(): void;
 }
 
 /** A field to change a message. Ctrl+Enter sends it, Escape cancels. */
-export function MessageEditor({ text, send, onDone }: MessageEditorProps) {
+export function MessageEditor({ text, hint, confirm, send, onDone }: MessageEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const isSending = useRef(false);
   useLayoutEffect(() => field.current?.focus(), []);
@@ -40,8 +44,8 @@ export function MessageEditor({ text, send, onDone }: MessageEditorProps) {
           onDone();
         }}
       />
-      <p class="hint">Everything after this message is taken back. Files stay as they are.</p>
-      <button type="submit">Send</button>
+      <p class="hint">{hint}</p>
+      <button type="submit">{confirm}</button>
       <button type="button" class="quiet" onClick={onDone}>
         Cancel
       </button>

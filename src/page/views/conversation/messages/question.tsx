@@ -28,6 +28,8 @@ export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
       {turn && isEditing ? (
         <MessageEditor
           text={text}
+          hint="Everything after this message is taken back. Files stay as they are."
+          confirm="Send"
           send={(message) => desk.actions.edit(tab, { seq: turn.seq, message })}
           onDone={() => setEditing(false)}
         />

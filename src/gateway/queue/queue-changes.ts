@@ -1,0 +1,69 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
+import { lesserOf, type Rights } from '../rights.ts';
+import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
+import type { RunTable } from '../store/schema/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement, Store } from '../store/store.ts';
+
+/** Changes to messages that wait. Each is stored before it is answered. */
+export interface QueueChanges {
+  /** The message then has the lesser rights of its authors. */
+  edit(queue: RunQueue, change: { runId: string; message: string }, rights: Rights): Promise<void>;
+  move(queue: RunQueue, runId: string, to: number): Promise<void>;
+}
+
+export const createQueueChanges = ({ store }: { store: Store }): QueueChanges => ({
+  async edit(queue, { runId, message }, rights) {
+    const { run } = getQueued(queue, runId);
+    const { request: before } = run;
+    const text = message.trim();
+    if (run.source !== 'person') throw new GatewayError('CONFLICT', 'Only messages of people can be edited');
+    if (text === '' && !before.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');
+    const given = before.rights && { rights: lesserOf(before.rights, rights) };
+    // Changed before the commit: if the message is sent meanwhile, it is sent as it is stored.
+    run.request = { ...before, ...given, message: text };
+    try {
+      await store.commit({ statements: [change(runId, { request_json: JSON.stringify(run.request) })] });
+    } catch (error) {
+      run.request = before;
+      throw error;
+    } finally {
+      queue.announce();
+    }
+  },
+  async move(queue, runId, to) {
+    const item = getQueued(queue, runId);
+    const before = queue.all().map(({ run }) => ({ run, acceptedMs: run.acceptedMs }));
+    queue.move(item, to);
+    const moved = before.filter(({ run, acceptedMs }) => run.acceptedMs !== acceptedMs);
+    if (moved.length === 0) return;
+    try {
+      await store.commit({
+        statements: moved.map(({ run }) => change(run.runId, { accepted_ms: run.acceptedMs })),
+      });
+    } catch (error) {
+      for (const { run, acceptedMs } of before) run.acceptedMs = acceptedMs;
+      queue.sort();
+      throw error;
+    }
+  },
+});
+
+/** A waiting message, as clients see it. */
+export const toQueuedMessage = ({ run: { runId, source, request } }: QueuedRun): QueuedMessage => ({
+  runId,
+  source,
+  message: request.message,
+  ...(request.attachments && { attachments: request.attachments }),
+});
+
+function getQueued(queue: RunQueue, runId: string): QueuedRun {
+  const item = queue.find(runId);
+  if (!item) throw new GatewayError('NOT_FOUND', 'That message no longer waits: it was sent or taken back');
+  return item;
+}
+
+/** Refused if the run has begun. */
+const change = (runId: string, columns: Partial<Pick<RunTable, 'request_json' | 'accepted_ms'>>): Statement =>
+  statementOf(build.updateTable('runs').set(columns).where('run_id', '=', runId).where('status', '=', 'queued'), 1);

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+
+/** A session whose run goes on until `answer`, and the messages that wait for it; each has its text as its key. */
+async function setUp(gateway: WholeGateway, ...waiting: string[]) {
+  const wsId = await gateway.main();
+  const answered = Promise.withResolvers<void>();
+  gateway.puppet.turn(answered.promise);
+  await gateway.call('workstream.send', { wsId, message: 'first' });
+  for (const message of waiting) {
+    const params = { wsId, message, queue: true, idempotencyKey: message };
+    assert.deepEqual(await gateway.call('workstream.send', params, { scope: 'write' }), {
+      status: 'ok',
+      runId: message,
+    });
+  }
+  return { wsId, answer: () => answered.resolve() };
+}
+
+const waitingIn = async (gateway: WholeGateway, wsId: string) =>
+  (await gateway.call('queue.list', { wsId }, { scope: 'read' })).messages.map(({ message }) => message);
+
+/** What the model was asked, once nothing runs or waits any more. */
+async function askedIn(gateway: WholeGateway, wsId: string, last: string) {
+  const asked = () =>
+    gateway.puppet.requests.map(({ messages }) => {
+      const last = messages.at(-1);
+      return last?.role === 'user' ? last.content : undefined;
+    });
+  await turnsUntil(() => asked().includes(last), last);
+  await gateway.isIdle(wsId);
+  return asked();
+}
+
+test('waiting messages are edited, moved and taken back, and are sent in their new order', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, answer } = await setUp(gateway, 'a', 'b', 'c', 'd');
+  const rights = { scope: 'write' } as const;
+  await gateway.call('queue.edit', { wsId, runId: 'b', message: ' bee ' }, rights);
+  await gateway.call('queue.move', { wsId, runId: 'd', to: 0 }, rights);
+  await gateway.call('queue.move', { wsId, runId: 'a', to: 99 }, rights);
+  assert.deepEqual(await gateway.call('queue.remove', { wsId, runId: 'c' }, rights), { removed: true });
+  assert.deepEqual(await waitingIn(gateway, wsId), ['d', 'bee', 'a']);
+  answer();
+  assert.deepEqual(await askedIn(gateway, wsId, 'a'), ['first', 'd', 'bee', 'a']);
+  assert.deepEqual(await gateway.call('queue.remove', { wsId, runId: 'a' }), { removed: false });
+});
+
+test('a restart keeps the order and the texts, and sends each message once', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway, 'a', 'b', 'c');
+  await gateway.call('queue.move', { wsId, runId: 'c', to: 0 });
+  await gateway.call('queue.edit', { wsId, runId: 'b', message: 'bee' });
+  await gateway.call('queue.remove', { wsId, runId: 'a' });
+  await gateway.restart();
+  const asked = await askedIn(gateway, wsId, 'bee');
+  assert.deepEqual(asked.slice(-3), ['first', 'c', 'bee']);
+});
+
+test('a message that no longer waits cannot be changed, and neither can its text be empty', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway, 'a');
+  const gone = { code: 'NOT_FOUND', message: 'That message no longer waits: it was sent or taken back' };
+  assert.deepEqual(await gateway.refusal('queue.edit', { wsId, runId: 'x', message: 'y' }), gone);
+  assert.deepEqual(await gateway.refusal('queue.move', { wsId, runId: 'x', to: 0 }), gone);
+  const empty = { code: 'INVALID_REQUEST', message: 'Empty message' };
+  assert.deepEqual(await gateway.refusal('queue.edit', { wsId, runId: 'a', message: '  ' }), empty);
+  assert.equal(
+    (await gateway.refusal('queue.edit', { wsId, runId: 'a', message: 'y' }, { scope: 'read' })).code,
+    'FORBIDDEN',
+  );
+  assert.deepEqual(await waitingIn(gateway, wsId), ['a']);
+});
+
+test('an edit by a caller with lesser rights lowers the rights of the message', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway);
+  await gateway.call('workstream.send', { wsId, message: 'a', queue: true, idempotencyKey: 'a' });
+  await gateway.call('queue.edit', { wsId, runId: 'a', message: 'b' }, { scope: 'write', id: 'bob' });
+  const row = await gateway.store.db
+    .selectFrom('runs')
+    .select('request_json')
+    .where('run_id', '=', 'a')
+    .executeTakeFirst();
+  assert.deepEqual(JSON.parse(row?.request_json ?? ''), { message: 'b', rights: 'write' });
+});
+
+test('a change that cannot be stored changes nothing', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await setUp(gateway, 'a', 'b');
+  gateway.disk.fails = () => true;
+  assert.equal((await gateway.refusal('queue.edit', { wsId, runId: 'a', message: 'y' })).code, 'UNAVAILABLE');
+  assert.equal((await gateway.refusal('queue.move', { wsId, runId: 'b', to: 0 })).code, 'UNAVAILABLE');
+  gateway.disk.fails = undefined;
+  assert.deepEqual(await waitingIn(gateway, wsId), ['a', 'b']);
+});

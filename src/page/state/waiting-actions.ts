@@ -1,0 +1,33 @@
+import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Tab } from './tab.ts';
+
+/** Ends a run or a wait, and changes messages that wait. */
+export const waitingActions = (
+  client: Pick<GatewayClient, 'call'>,
+  attempt: (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>,
+) => ({
+  /** Stops the run. The texts that waited for its end return to an empty composer, because a cancel drops them. */
+  cancel: (tab: Tab, force: boolean) =>
+    attempt(tab, async () => {
+      const waiting = tab.queue.peek().filter(({ source }) => source === 'person');
+      await client.call('workstream.cancel', { wsId: tab.wsId, ...(force ? { force } : {}) });
+      const texts = waiting.map(({ message }) => message).filter((text) => text !== '');
+      if (tab.draft.peek() === '' && texts.length > 0) tab.draft.value = texts.join('\n\n');
+    }),
+
+  tryNow: (tab: Tab) => attempt(tab, () => client.call('workstream.proceed', { wsId: tab.wsId })),
+
+  editQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
+    attempt(tab, () => client.call('queue.edit', { wsId: tab.wsId, runId, message })),
+
+  /** Moves a waiting message to another place, counted from 0. */
+  moveQueued: (tab: Tab, { runId, to }: { runId: string; to: number }) =>
+    attempt(tab, () => client.call('queue.move', { wsId: tab.wsId, runId, to })),
+
+  /** Takes a waiting message back. Its text returns to an empty composer. */
+  removeQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
+    attempt(tab, async () => {
+      const { removed } = await client.call('queue.remove', { wsId: tab.wsId, runId });
+      if (removed && tab.draft.peek() === '') tab.draft.value = message;
+    }),
+});

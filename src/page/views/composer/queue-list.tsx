@@ -1,0 +1,88 @@
+import { useSignal } from '@preact/signals';
+import type { QueuedMessage } from '../../../../protocol/queue/queue-methods.ts';
+import type { Desk } from '../../state/app.ts';
+import type { Tab } from '../../state/tab.ts';
+import { MessageEditor } from '../conversation/messages/message-editor.tsx';
+import { Icon, type IconName } from '../icons.tsx';
+
+/** The messages that wait until the run has ended, in the order in which they will be sent. */
+export function QueueList({ desk, tab }: { desk: Desk; tab: Tab }) {
+  const waiting = tab.queue.value;
+  if (waiting.length === 0) return null;
+  return (
+    <ol class="queue" aria-label="Waiting messages">
+      {waiting.map((message, index) => (
+        <QueueItem
+          key={message.runId}
+          message={message}
+          place={index}
+          isLast={index === waiting.length - 1}
+          desk={desk}
+          tab={tab}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface QueueItemProps {
+  message: QueuedMessage;
+  /** From 0. */
+  place: number;
+  isLast: boolean;
+  desk: Desk;
+  tab: Tab;
+}
+
+function QueueItem({
+  message: { runId, message, source, attachments = [] },
+  place,
+  isLast,
+  desk,
+  tab,
+}: QueueItemProps) {
+  const isEditing = useSignal(false);
+  const { editQueued, moveQueued, removeQueued } = desk.actions;
+  if (isEditing.value) {
+    return (
+      <li>
+        <MessageEditor
+          text={message}
+          hint="The message keeps its place."
+          confirm="Save"
+          send={(text) => editQueued(tab, { runId, message: text })}
+          onDone={() => {
+            isEditing.value = false;
+          }}
+        />
+      </li>
+    );
+  }
+  const files = attachments.map(({ filename }) => `+ ${filename}`).join(' ');
+  return (
+    <li>
+      <Icon name="clock" />
+      <span class="queue-text">{[message, files].filter((text) => text !== '').join(' ')}</span>
+      <span class="queue-actions">
+        {place > 0 && <Action icon="up" label="Send earlier" run={() => moveQueued(tab, { runId, to: place - 1 })} />}
+        {!isLast && <Action icon="down" label="Send later" run={() => moveQueued(tab, { runId, to: place + 1 })} />}
+        {source === 'person' && (
+          <Action
+            icon="pencil"
+            label="Edit waiting message"
+            run={() => {
+              isEditing.value = true;
+            }}
+          />
+        )}
+        <Action icon="close" label="Take back" run={() => removeQueued(tab, { runId, message })} />
+      </span>
+    </li>
+  );
+}
+
+const Action = ({ icon, label, run }: { icon: IconName; label: string; run(): unknown }) => (
+  <button type="button" class="quiet icon-only" aria-label={label} title={label} onClick={() => void run()}>
+    <Icon name={icon} />
+  </button>
+);
