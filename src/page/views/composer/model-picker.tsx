@@ -1,9 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import { Effort } from '../../../../protocol/stream-events.ts';
+import type { Effort } from '../../../../protocol/stream-events.ts';
 import type { Desk } from '../../state/app.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import { toChoices } from '../../state/model-choices.ts';
 import type { Tab } from '../../state/tab.ts';
+
+const WORDS: Record<Effort, string> = { low: 'low effort', medium: 'medium effort', high: 'high effort' };
+const isEffort = (value: string): value is Effort => Object.hasOwn(WORDS, value);
 
 interface ModelPickerProps {
   desk: Desk;
@@ -40,11 +43,13 @@ export function ModelPicker({ desk, tab, conversation }: ModelPickerProps) {
         title="How much the model reasons, from the next message on"
         value={effort}
         onChange={({ currentTarget }) =>
-          void pick(currentTarget, effort, (value) => actions.update(tab, { effort: Effort.parse(value) }))
+          void pick(currentTarget, effort, async (value) => isEffort(value) && actions.update(tab, { effort: value }))
         }
       >
-        {Effort.options.map((level) => (
-          <option key={level} value={level}>{`${level} effort`}</option>
+        {Object.entries(WORDS).map(([level, words]) => (
+          <option key={level} value={level}>
+            {words}
+          </option>
         ))}
       </select>
     </span>
