@@ -23,9 +23,31 @@ export const MessageFailure = z
   .meta({ id: 'MessageFailure' });
 export type MessageFailure = z.infer<typeof MessageFailure>;
 
-/** A limit that ends a run: its model turns, its time, or turns that only repeated earlier calls. */
-export const RunLimit = z.enum(['turns', 'time', 'repeats']);
+/** A limit that ends a run: its model turns, its time, turns that only repeated earlier calls, or a budget. */
+export const RunLimit = z.enum(['turns', 'time', 'repeats', 'budget']);
 export type RunLimit = z.infer<typeof RunLimit>;
+
+/** What a budget is for: a run, a workstream, or a day (UTC) of a caller, of a model or of everything. */
+export const BudgetScope = z.enum(['run', 'workstream', 'principal', 'model', 'day']);
+export type BudgetScope = z.infer<typeof BudgetScope>;
+
+/** A budget and how much of it is used. */
+export const BudgetState = z
+  .object({
+    of: BudgetScope,
+    /** The id of the run or workstream, the caller, `provider/model`, or the day. */
+    key: z.string(),
+    unit: z.enum(['tokens', 'usd']),
+    /** With what persons granted since. */
+    limit: z.number().min(0),
+    spent: z.number().min(0),
+  })
+  .meta({ id: 'BudgetState' });
+export type BudgetState = z.infer<typeof BudgetState>;
+
+/** A budget that is used up, and by how much it grows if a person agrees. */
+export const BudgetQuestion = BudgetState.extend({ more: z.number().positive() }).meta({ id: 'BudgetQuestion' });
+export type BudgetQuestion = z.infer<typeof BudgetQuestion>;
 
 /**
  * How a run ended; on the `ws_state` that ends it. `incomplete`: the last answer was cut off at the model's output limit.
@@ -35,7 +57,7 @@ export const RunOutcome = z
     run_id: z.string(),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout', 'incomplete']),
     error: z.string().optional(),
-    /** The limit that ended the run after the model was told to finish with one last answer. */
+    /** The limit that ended the run. Before most limits, the model is told to finish with one last answer. */
     limit: RunLimit.optional(),
     /** The run ended without any answer, so its message is marked with this. */
     failed: MessageFailure.optional(),

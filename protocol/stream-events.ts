@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MessageFailure, RunOutcome } from './run-outcome.ts';
+import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
 /** Why a request to the model is repeated after a wait. */
 export const WaitReason = z
@@ -102,8 +102,8 @@ export const CallOutcome = z
   .meta({ id: 'CallOutcome' });
 export type CallOutcome = z.infer<typeof CallOutcome>;
 
-/** What an approval asks: to run calls, to run them again (denied = skip) after a crash, or to follow instruction files. */
-export const QuestionKind = z.enum(['tools', 'outcome', 'instructions']);
+/** What an approval asks: to run calls, or again after a crash, to follow instruction files, or to exceed a budget. */
+export const QuestionKind = z.enum(['tools', 'outcome', 'instructions', 'budget']);
 export type QuestionKind = z.infer<typeof QuestionKind>;
 
 /** One message of a stored conversation, as `history` and snapshots show it. */
@@ -221,6 +221,7 @@ export const STREAM_EVENTS = {
     items: z.array(ApprovalItem),
     approval_id: z.string(),
     kind: QuestionKind,
+    budget: BudgetQuestion.optional(), // if the kind is `budget`
     expires_at_ms: z.int().min(0),
   }),
   approval_resolved: event('approval_resolved', {

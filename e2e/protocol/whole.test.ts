@@ -180,6 +180,8 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     await call('output.read', { wsId, callId });
   },
   'usage.get': async () => call('usage.get', { by: 'model' }),
+  'budget.list': async () => call('budget.list', {}),
+  'budget.set': async () => call('budget.set', { wsId: await newSession(), tokens: 1_000_000 }),
   'workstream.update': async () => call('workstream.update', { wsId: await newSession(), name: 'mine' }),
   'workstream.send': async () => call('workstream.send', { wsId: await newSession(), message: 'hi' }),
   async 'workstream.approve'() {

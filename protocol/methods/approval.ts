@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
+import { BudgetQuestion } from '../run-outcome.ts';
 import { ApprovalItem, QuestionKind } from '../stream-events.ts';
 
 /** A pending approval; also the payload of `approval.requested`. */
@@ -11,6 +12,8 @@ export const Approval = z
     sessionKey: NonEmpty,
     kind: QuestionKind,
     items: z.array(ApprovalItem),
+    /** If the kind is `budget`. */
+    budget: BudgetQuestion.optional(),
     expiresAtMs: z.int().min(0),
   })
   .meta({ id: 'Approval' });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
-import { optionalText } from '../frames.ts';
+import { NonEmpty, optionalText } from '../frames.ts';
+import { BudgetState } from '../run-outcome.ts';
 
 const Count = z.int().min(0);
-const Day = z.iso.date();
+const Day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 
 /** What token counts are added up by. */
 export const UsageGrouping = z.enum(['day', 'model', 'principal', 'workstream', 'run']);
@@ -27,11 +28,13 @@ export const UsageRow = z
     costUsd: z.number().min(0),
     /** Input and output of models without a price; `costUsd` does not include them. */
     unpricedTokens: Count,
+    /** Input and output of calls that broke off before the provider counted them; part of the others. */
+    estimatedTokens: Count.optional(),
   })
   .meta({ id: 'UsageRow' });
 export type UsageRow = z.infer<typeof UsageRow>;
 
-/** What models cost. */
+/** What models cost, and what they may cost. */
 export const usageContracts = {
   'usage.get': contract({
     summary: 'Tokens and money by day, model, principal, workstream or run.',
@@ -48,5 +51,23 @@ export const usageContracts = {
       })
       .meta({ id: 'UsageGetParams' }),
     result: z.strictObject({ rows: z.array(UsageRow) }).meta({ id: 'UsageGetResult' }),
+  }),
+  'budget.list': contract({
+    summary: 'The budgets of today and, with `wsId`, those of the workstream and its run.',
+    scope: 'read',
+    params: z.strictObject({ wsId: optionalText(128) }).meta({ id: 'BudgetListParams' }),
+    result: z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetListResult' }),
+  }),
+  'budget.set': contract({
+    summary: 'Set the budget of a workstream. Without `tokens` and `usd`, that of config.json applies again.',
+    scope: 'approve',
+    params: z
+      .strictObject({
+        wsId: NonEmpty.max(128),
+        tokens: z.int().min(1).max(1_000_000_000_000).optional(),
+        usd: z.number().min(0.000001).max(1_000_000).optional(),
+      })
+      .meta({ id: 'BudgetSetParams' }),
+    result: z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetSetResult' }),
   }),
 };

@@ -6,17 +6,17 @@ import { decisionWord } from './decision-word.ts';
 const ada: DecidedBy = { kind: 'principal', id: 'ada' };
 const denied = (by: DecidedBy) => {
   const decision = { approved: false, always: false, by };
-  return [decisionWord('tools', decision), decisionWord('outcome', decision)];
+  return (['tools', 'outcome', 'budget'] as const).map((question) => decisionWord(question, decision));
 };
 
 test('the word for a denial says who or what caused it', () => {
   const words = [ada, ...(['policy', 'timeout', 'cancel', 'shutdown'] as const).map((kind) => ({ kind }))].map(denied);
   assert.deepEqual(words, [
-    ['Denied', 'Skipped'],
-    ['Denied by policy', 'Skipped by policy'],
-    ['Not decided in time', 'Not decided in time'],
-    ['Cancelled before a decision', 'Cancelled before a decision'],
-    ['Run ended before a decision', 'Run ended before a decision'],
+    ['Denied', 'Skipped', 'Stopped at the budget'],
+    ['Denied by policy', 'Skipped by policy', 'Stopped by policy'],
+    Array(3).fill('Not decided in time'),
+    Array(3).fill('Cancelled before a decision'),
+    Array(3).fill('Run ended before a decision'),
   ]);
 });
 
@@ -24,4 +24,5 @@ test('the word for an approval says what it allows', () => {
   assert.equal(decisionWord('tools', { approved: true, always: false, by: ada }), 'Approved');
   assert.equal(decisionWord('tools', { approved: true, always: true, by: ada }), 'Approved, and from now on always');
   assert.equal(decisionWord('outcome', { approved: true, always: false, by: ada }), 'Run again');
+  assert.equal(decisionWord('budget', { approved: true, always: false, by: ada }), 'Continued beyond the budget');
 });

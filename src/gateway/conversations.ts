@@ -30,6 +30,7 @@ import { AgentEvents } from './streams/agent-events.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
+import { Budgets } from './usage/budgets.ts';
 import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
 import { AlwaysRules } from './workstreams/always.ts';
@@ -75,6 +76,7 @@ function createRecords(
     messages: createMessages(store),
     notes: createNotes(store),
     always: new AlwaysRules({ live, authenticator, clock }),
+    budgets: new Budgets({ store, live, clock }),
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createModelWindows(),
@@ -99,7 +101,7 @@ type TalkDeps = Pick<
 
 interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
-  records: Pick<Records, 'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'windows'>;
+  records: Pick<Records, 'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows'>;
 }
 
 /** The open workstreams, and the receivers of their events. */
@@ -107,7 +109,7 @@ function createTalks(
   { store, models, toolbox, surroundings, workdirs, notSandboxed, live, webhooks, clock, ids, log }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, windows } = records;
+  const { events, messages, notes, attachments, always, budgets, windows } = records;
   const { broadcast, metrics, stopping } = shared;
   const unseenRuns = new UnseenRuns({ clock, events });
   // Runs as protocol-2 clients see them.
@@ -128,6 +130,7 @@ function createTalks(
     notSandboxed,
     live,
     always,
+    budgets,
     events,
     stopping,
     clock,
@@ -233,15 +236,16 @@ type Turns = ReturnType<typeof createTurns>;
 type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 
 interface ToRecover {
-  records: Pick<Records, 'events'>;
+  records: Pick<Records, 'events' | 'budgets'>;
   talks: Pick<Talks, 'workstreams' | 'unseenRuns'>;
   turns: Pick<Turns, 'runs'>;
 }
 
 async function recover(
   { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
-  { records: { events }, talks: { workstreams, unseenRuns }, turns: { runs } }: ToRecover,
+  { records: { events, budgets }, talks: { workstreams, unseenRuns }, turns: { runs } }: ToRecover,
 ): Promise<void> {
+  await budgets.recover();
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
   await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);

@@ -1,4 +1,5 @@
 import type { CronSwitch } from '../../protocol/cron.ts';
+import type { BudgetSettings } from './usage/budget-key.ts';
 
 /**
  * Settings that an operator may change while the daemon runs. Read them at each use, and pass on the object, not its
@@ -14,6 +15,7 @@ export interface LiveSettings {
   /** The interval of heartbeat turns in the main session; 0: none. */
   readonly heartbeatMs: number;
   readonly cron: CronSettings;
+  readonly budgets: BudgetSettings;
   /** The request limit of each connection. */
   readonly inbound: InboundLimit;
 }

@@ -83,7 +83,7 @@ export function joinNouns(
 ): JoinedNouns {
   const { store, storePath, models, nodes, workdirs, projectCommands, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, notes, always, attachments, systemEvents } = records;
+  const { events, messages, notes, always, attachments, budgets, systemEvents } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
   const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -113,7 +113,7 @@ export function joinNouns(
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
     token: { methods: tokenMethods(auth) },
-    usage: { methods: usageMethods({ store }) },
+    usage: { methods: usageMethods({ store, workstreams, budgets }) },
     workstream: {
       methods: workstreamMethods({
         workstreams,

@@ -9,7 +9,15 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
-    ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
+    ...[
+      'config.get',
+      'config.schema',
+      'events.subscribe',
+      'events.unsubscribe',
+      'output.read',
+      'usage.get',
+      'budget.list',
+    ],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
@@ -31,7 +39,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   approve: [
     ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],
-    ...['workstream.approve', 'approval.list', 'approval.resolve'],
+    ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set'],
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],

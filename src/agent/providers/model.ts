@@ -81,6 +81,8 @@ export interface Model {
   modelId: string;
   /** Tokens; 0 when unknown. */
   contextWindow: number;
+  /** Tokens; undefined when the configuration sets no limit. */
+  maxOutputTokens?: number | undefined;
   /** Undefined when unknown. */
   price?: Price | undefined;
   /** Models of one family can continue each other's runs. */

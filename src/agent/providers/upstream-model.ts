@@ -106,6 +106,7 @@ export function createUpstreamModel(
     get contextWindow() {
       return choice.settings.contextWindow ?? described?.contextWindow ?? knownContextWindow(choice.modelId ?? '');
     },
+    maxOutputTokens: choice.settings.maxOutputTokens,
     get price() {
       const isHosted = choice.provider !== 'openai-compatible';
       return choice.settings.price ?? (isHosted ? listPrice(choice.modelId ?? '', toDay(clock.now())) : undefined);

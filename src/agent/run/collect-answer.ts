@@ -57,10 +57,12 @@ export function collectAnswer(recorder: Pick<Recorder, 'emit'>) {
     },
     /**
      * Begins the continuation of a text that reached the output limit; returns the message so far. Undefined if there is
-     * nothing to continue: the answer is complete, has no text yet, or was cut in its calls.
+     * nothing to continue: the answer is complete, has no text yet, or was cut in its calls; or if `mayFollow` refuses
+     * another request after the usage of the first.
      */
-    continueCut(): AssistantMessage | undefined {
+    continueCut(mayFollow: (used: Usage) => boolean): AssistantMessage | undefined {
       if (finish?.reason !== 'length' || calls.length > 0 || content.trim() === '') return undefined;
+      if (!mayFollow(finish.usage)) return undefined;
       const { providerData } = finish;
       const part = {
         contentChars: content.length,

@@ -6,6 +6,8 @@ import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
+import { USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
+import { type ReservedCall, reserveCall } from './limits/reserve-call.ts';
 import type { RunContext } from './run-context.ts';
 import { noteUsage } from './window/make-room.ts';
 import { openAnswer } from './window/open-answer.ts';
@@ -18,30 +20,43 @@ export type Generated =
   | { kind: 'answered'; text: string; isBlocked?: true }
   | { kind: 'broken'; error: unknown; partial: AssistantMessage | undefined };
 
-/** Requests one turn from the model, streams it into the log and records the complete answer. */
+/**
+ * Requests one turn from the model, streams it into the log and records the complete answer. Throws BudgetUsedUp if the
+ * turn may not be paid.
+ */
 export async function generate(run: RunContext): Promise<Generated> {
   const model = await until(run.settings.model(), run.signal);
   const { newPrefix, notes } = await openTurn(run, model);
-  await run.recorder.record({
-    events: [
-      ...notes.map((message) => ({ type: 'info', message }) as const),
-      { type: 'thinking_start' },
-      { type: 'ws_state', ws_id: run.wsId, state: 'thinking' },
-    ],
-    journal: [{ kind: 'model_called', afterSeq: run.messageCount }],
-    ...(newPrefix && { prefix: newPrefix }),
-  });
-  const answer = collectAnswer(run.recorder);
+  const reserved = await reserveCall(run, model);
+  let used: Usage | undefined;
   try {
-    const toRequest = async () => requestOf(run, run.prefix() ?? (await beginAnew(run, model)));
-    const { request, parts } = await openAnswer(run, { model, toRequest });
-    for await (const part of parts) answer.take(part);
-    run.signal.throwIfAborted();
-    noteUsage(run, { model, request }, answer.whole().finish);
-    await continueCut(run, { model, request, answer });
-    return await recordAnswer(run, model, answer.whole());
-  } catch (error) {
-    return { kind: 'broken', error, partial: answer.partial() };
+    await run.recorder.record({
+      events: [
+        ...notes.map((message) => ({ type: 'info', message }) as const),
+        { type: 'thinking_start' },
+        { type: 'ws_state', ws_id: run.wsId, state: 'thinking' },
+      ],
+      journal: [{ kind: 'model_called', afterSeq: run.messageCount }],
+      ...(newPrefix && { prefix: newPrefix }),
+      ...reserved.step,
+    });
+    const answer = collectAnswer(run.recorder);
+    try {
+      const toRequest = async () => requestOf(run, run.prefix() ?? (await beginAnew(run, model)));
+      const { request, parts } = await openAnswer(run, { model, toRequest });
+      for await (const part of parts) answer.take(part);
+      run.signal.throwIfAborted();
+      noteUsage(run, { model, request }, answer.whole().finish);
+      await continueCut(run, { model, request, answer, reserved });
+      const whole = counted(answer.whole(), reserved);
+      const recorded = await recordAnswer(run, model, whole);
+      used = whole.spent ?? whole.finish?.usage;
+      return recorded;
+    } catch (error) {
+      return { kind: 'broken', error, partial: answer.partial() };
+    }
+  } finally {
+    reserved.held?.release(used);
   }
 }
 
@@ -64,9 +79,14 @@ type Collecting = ReturnType<typeof collectAnswer>;
 /** Asks once for the rest of a text that reached the output limit. If that fails at once, the text stays as it is. */
 async function continueCut(
   run: RunContext,
-  { model, request, answer }: { model: Model; request: ModelRequest; answer: Collecting },
+  {
+    model,
+    request,
+    answer,
+    reserved: { held },
+  }: { model: Model; request: ModelRequest; answer: Collecting; reserved: ReservedCall },
 ): Promise<void> {
-  const soFar = answer.continueCut();
+  const soFar = answer.continueCut((used) => held?.covers(used) ?? true);
   if (!soFar) return;
   try {
     const messages = [...request.messages, soFar];
@@ -78,8 +98,23 @@ async function continueCut(
   run.signal.throwIfAborted();
 }
 
-async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnswer): Promise<Generated> {
-  const { message, finish, cut, spent, spoke } = answer;
+interface CountedAnswer extends CollectedAnswer {
+  /** The server reports no usage, so `spent` is an estimate. */
+  isEstimated?: true;
+}
+
+/** Some servers report no usage. For a budget it is then estimated. */
+function counted(answer: CollectedAnswer, { step }: ReservedCall): CountedAnswer {
+  const { promptTokens = 0, completionTokens = 0 } = answer.finish?.usage ?? {};
+  if (!step.reserved || promptTokens + completionTokens > 0) return answer;
+  const { content, reasoning = '', toolCalls } = answer.message;
+  const chars = content.length + reasoning.length + JSON.stringify(toolCalls).length;
+  const spent = { ...step.reserved.expected, completionTokens: Math.ceil(chars * USUAL_TOKENS_PER_CHAR) };
+  return { ...answer, spent, isEstimated: true };
+}
+
+async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer): Promise<Generated> {
+  const { message, finish, cut, spent, isEstimated, spoke } = answer;
   const { provider, modelId, price } = model;
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const contextWindow = run.window.windows.of(model).size;
@@ -103,6 +138,7 @@ async function recordAnswer(run: RunContext, model: Model, answer: CollectedAnsw
       contextWindow,
       afterSeq: run.messageCount + 1,
       ...(spent && { spent }),
+      ...(isEstimated && { isEstimated }),
       model: { provider, modelId, ...(price && { price }) },
     },
   });

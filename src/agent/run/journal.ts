@@ -1,4 +1,4 @@
-import type { RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, QuestionKind } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
@@ -18,7 +18,13 @@ export type JournalEntry =
   | { kind: 'model_called'; afterSeq: number }
   | { kind: 'fell_back'; model: string } // this model answers for the rest of the run
   | { kind: 'model_answered'; calls: ToolCall[]; cut?: Cut }
-  | { kind: 'approval_asked'; approvalId: string; question: QuestionKind; digests: Record<string, string> }
+  | {
+      kind: 'approval_asked';
+      approvalId: string;
+      question: QuestionKind;
+      digests: Record<string, string>;
+      budget?: BudgetQuestion;
+    }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
   | { kind: 'tool_started'; callId: string; safeToRepeat: boolean }
@@ -42,6 +48,7 @@ export interface AskedApproval {
   question: QuestionKind;
   /** Call id, or the path of an instruction file → digest of what the person was shown. */
   digests: Record<string, string>;
+  budget?: BudgetQuestion | undefined;
   decision?: Decision;
 }
 
@@ -61,6 +68,8 @@ export interface Progress {
   outcomeApproval: AskedApproval | undefined;
   /** The question about instruction files, before the first turn. */
   instructionsApproval: AskedApproval | undefined;
+  /** About the budget of the next turn. */
+  budgetApproval: AskedApproval | undefined;
   /** How the current turn's answer was cut, and the previous one's. */
   cut: Cut | undefined;
   previousCut: Cut | undefined;
@@ -81,6 +90,7 @@ export const newProgress = (): Progress => ({
   approval: undefined,
   outcomeApproval: undefined,
   instructionsApproval: undefined,
+  budgetApproval: undefined,
   cut: undefined,
   previousCut: undefined,
   repeats: newRepeats(),
@@ -108,8 +118,8 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       modelAnswered(progress, entry);
       return;
     case 'approval_asked': {
-      const asked: AskedApproval = { approvalId: entry.approvalId, question: entry.question, digests: entry.digests };
-      progress[PLACES[entry.question]] = asked;
+      const { kind: _, ...asked } = entry;
+      progress[PLACES[asked.question]] = asked;
       return;
     }
     case 'approval_decided': {
@@ -146,6 +156,7 @@ function modelCalled(progress: Progress, afterSeq: number): void {
   if (progress.phase !== 'generating') progress.turns += 1;
   progress.attempts = progress.phase === 'generating' ? progress.attempts + 1 : 1;
   progress.phase = 'generating';
+  progress.budgetApproval = undefined;
   progress.afterSeq = afterSeq;
 }
 
@@ -180,12 +191,14 @@ const PLACES = {
   tools: 'approval',
   outcome: 'outcomeApproval',
   instructions: 'instructionsApproval',
+  budget: 'budgetApproval',
 } as const satisfies Record<QuestionKind, keyof Progress>;
 
-const askedIn = ({ outcomeApproval, approval, instructionsApproval }: Progress) => [
+const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval }: Progress) => [
   outcomeApproval,
   approval,
   instructionsApproval,
+  budgetApproval,
 ];
 
 export const findAsked = (progress: Progress, approvalId: string): AskedApproval | undefined =>

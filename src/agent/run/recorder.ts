@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { ApprovalItem, DecidedBy, QuestionKind, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../message.ts';
 import type { Prefix } from '../prefix/prefix.ts';
@@ -11,6 +11,8 @@ export interface NewApproval {
   approvalId: string;
   kind: QuestionKind;
   items: ApprovalItem[];
+  /** If the kind is `budget`. */
+  budget?: BudgetQuestion | undefined;
   digests: Record<string, string>;
   expiresAtMs: number;
 }
@@ -43,11 +45,19 @@ export interface Step {
    * Of the latest request. `afterSeq`: the number of messages stored with the answer; absent in data of earlier
    * versions. `spent`: of all requests of the turn, if there was another.
    */
-  usage?: Spending & { contextWindow: number; afterSeq?: number; spent?: Usage };
+  usage?: Spending & {
+    contextWindow: number;
+    afterSeq?: number;
+    spent?: Usage;
+    /** The server reports no usage, so `spent` is an estimate. */
+    isEstimated?: true;
+  };
   /** The model reads less from now on. `RunContext.messages` has changed when the step is recorded. */
   cut?: ContextCut;
   /** What the summary of the cut took. */
   summarized?: Spending;
+  /** A model is called next. Until its usage is recorded, the call counts as much as is expected of it. */
+  reserved?: { expected: Usage; model: Spending['model'] };
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */

@@ -12,6 +12,7 @@ import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
+import type { RunBudget } from './limits/run-budget.ts';
 import type { Recorder } from './recorder.ts';
 import type { RunWindow } from './window/run-window.ts';
 
@@ -61,6 +62,7 @@ export interface RunContext {
   policy: UnattendedPolicy | undefined;
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
+  budget: RunBudget;
   /** Whether an approver is subscribed. */
   isWatched(): boolean;
   clock: Clock;

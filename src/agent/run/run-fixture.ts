@@ -16,6 +16,7 @@ import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
 import { createApprovalExpiry } from './approval/approval-expiry.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
+import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 import { createModelWindows } from './window/model-windows.ts';
@@ -55,6 +56,7 @@ export interface FixtureOptions {
   policy?: UnattendedPolicy;
   isWatched?: boolean;
   isTimeShort?: boolean;
+  budget?: RunBudget;
   contextWindow?: number;
   /** The stored one. */
   prefix?: Prefix;
@@ -108,6 +110,7 @@ export function runFixture(options: FixtureOptions = {}) {
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
     isTimeShort: () => options.isTimeShort ?? false,
+    budget: options.budget ?? NO_BUDGET,
     isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => `secret_${++secrets}` },

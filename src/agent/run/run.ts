@@ -9,6 +9,7 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import { refuseCutBatch, runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
+import { BudgetUsedUp } from './limits/reserve-call.ts';
 import { hasNoTurnLeft, LIMIT_TEXTS } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
@@ -166,6 +167,7 @@ function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): 
     run_id: run.runId,
     status: stop?.kind === 'timeout' ? 'timeout' : 'error',
     error: message,
+    ...(error instanceof BudgetUsedUp && { limit: 'budget' }),
   };
   return { outcome, summary: message, events: errorEvents(message), state: 'error' };
 }
@@ -176,7 +178,8 @@ const errorEvents = (message: string): StreamEvent[] => [
 ];
 
 function messageOf(run: RunContext, error: unknown): string {
-  if (error instanceof ProviderError || error instanceof GatewayError) return error.message;
+  const isExpected = [ProviderError, GatewayError, BudgetUsedUp].some((kind) => error instanceof kind);
+  if (isExpected && error instanceof Error) return error.message;
   run.log.error({ err: error, runId: run.runId, wsId: run.wsId }, 'a run failed unexpectedly');
   return 'Internal error (see the daemon’s log)';
 }
@@ -197,7 +200,12 @@ function failureOf(
   const isFirst = progress.phase === 'started' || (progress.phase === 'generating' && progress.turns === 1);
   if (!isFirst || (partial && partial.content !== '') || stop?.kind === 'cancel') return undefined;
   if (stop?.kind === 'timeout') return { code: 'timeout', text: ending.summary };
-  return { code: error instanceof ProviderError ? error.kind : 'internal', text: ending.summary };
+  return { code: codeOf(error), text: ending.summary };
+}
+
+function codeOf(error: unknown): MessageFailure['code'] {
+  if (error instanceof BudgetUsedUp) return 'over_limit';
+  return error instanceof ProviderError ? error.kind : 'internal';
 }
 
 interface End {

@@ -120,6 +120,7 @@ const QUESTION_KEYS: Record<Question['kind'], Record<string, string>> = {
   tools: { y: 'approve', n: 'deny', f: 'with a remark', a: 'always', v: 'view all' },
   outcome: { y: 'run again', n: 'skip', v: 'view all' },
   instructions: { y: 'follow them', n: 'ignore them', v: 'view all' },
+  budget: { y: 'spend more', n: 'stop' },
 };
 
 const keys = (meanings: Record<string, string>, paint: Paint): string =>

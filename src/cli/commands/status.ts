@@ -3,6 +3,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import type { NodePairing } from '../../../protocol/methods/node.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import { budgetOf } from '../../../protocol/text/budget-words.ts';
 import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
 import { systemClock } from '../../clock.ts';
 import { type DaemonFile, readDaemonFile } from '../../home/daemon-file.ts';
@@ -136,8 +137,9 @@ function toStateWord({ state }: WorkstreamRow, paint: Paint): string {
 const toTitle = ({ title, wsId }: WorkstreamRow, paint: Paint): string =>
   paint('dim', ` ${wsId.slice(0, 8)}${title === null ? '' : ` ${toSafeText(title).split('\n')[0]}`}`);
 
-function toWaitingLines({ items, sessionKey }: Approval, paint: Paint): string[] {
-  const what = items.map(({ header }) => toSafeText(header).replaceAll('\n', ' ')).join('; ');
+function toWaitingLines({ items, budget, sessionKey }: Approval, paint: Paint): string[] {
+  const asked = budget ? [`${budgetOf(budget)} is used up`] : items.map(({ header }) => header);
+  const what = asked.map((text) => toSafeText(text).replaceAll('\n', ' ')).join('; ');
   return [paint('yellow', `? ${what}`), paint('dim', `  waits for you: headgate chat --ws ${sessionKey}`)];
 }
 

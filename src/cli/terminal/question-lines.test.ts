@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPaint } from './paint.ts';
-import { type Question, toQuestionLines, toQuestionRoom } from './question-lines.ts';
+import { type Question, toDecisionLine, toQuestionLines, toQuestionRoom } from './question-lines.ts';
 
 const paint = createPaint(false);
 const question = (...previews: string[]): Question => ({
@@ -54,6 +54,17 @@ test('a question about a repeated call says why it is asked, and still fits on t
     '  ! In this run, the agent already made the same call 2 times, with the same result.',
   ]);
   assert.ok(room.rows < toQuestionRoom(asked, { rows: 12, columns: 80 }).rows || room.rows === 4);
+});
+
+test('a question about a budget says what is used up, and how much more it asks for', () => {
+  const budget = { of: 'model', key: 'openai/m', unit: 'usd', limit: 2.5, spent: 2.51, more: 0.63 } as const;
+  const asked: Question = { approvalId: 'a1', kind: 'budget', items: [], budget };
+  assert.deepEqual(toQuestionLines(asked, { paint, room: toQuestionRoom(asked, { rows: 24, columns: 80 }) }), [
+    '? Continue with $0.63 more?',
+    '  The budget of openai/m for today ($2.50) is used up: $2.51.',
+  ]);
+  const decision = { approved: true, always: false, feedback: '', by: { kind: 'principal', id: 'ada' } } as const;
+  assert.equal(toDecisionLine(asked, decision, { paint, isMine: true }), '✔ Continued beyond the budget');
 });
 
 test('a shortened diff keeps its colours', () => {

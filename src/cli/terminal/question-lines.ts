@@ -1,5 +1,7 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { ApprovalItem, QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { amountOf, askedMore, budgetOf } from '../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
@@ -20,16 +22,20 @@ export interface Question {
   approvalId: string;
   kind: QuestionKind;
   items: readonly ApprovalItem[];
+  /** If the kind is `budget`. */
+  budget?: BudgetQuestion | undefined;
 }
 
 export const toQuestion = (event: StreamEventOf<'approve_request'> | Approval): Question => ({
   approvalId: 'approvalId' in event ? event.approvalId : event.approval_id,
   kind: event.kind,
   items: event.items,
+  budget: event.budget,
 });
 
 /** The question with everything that would run, in full or cut to the beginning and end of long texts. */
-export function toQuestionLines({ kind, items }: Question, style: PreviewStyle): string[] {
+export function toQuestionLines({ kind, items, budget }: Question, style: PreviewStyle): string[] {
+  if (budget) return toBudgetLines(budget, style);
   const title = TITLES[kind](items.length);
   return [
     style.paint(['bold', 'yellow'], `? ${title}`),
@@ -37,6 +43,11 @@ export function toQuestionLines({ kind, items }: Question, style: PreviewStyle):
     ...items.flatMap((item) => toItemLines(item, style)),
   ];
 }
+
+const toBudgetLines = (budget: BudgetQuestion, { paint }: PreviewStyle): string[] => [
+  paint(['bold', 'yellow'], `? ${askedMore(budget)}`),
+  `  ${toSafeText(budgetOf(budget))} is used up: ${amountOf(budget.spent, budget)}.`,
+];
 
 /** The space for each call, so that the question and its keys fit on one screen. */
 export function toQuestionRoom({ items }: Question, { rows, columns }: Room): Room {
@@ -58,12 +69,14 @@ const TITLES: Record<Question['kind'], (count: number) => string> = {
   tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
   instructions: () => ASK_INSTRUCTIONS,
+  budget: () => 'Spend more?',
 };
 
 const EXPLAINED: Record<Question['kind'], string[]> = {
   tools: [],
   outcome: ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.'],
   instructions: [UNTRUSTED_INSTRUCTIONS],
+  budget: [],
 };
 
 function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {
@@ -106,6 +119,6 @@ export function toDecisionLine(
   const what = items.map((item) => item.func_name).join(', ');
   const remark = decision.feedback === '' ? '' : ` — ${toSafeText(decision.feedback).replaceAll('\n', ' ')}`;
   const where = isMine || decision.by.kind !== 'principal' ? '' : ' (decided elsewhere)';
-  const text = `${decisionWord(kind, decision)}: ${what}${remark}${where}`;
+  const text = `${decisionWord(kind, decision)}${what === '' ? '' : `: ${what}`}${remark}${where}`;
   return decision.approved ? `${paint('green', '✔')} ${text}` : `${paint('red', '✖')} ${text}`;
 }

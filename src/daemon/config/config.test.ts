@@ -66,6 +66,7 @@ test('every setting can be set', () => {
     approvalTimeoutSecs: 60,
     approvals: { alwaysSecs: 0 },
     agents: { trusted: ['~/src'] },
+    budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },
     workdir: '/srv/work',
     logLevel: 'debug',
   };
@@ -164,6 +165,7 @@ test('the table of docs/configuration.md has a row for every setting', async () 
     'server.publicUrl',
     'answers.firstSecs',
     'workdir',
+    ...['run', 'workstream', 'principal', 'model', 'day'].map((scope) => `budgets.${scope}`),
   ];
   assert.deepEqual(
     settings.filter((key) => !rows.includes(key)),

@@ -83,6 +83,21 @@ const ApprovalsConfig = z.object({
   alwaysSecs: z.int().min(0).max(31_536_000).default(28_800),
 });
 
+/** What models may use, in tokens or in US dollars. */
+const BudgetConfig = z.object({
+  tokens: z.int().min(1).max(1_000_000_000_000).optional(),
+  usd: z.number().min(0.000001).max(1_000_000).optional(),
+});
+
+const BudgetsConfig = z.object({
+  run: BudgetConfig.optional(),
+  workstream: BudgetConfig.optional(),
+  /** These three count one day (UTC). */
+  principal: BudgetConfig.optional(),
+  model: BudgetConfig.optional(),
+  day: BudgetConfig.optional(),
+});
+
 const CronConfig = z.object({
   /** False: no job runs automatically. */
   enabled: z.boolean().default(true),
@@ -117,6 +132,7 @@ export const Config = ModelsConfig.extend({
   approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),
   approvals: ApprovalsConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
+  budgets: BudgetsConfig.optional(),
   workdir: Folder.optional(),
   /** Where callers without the approve scope may start work. Default: the working directory, and folders that approvers have named. */
   workdirs: z.array(Folder).max(1_000).optional(),

@@ -12,6 +12,7 @@ const LIVE_KEYS: readonly string[] = [
     'agents',
     'approvalTimeoutSecs',
     'approvals',
+    'budgets',
     'channels',
     'cron',
     'egress',
@@ -68,6 +69,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
       if (!current.cron.enabled) switchedOffBy.push('cron.enabled');
       if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
       return { ...current.cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+    },
+    get budgets() {
+      return current.budgets ?? {};
     },
     get inbound() {
       return current.server.inbound;

@@ -1,8 +1,29 @@
 import type { usageContracts } from '../../../protocol/methods/usage.ts';
 import type { Handlers } from '../call.ts';
 import type { Store } from '../store/store.ts';
+import type { Budgets } from '../usage/budgets.ts';
 import { readUsage } from '../usage/usage-rows.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 
-export const usageMethods = ({ store }: { store: Pick<Store, 'db'> }): Handlers<keyof typeof usageContracts> => ({
+interface UsageMethodDeps {
+  store: Pick<Store, 'db'>;
+  workstreams: Pick<Workstreams, 'get'>;
+  budgets: Pick<Budgets, 'list' | 'set'>;
+}
+
+export const usageMethods = ({
+  store,
+  workstreams,
+  budgets,
+}: UsageMethodDeps): Handlers<keyof typeof usageContracts> => ({
   'usage.get': async ({ by = 'day', from, to, wsId }) => ({ rows: await readUsage(store, by, { from, to, wsId }) }),
+  'budget.list': async ({ wsId }) => {
+    const workstream = wsId === undefined ? undefined : await workstreams.get(wsId);
+    return { budgets: await budgets.list({ wsId, runId: workstream?.current?.run.runId }) };
+  },
+  'budget.set': async ({ wsId, tokens, usd }) => {
+    await workstreams.get(wsId);
+    await budgets.set(wsId, { tokens, usd });
+    return { budgets: await budgets.list({ wsId }) };
+  },
 });

@@ -51,6 +51,7 @@ export async function driveRun(
       expiry,
       policy: policyOf(live),
       isTimeShort: () => limit?.isShort() ?? false,
+      budget: deps.budgets.forRun(run),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,

@@ -19,14 +19,15 @@ import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { prepareContextCut } from '../cuts/context-cut.ts';
 import type { Cut } from '../cuts/cut.ts';
-import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
+import { grantsOf } from '../usage/budget-rows.ts';
 import { type AlwaysRules, toAlwaysColumns } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { decisionStep } from './decision-step.ts';
 import { Deltas } from './deltas.ts';
 import { firstStepOf } from './first-step.ts';
 import type { AdoptedRun, RunRecord, RunResult } from './run-record.ts';
-import { fence, RUN_FENCE, setWorkstream, stepStatements } from './run-rows.ts';
+import { fence, setWorkstream, stepStatements, toRunError } from './run-rows.ts';
 
 /** Receives what a run does. Called after the commit; must not throw. */
 interface RunObserver {
@@ -154,9 +155,9 @@ export class LiveRun implements Recorder {
   pendingApproval(): Approval | undefined {
     const asked = this.#pending;
     if (!asked) return undefined;
-    const { approvalId, kind, items, expiresAtMs } = asked;
+    const { approvalId, kind, items, budget, expiresAtMs } = asked;
     const { wsId, sessionKey } = this.#deps.data;
-    return { approvalId, wsId, sessionKey, kind, items, expiresAtMs };
+    return { approvalId, wsId, sessionKey, kind, items, ...(budget && { budget }), expiresAtMs };
   }
 
   /**
@@ -179,12 +180,14 @@ export class LiveRun implements Recorder {
     this.#onDecision?.(decision);
   }
 
-  async #settle({ approvalId, digests }: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
-    const { data, always: rules } = this.#deps;
+  async #settle(asked: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
+    const { data, always: rules, clock } = this.#deps;
+    const { approvalId, digests, question } = asked;
     const { approved, by } = decision;
-    const always = approved && decision.always && by.kind === 'principal' ? rules.grant(by.id) : undefined;
+    const isAlways = approved && decision.always && question !== 'budget'; // money is no tool call
+    const always = isAlways && by.kind === 'principal' ? rules.grant(by.id) : undefined;
     const step = decisionStep(data, { approvalId, callIds: Object.keys(digests), given: always }, decision);
-    if (!always) return this.#commit(step, also);
+    if (!always) return this.#commit(step, [...also, ...grantsOf(asked, decision, clock.now())]);
     await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
     data.always = always;
     rules.noteChange();
@@ -286,12 +289,6 @@ export class LiveRun implements Recorder {
       observer.onApprovalResolved({ approvalId, wsId, sessionKey, approved: status === 'approved' });
     }
   }
-}
-
-function toRunError(error: unknown): unknown {
-  if (!(error instanceof UnitRefused)) return error;
-  if (error.tag === RUN_FENCE) return new RunSuperseded('the run was taken over', { cause: error });
-  return new StepOutdated('something else was settled first', { cause: error });
 }
 
 /** The error for an approval that was decided before. */

@@ -129,7 +129,7 @@ async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApp
     .set({ expires_ms: expiresAtMs })
     .where('approval_id', '=', row.approval_id);
   await store.commit({ statements: [statementOf(extend)] });
-  return toApproval(row, expiresAtMs);
+  return { ...toApproval(row, expiresAtMs), budget: asked.budget };
 }
 
 const toApproval = (row: ApprovalTable, expiresAtMs: number): NewApproval => ({

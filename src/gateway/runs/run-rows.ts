@@ -1,12 +1,13 @@
 import type { MessageFailure, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
-import type { NewApproval, Step } from '../../agent/run/recorder.ts';
+import { type NewApproval, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import { release } from '../attachments/attachment-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Statement } from '../store/store.ts';
+import { type Statement, UnitRefused } from '../store/store.ts';
+import { chargeBrokenOff, forgetReservation, reserve } from '../usage/reservation-rows.ts';
 import { addUsage } from '../usage/usage-rows.ts';
 import { storePrefix } from './prefix-rows.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
@@ -17,7 +18,7 @@ import { storeTrust } from './trust-rows.ts';
  */
 
 /** Names the statement that is refused when the run was superseded. */
-export const RUN_FENCE = 'run fence';
+const RUN_FENCE = 'run fence';
 
 /** Named, so that its refusal can be recognised. */
 const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
@@ -30,6 +31,13 @@ export const fence = (wsId: string, epoch: number, nowMs: number): Statement => 
   expect: 1,
 });
 
+/** What a refused unit means for its run. */
+export function toRunError(error: unknown): unknown {
+  if (!(error instanceof UnitRefused)) return error;
+  if (error.tag === RUN_FENCE) return new RunSuperseded('the run was taken over', { cause: error });
+  return new StepOutdated('something else was settled first', { cause: error });
+}
+
 /** All statements of a step except its events. */
 export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
   const at = { wsId: run.wsId, runId: run.runId, nowMs };
@@ -39,6 +47,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs)] : []),
+    ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
     ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
     ...(step.prefix ? [storePrefix(run.wsId, step.prefix)] : []),
     ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
@@ -51,11 +60,13 @@ const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowM
   return [
     setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow, afterSeq }) }),
     addUsage(run, spent, nowMs),
+    forgetReservation(run.runId),
   ];
 };
 
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),
+  ...chargeBrokenOff(run.runId),
   setWorkstream(run.wsId, { last_run_status: ended.status }),
   ...(ended.failed ? [markFailed(run, ended.failed)] : []),
   ...delivery(run, ended, nowMs),

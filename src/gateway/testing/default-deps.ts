@@ -25,6 +25,7 @@ export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPe
 /** The default settings of a gateway. */
 export const LIVE: LiveSettings = {
   ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
+  budgets: {},
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 

@@ -11,9 +11,10 @@ import type { Statement, Store } from '../store/store.ts';
 /** Adds the tokens of a model turn to those of its run. Rows outlive their workstream, because the money is spent. */
 export function addUsage(
   run: Pick<RunRecord, 'runId' | 'wsId' | 'principal'>,
-  { usage, spent = usage, model }: Spending & { spent?: Usage },
+  { usage, spent = usage, model, isEstimated }: Spending & { spent?: Usage; isEstimated?: true },
   nowMs: number,
 ): Statement {
+  const tokens = spent.promptTokens + spent.completionTokens;
   const cost = model.price ? microCostOf(spent, model.price, usage.promptTokens) : null;
   return {
     sql: ADD_SQL,
@@ -29,18 +30,20 @@ export function addUsage(
       spent.completionTokens,
       spent.reasoningTokens ?? 0,
       cost ?? 0,
-      cost === null ? spent.promptTokens + spent.completionTokens : 0,
+      cost === null ? tokens : 0,
+      isEstimated ? tokens : 0,
     ],
   };
 }
 
 const ADD_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns, input, cache_read, cache_write, output,
-    reasoning, micro_cost, unpriced)
-  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+    reasoning, micro_cost, unpriced, estimated)
+  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (run_id, model, day) DO UPDATE SET turns = usage.turns + 1, input = usage.input + excluded.input,
     cache_read = usage.cache_read + excluded.cache_read, cache_write = usage.cache_write + excluded.cache_write,
     output = usage.output + excluded.output, reasoning = usage.reasoning + excluded.reasoning,
-    micro_cost = usage.micro_cost + excluded.micro_cost, unpriced = usage.unpriced + excluded.unpriced`;
+    micro_cost = usage.micro_cost + excluded.micro_cost, unpriced = usage.unpriced + excluded.unpriced,
+    estimated = usage.estimated + excluded.estimated`;
 
 /** Which rows to add up; days are inclusive. */
 export interface UsageQuery {
@@ -76,6 +79,7 @@ export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, qu
       eb.fn.sum<number>('reasoning').as('reasoning'),
       eb.fn.sum<number>('micro_cost').as('microCost'),
       eb.fn.sum<number>('unpriced').as('unpriced'),
+      eb.fn.sum<number>('estimated').as('estimated'),
       sql<string>`max(day)`.as('latest'),
     ])
     .groupBy(column)
@@ -83,17 +87,20 @@ export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, qu
     .orderBy('key', 'desc')
     .limit(MOST_ROWS)
     .execute();
-  return found.map(({ key, turns, input, cacheRead, cacheWrite, output, reasoning, microCost, unpriced }) => ({
-    key,
-    turns,
-    inputTokens: input,
-    cacheReadTokens: cacheRead,
-    cacheWriteTokens: cacheWrite,
-    outputTokens: output,
-    reasoningTokens: reasoning,
-    costUsd: microCost / 1_000_000,
-    unpricedTokens: unpriced,
-  }));
+  return found.map(
+    ({ key, turns, input, cacheRead, cacheWrite, output, reasoning, microCost, unpriced, estimated }) => ({
+      key,
+      turns,
+      inputTokens: input,
+      cacheReadTokens: cacheRead,
+      cacheWriteTokens: cacheWrite,
+      outputTokens: output,
+      reasoningTokens: reasoning,
+      costUsd: microCost / 1_000_000,
+      unpricedTokens: unpriced,
+      ...(estimated > 0 && { estimatedTokens: estimated }),
+    }),
+  );
 }
 
 /** More than the days of two years. */

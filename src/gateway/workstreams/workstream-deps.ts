@@ -16,6 +16,7 @@ import type { LiveSettings } from '../live-settings.ts';
 import type { QueuedRun } from '../runs/run-queue.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
+import type { Budgets } from '../usage/budgets.ts';
 import type { AlwaysRules } from './always.ts';
 import type { Workdirs } from './workdirs.ts';
 import type { WorkstreamData } from './workstream-data.ts';
@@ -46,6 +47,7 @@ export interface WorkstreamDeps {
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams'>;
   always: AlwaysRules;
+  budgets: Pick<Budgets, 'forRun'>;
   observer: WorkstreamObserver;
   events: Pick<EventLog, 'isWatched'>;
   /**

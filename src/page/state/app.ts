@@ -14,6 +14,7 @@ import { createModelChoices, type ModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
+import { UsageReport } from './usage/usage-report.ts';
 import { Workstreams } from './workstreams.ts';
 
 /** The browser features that the page uses; tests pass their own. */
@@ -42,6 +43,7 @@ export interface Desk {
   actions: Actions;
   jobs: CronJobs;
   nodes: Nodes;
+  usage: UsageReport;
   chips: ChipActions;
   models: ModelChoices;
   files: Pick<Files, 'importConversation'>;
@@ -155,10 +157,11 @@ export class App {
     const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
     const jobs = new CronJobs({ client, newKey });
     const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
+    const usage = new UsageReport({ client, now: this.now });
     const actions = createActions({ client, workstreams, newKey });
     const chips = createChips({ files, newKey });
     const models = createModelChoices(client);
-    const desk: Desk = { client, workstreams, actions, jobs, nodes, chips, models, files };
+    const desk: Desk = { client, workstreams, actions, jobs, nodes, usage, chips, models, files };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;

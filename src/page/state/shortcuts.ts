@@ -5,6 +5,7 @@ export type ShortcutId =
   | 'saved'
   | 'schedule'
   | 'nodes'
+  | 'usage'
   | 'previous'
   | 'next'
   | 'rename'
@@ -29,6 +30,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
   nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
+  usage: { code: 'KeyU', modifier: 'alt', does: 'Usage' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
   question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the waiting question' },
   approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the focused question' },

@@ -24,7 +24,7 @@ export class Workstreams {
   readonly #front = signal<string | undefined>(undefined);
   readonly tabs = signal<readonly Tab[]>([]);
   /** Whether the front workstream or a panel is shown. */
-  readonly shown = signal<'conversation' | 'schedule' | 'nodes'>('conversation');
+  readonly shown = signal<'conversation' | 'schedule' | 'nodes' | 'usage'>('conversation');
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
 
   constructor(port: Port) {

@@ -13,6 +13,7 @@ import { NodesView } from './nodes/nodes-view.tsx';
 import type { Overlay } from './overlay.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
+import { UsageView } from './usage/usage-view.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 import { useWayBack } from './use-way-back.ts';
 
@@ -63,6 +64,7 @@ interface StageProps {
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
   if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
+  if (shown.value === 'usage') return <UsageView desk={desk} />;
   if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
   if (front.value)
     return <ConversationView key={front.value.wsId} app={app} desk={desk} tab={front.value} isRenaming={isRenaming} />;
@@ -100,4 +102,4 @@ function useTitle(app: App): void {
   }, [title]);
 }
 
-const PANELS = { schedule: 'Schedule', nodes: 'Nodes' };
+const PANELS = { schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage' };

@@ -25,7 +25,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
     if (overlay.peek() === 'drawer') overlay.value = undefined;
   };
   const { shown } = desk.workstreams;
-  const showPanel = (panel: 'schedule' | 'nodes') => () => {
+  const showPanel = (panel: 'schedule' | 'nodes' | 'usage') => () => {
     closeDrawer();
     shown.value = panel;
   };
@@ -87,6 +87,15 @@ export function Rail({ app, desk, overlay }: RailProps) {
             <Icon name="node" />
             <span>Nodes</span>
             {asking > 0 && <span class="badge">{asking === 1 ? 'asks' : `${asking} ask`}</span>}
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-current={shown.value === 'usage' ? 'page' : undefined}
+            onClick={showPanel('usage')}
+          >
+            <Icon name="chart" />
+            <span>Usage</span>
           </button>
         </div>
         <RailFoot app={app} onShortcuts={show('shortcuts')} />

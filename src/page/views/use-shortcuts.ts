@@ -32,6 +32,9 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       nodes: () => {
         desk.workstreams.shown.value = 'nodes';
       },
+      usage: () => {
+        desk.workstreams.shown.value = 'usage';
+      },
       rename: () => {
         desk.workstreams.shown.value = 'conversation';
         isRenaming.value = true;

@@ -3,12 +3,7 @@ import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
 import { blockedBy, refusalStep } from './refusals.ts';
-import { isAllowed, type UnattendedPolicy } from './unattended-policy.ts';
-
-/** The policy that decides instead of a person; undefined when a person is asked. */
-export function policyInForce({ policy, isWatched }: RunContext): UnattendedPolicy | undefined {
-  return policy === undefined || policy.mode === 'wait' || isWatched() ? undefined : policy;
-}
+import { isAllowed, policyInForce } from './unattended-policy.ts';
 
 /** Whether the calls may run: asks a person if a call needs it and neither auto-approve nor a policy decides. */
 export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {

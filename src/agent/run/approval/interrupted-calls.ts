@@ -2,9 +2,9 @@ import type { BatchCall } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
 import { outcomeUnknown } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
-import { policyInForce } from './approval-need.ts';
 import { aboutCalls, askOnce } from './ask-once.ts';
 import { type Refusal, recordRefusals } from './refusals.ts';
+import { policyInForce } from './unattended-policy.ts';
 
 /** Whether it was running when the daemon died, and running it again could do harm. */
 export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean {

@@ -7,6 +7,15 @@ import { nobodyToApprove } from '../result-texts.ts';
  */
 export type UnattendedPolicy = CronApproval | { mode: 'withheld'; tools: string[] };
 
+interface Attended {
+  policy: UnattendedPolicy | undefined;
+  isWatched(): boolean;
+}
+
+/** The policy that decides instead of a person; undefined when a person is asked. */
+export const policyInForce = ({ policy, isWatched }: Attended): UnattendedPolicy | undefined =>
+  policy === undefined || policy.mode === 'wait' || isWatched() ? undefined : policy;
+
 /** Whether calls of the tool need no approval. */
 export const isAllowed = (policy: UnattendedPolicy | undefined, tool: string): boolean =>
   policy?.mode === 'allow' && policy.tools.includes(tool);

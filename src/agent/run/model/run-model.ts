@@ -71,6 +71,9 @@ function following(first: Model, fallback: readonly string[], deps: RunModelDeps
     get contextWindow() {
       return active.contextWindow;
     },
+    get maxOutputTokens() {
+      return active.maxOutputTokens;
+    },
     get price() {
       return active.price;
     },

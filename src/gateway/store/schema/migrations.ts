@@ -25,6 +25,7 @@ import {
   usage,
   workdirs,
 } from './tables.ts';
+import { budgets } from './usage-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -59,6 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 19, statements: cuts },
   { version: 20, statements: usage },
   { version: 21, statements: prefixes },
+  { version: 22, statements: budgets },
 ];
 
 /**

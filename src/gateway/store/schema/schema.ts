@@ -5,7 +5,7 @@ import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
-import type { UsageTable } from './usage-schema.ts';
+import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
@@ -18,6 +18,9 @@ export interface Database {
   notes: NoteTable;
   runs: RunTable;
   usage: UsageTable;
+  reservations: ReservationTable;
+  budget_grants: BudgetGrantTable;
+  workstream_budgets: WorkstreamBudgetTable;
   journal: JournalTable;
   approvals: ApprovalTable;
   idempotency: IdempotencyTable;

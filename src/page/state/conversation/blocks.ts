@@ -1,4 +1,4 @@
-import type { MessageFailure } from '../../../../protocol/run-outcome.ts';
+import type { BudgetQuestion, MessageFailure } from '../../../../protocol/run-outcome.ts';
 import type {
   ApprovalItem,
   Attachment,
@@ -78,6 +78,8 @@ export interface ApprovalBlock extends Placed {
   kind: 'approval';
   approvalId: string;
   question: QuestionKind;
+  /** If a budget is used up. */
+  budget?: BudgetQuestion | undefined;
   items: readonly ApprovalItem[];
   expiresAtMs: number;
   decision: Decision | undefined;

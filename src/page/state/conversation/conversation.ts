@@ -51,8 +51,8 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
   const busy = isBusy(workstream.state);
   const stored = toBlocks(messages, notes);
   const asked = pendingApprovals.reduce<readonly Block[]>(
-    (blocks, { approvalId, kind, items, expiresAtMs }) =>
-      askApproval(blocks, { key: `a${approvalId}`, approvalId, question: kind, items, expiresAtMs }),
+    (blocks, { approvalId, kind, items, budget, expiresAtMs }) =>
+      askApproval(blocks, { key: `a${approvalId}`, approvalId, question: kind, items, budget, expiresAtMs }),
     busy ? stored : closeTools(stored),
   );
   return {
@@ -209,11 +209,12 @@ const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>)
   autoApprove: { isOn: event.skip_permissions, untilMs: event.skip_permissions_until_ms },
 });
 
-const toQuestion = ({ approval_id, kind, items, expires_at_ms }: StreamEventOf<'approve_request'>) => ({
+const toQuestion = ({ approval_id, kind, items, budget, expires_at_ms }: StreamEventOf<'approve_request'>) => ({
   key: `a${approval_id}`,
   approvalId: approval_id,
   question: kind,
   items,
+  budget,
   expiresAtMs: expires_at_ms,
 });
 

@@ -257,3 +257,11 @@ test('the output of a running tool is limited, and dropped characters are counte
   assert.ok(tool.live.length <= 40_000 && tool.live.endsWith('999\n'), `${tool.live.length} characters`);
   assert.equal(tool.live.length + tool.liveDropped, 100_000);
 });
+
+test('a question about a budget has no calls, and turns into its outcome', () => {
+  const budget = { of: 'day', key: '2026-01-31', unit: 'tokens', limit: 10, spent: 12, more: 1_000 } as const;
+  const after = fold([{ ...asked, kind: 'budget', items: [], budget }]);
+  const question = after.blocks.at(-1);
+  assert.deepEqual([question?.kind === 'approval' && question.budget, after.blocks.length], [budget, 1]);
+  assert.deepEqual(lines(foldEvent(after, resolved(true))), ['approval q approved']);
+});

@@ -123,11 +123,11 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
         </button>
       </div>
     );
-  if (question === 'outcome')
+  if (question !== 'tools')
     return (
       <div class="decide">
         <button type="button" disabled={busy} data-decision="approve" onClick={onApprove}>
-          Run again
+          {question === 'outcome' ? 'Run again' : 'Continue'}
         </button>
         <button
           type="button"
@@ -136,7 +136,7 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
           data-decision="deny"
           onClick={() => void decide({ approved: false })}
         >
-          Skip
+          {question === 'outcome' ? 'Skip' : 'Stop here'}
         </button>
       </div>
     );

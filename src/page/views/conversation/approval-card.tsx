@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { amountOf, askedMore, budgetOf } from '../../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../../protocol/text/decision-word.ts';
 import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -51,6 +52,9 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
         </p>
       )}
       {approval.question === 'instructions' && <p class="explain">{UNTRUSTED_INSTRUCTIONS}</p>}
+      {approval.budget && (
+        <p class="explain">{`${budgetOf(approval.budget)} is used up: ${amountOf(approval.budget.spent, approval.budget)}.`}</p>
+      )}
       {app.canApprove.value ? (
         <ApprovalButtons approval={approval} desk={desk} tab={tab} />
       ) : (
@@ -61,12 +65,14 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
 }
 
 /** The question in one line. */
-export const toTitle = ({ question, items }: ApprovalBlock): string => TITLES[question](items.length);
+export const toTitle = ({ question, items, budget }: ApprovalBlock): string =>
+  budget ? askedMore(budget) : TITLES[question](items.length);
 
 const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
   tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
   instructions: () => ASK_INSTRUCTIONS,
+  budget: () => 'Spend more?',
 };
 
 interface OutcomeProps {
@@ -84,7 +90,7 @@ export function ApprovalOutcome({ question, names, decision }: OutcomeProps) {
     <p class={`block outcome ${result}`}>
       <Icon name={decision.approved ? 'check' : 'cross'} />
       <span>
-        {`${decisionWord(question, decision)}: ${names.join(', ')}`}
+        {[decisionWord(question, decision), ...(names.length > 0 ? [names.join(', ')] : [])].join(': ')}
         {feedback !== '' && <q>{feedback}</q>}
       </span>
     </p>

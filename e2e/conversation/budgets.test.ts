@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { say, stall, useTokens } from '../support/model/scripted-steps.ts';
+
+const LIMIT = 60_000;
+const CALL = 5_000;
+const RUNS = 50;
+
+/** Resolves when so many questions wait as there are runs left. */
+async function untilAsked(client: GatewayClient, runsLeft: () => number) {
+  for (;;) {
+    const next = new Promise((resolve) => client.on('approval.requested', resolve));
+    const { approvals } = await client.call('approval.list', {});
+    if (approvals.length >= runsLeft()) return approvals;
+    await next;
+  }
+}
+
+test('50 runs at once keep to a budget, also over kill -9, and then ask', async () => {
+  await using upstream = await startScriptedModel();
+  const stalled = [stall(), stall(), stall()];
+  upstream.onRequest(() => {
+    // The requests 4 to 6 are in flight when the daemon is killed.
+    const stuck = stalled[upstream.requests.length - 5];
+    return [...(stuck ? [stuck] : []), useTokens({ prompt: CALL - 300, completion: 300 }), say('done')];
+  });
+  const lab = { provider: 'openai-compatible', baseUrl: upstream.url, model: 'scripted', maxOutputTokens: 300 };
+  await using daemon = await startDaemon({
+    config: {
+      models: { lab },
+      defaultModel: 'lab',
+      budgets: { day: { tokens: LIMIT } },
+      server: { maxWorkstreams: RUNS + 5 },
+    },
+    env: { HEADGATE_MODEL: 'lab' },
+  });
+  const before = await daemon.client();
+  const sent = Array.from({ length: RUNS }, (_, n) =>
+    before.call('chat.send', { sessionKey: `s${n}`, message: 'go', idempotencyKey: `run-${n}` }),
+  );
+  await Promise.all(sent);
+  await Promise.all(stalled.map(({ reached }) => reached));
+  await daemon.kill9();
+  await daemon.restart();
+  const client = await daemon.client();
+  const lost = stalled.length;
+  const answered = () => upstream.requests.length - lost;
+  const approvals = await untilAsked(client, () => RUNS - answered());
+  const made = upstream.requests.length;
+  assert.ok(made * CALL <= LIMIT + CALL && made >= 8, `${made} requests`);
+  const [first] = approvals;
+  assert.deepEqual([first?.kind, first?.items, first?.budget?.of, first?.budget?.limit], ['budget', [], 'day', LIMIT]);
+  const [row] = (await client.call('usage.get', {})).rows;
+  const estimated = row?.estimatedTokens ?? 0;
+  assert.ok(estimated >= lost * CALL, 'calls without an answer count at least like the others');
+  assert.equal((row?.inputTokens ?? 0) + (row?.outputTokens ?? 0), estimated + answered() * CALL);
+  await client.call('approval.resolve', { approvalId: first?.approvalId ?? '', approved: true });
+  await upstream.request(made);
+  const { budgets } = await client.call('budget.list', {});
+  assert.equal(budgets[0]?.limit, LIMIT + (first?.budget?.more ?? 0));
+});

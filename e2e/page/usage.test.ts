@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { assertAccessible } from '../support/clients/accessibility.ts';
+import { button, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { say, useTokens } from '../support/model/scripted-steps.ts';
+
+const model = await startScriptedModel();
+after(() => model.close());
+model.onRequest(() => [useTokens({ prompt: 1_000, completion: 200, cached: 400 }), say('Done.')]);
+const price = { input: 100, output: 500, cacheRead: 10 };
+const lab = { provider: 'openai-compatible', baseUrl: model.url, model: 'scripted', price };
+const daemon = await startDaemon({
+  config: {
+    models: { lab },
+    defaultModel: 'lab',
+    budgets: { workstream: { tokens: 1_200 }, day: { usd: 100 } },
+  },
+  env: { HEADGATE_MODEL: 'lab' },
+});
+after(() => daemon[Symbol.asyncDispose]());
+
+test('a used-up budget asks in a card; Continue goes on, Stop here ends the run', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'spender');
+  await send(page, 'one');
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+  await send(page, 'two');
+  const card = page.locator('.approval.pending');
+  await card.getByRole('heading', { name: /^Continue with [\d,]+ tokens more\?$/ }).waitFor();
+  await card.getByText('The budget of this workstream (1,200 tokens) is used up: 1,200 tokens.').waitFor();
+  await state(page, 'attention');
+  await assertAccessible(page, 'a question about a budget');
+  await button(page, 'Continue').click();
+  await page.locator('.answer', { hasText: 'Done.' }).nth(1).waitFor();
+  await page.locator('.outcome', { hasText: 'Continued beyond the budget' }).waitFor();
+  await page.reload();
+  await page.locator('.outcome', { hasText: 'Continued beyond the budget' }).waitFor();
+
+  await openWorkstream(page, 'stopper');
+  await send(page, 'one');
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+  await send(page, 'two');
+  await button(page, 'Stop here').click();
+  await page
+    .getByText(/is used up, and the run was stopped/)
+    .first()
+    .waitFor();
+});
+
+test('usage shows tokens and money by day, model and workstream, with the budgets of today', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'counted');
+  await send(page, 'count me');
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+  await page.keyboard.press('Alt+U');
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+  const today = page.getByRole('row', { name: new RegExp(`^${new Date().toISOString().slice(0, 10)}`) });
+  await today.waitFor();
+  assert.ok((await today.locator('rect').count()) === 3, 'a bar of three parts');
+  await page
+    .getByRole('list', { name: 'Budgets' })
+    .getByText(/^\$\d+\.\d\d of \$100\.00$/)
+    .waitFor();
+  await assertAccessible(page, 'usage by day');
+  await button(page, 'Model').click();
+  await page.getByRole('rowheader', { name: 'openai-compatible/scripted' }).waitFor();
+  await button(page, 'Workstream').click();
+  const counted = page.getByRole('row', { name: /^counted/ });
+  assert.match((await counted.innerText()).replace(/\s+/g, ' '), /^counted 1 1,000 400 200 0 0\.16$/);
+  await button(page, 'US$').click();
+  await counted.locator('rect.use-money').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+});
+
+test('usage fits on a phone', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openDrawer(page);
+  await button(page, 'Usage').tap();
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+  await page.locator('.usage-table tbody tr').first().waitFor();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+  await assertAccessible(page, 'usage on a phone');
+});

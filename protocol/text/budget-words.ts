@@ -1,0 +1,25 @@
+import type { BudgetQuestion, BudgetScope, BudgetState } from '../run-outcome.ts';
+
+type Amount = Pick<BudgetState, 'unit'>;
+
+/** An amount of a budget, such as `12,000 tokens` or `$0.50`. */
+export function amountOf(amount: number, { unit }: Amount): string {
+  if (unit === 'tokens') return `${Math.round(amount).toLocaleString('en-US')} tokens`;
+  const digits = amount !== 0 && amount < 0.1 ? 4 : 2;
+  return `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+}
+
+/** The budget in a few words, such as `The budget of this workstream (12,000 tokens)`. */
+export const budgetOf = ({ of, key, limit, unit }: BudgetState): string =>
+  `The budget of ${OWNERS[of](key)} (${amountOf(limit, { unit })})`;
+
+const OWNERS: Record<BudgetScope, (key: string) => string> = {
+  run: () => 'this run',
+  workstream: () => 'this workstream',
+  principal: (key) => `${key} for today`,
+  model: (key) => `${key} for today`,
+  day: () => 'today',
+};
+
+/** The question to a person. */
+export const askedMore = ({ more, unit }: BudgetQuestion): string => `Continue with ${amountOf(more, { unit })} more?`;

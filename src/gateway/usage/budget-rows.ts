@@ -1,0 +1,77 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { AskedApproval, Decision } from '../../agent/run/journal.ts';
+import { toDay } from '../../day.ts';
+import type { Database } from '../store/schema/schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement, Store } from '../store/store.ts';
+import type { BudgetKey } from './budget-key.ts';
+
+/** What a person adds to a budget by a decision, for the unit that stores the decision. */
+export function grantsOf(
+  { approvalId, budget }: AskedApproval,
+  { approved, by }: Decision,
+  nowMs: number,
+): Statement[] {
+  if (!approved || !budget) return [];
+  const { of, key, unit, more } = budget;
+  const row = {
+    approval_id: approvalId,
+    scope: of,
+    key,
+    day: of === 'run' || of === 'workstream' ? '' : toDay(nowMs),
+    tokens: unit === 'tokens' ? more : 0,
+    micro_usd: unit === 'usd' ? Math.round(more * 1_000_000) : 0,
+    granted_by: by.kind === 'principal' ? by.id : by.kind,
+    at_ms: nowMs,
+  };
+  return [statementOf(build.insertInto('budget_grants').values(row), 1)];
+}
+
+/** Tokens, and millionths of a US dollar. */
+export interface Amounts {
+  tokens: number;
+  micro: number;
+}
+
+interface BudgetUse {
+  spent: Amounts;
+  /** How many calls used it. */
+  turns: number;
+  more: Amounts;
+}
+
+/** What was used of a budget, and what persons added to it. */
+export async function readBudget({ db }: Pick<Store, 'db'>, budget: BudgetKey): Promise<BudgetUse> {
+  const spent = await db
+    .selectFrom('usage')
+    .select([
+      sql<number>`coalesce(sum(input + output), 0)`.as('tokens'),
+      sql<number>`coalesce(sum(micro_cost), 0)`.as('micro'),
+      sql<number>`coalesce(sum(turns), 0)`.as('turns'),
+    ])
+    .where((where) => ownedBy(where, budget))
+    .executeTakeFirstOrThrow();
+  const more = await db
+    .selectFrom('budget_grants')
+    .select([sql<number>`coalesce(sum(tokens), 0)`.as('tokens'), sql<number>`coalesce(sum(micro_usd), 0)`.as('micro')])
+    .where('scope', '=', budget.of)
+    .where('key', '=', budget.key)
+    .where('day', '=', budget.day)
+    .executeTakeFirstOrThrow();
+  return { spent, turns: spent.turns, more };
+}
+
+function ownedBy(where: ExpressionBuilder<Database, 'usage'>, { of, key, day }: BudgetKey) {
+  switch (of) {
+    case 'run':
+      return where('run_id', '=', key);
+    case 'workstream':
+      return where('ws_id', '=', key);
+    case 'principal':
+      return where.and([where('day', '=', day), where('principal', '=', key)]);
+    case 'model':
+      return where.and([where('day', '=', day), where('model', '=', key)]);
+    case 'day':
+      return where('day', '=', day);
+  }
+}

@@ -1,0 +1,113 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { UsageRow } from '../../../../protocol/methods/usage.ts';
+import type { BudgetState } from '../../../../protocol/run-outcome.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+
+/** What the page adds usage up by. */
+export const REPORT_GROUPINGS = ['day', 'model', 'workstream'] as const;
+export type ReportGrouping = (typeof REPORT_GROUPINGS)[number];
+
+/** What the bars show. */
+export type ReportUnit = 'tokens' | 'usd';
+
+/** The days of the report, with today. */
+export const REPORT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export interface Report {
+  by: ReportGrouping;
+  rows: readonly UsageRow[];
+  budgets: readonly BudgetState[];
+}
+
+/** The usage of the last days. Nothing is read until it is shown. */
+export class UsageReport {
+  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #now: () => number;
+  readonly #report = signal<Report | undefined>(undefined);
+  readonly #problem = signal<string | undefined>(undefined);
+  #reads = 0;
+  readonly by = signal<ReportGrouping>('day');
+  readonly unit = signal<ReportUnit>('tokens');
+
+  constructor({ client, now }: { client: Pick<GatewayClient, 'call'>; now(): number }) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  /** Undefined until the first answer. */
+  get report(): ReadonlySignal<Report | undefined> {
+    return this.#report;
+  }
+
+  /** Why it could not be read. */
+  get problem(): ReadonlySignal<string | undefined> {
+    return this.#problem;
+  }
+
+  /** Reads it again. An answer that a later read has overtaken is dropped. */
+  async read(by: ReportGrouping = this.by.peek()): Promise<void> {
+    this.by.value = by;
+    this.#reads += 1;
+    const read = this.#reads;
+    const days = daysUntil(this.#now());
+    try {
+      const [{ rows }, { budgets }] = await Promise.all([
+        this.#client.call('usage.get', { by, ...(days[0] !== undefined && { from: days[0] }) }),
+        this.#client.call('budget.list', {}),
+      ]);
+      if (read !== this.#reads) return;
+      this.#report.value = { by, rows: by === 'day' ? everyDay(rows, days) : rows, budgets };
+      this.#problem.value = undefined;
+    } catch (error) {
+      if (read === this.#reads) this.#problem.value = wordsOf(error);
+    }
+  }
+}
+
+/** The days (UTC) of the report, the first one first. */
+const daysUntil = (nowMs: number): string[] =>
+  Array.from({ length: REPORT_DAYS }, (_, index) =>
+    new Date(nowMs - (REPORT_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  );
+
+const NOTHING = {
+  turns: 0,
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  costUsd: 0,
+  unpricedTokens: 0,
+};
+
+/** From the first day that was used until today, so that a gap is a gap. */
+function everyDay(rows: readonly UsageRow[], days: readonly string[]): UsageRow[] {
+  const known = new Map(rows.map((row) => [row.key, row]));
+  const first = days.findIndex((day) => known.has(day));
+  return first < 0 ? [] : days.slice(first).map((key) => known.get(key) ?? { ...NOTHING, key });
+}
+
+/** One bar: its parts in the unit, in the order in which they are drawn. */
+export interface Bar {
+  row: UsageRow;
+  parts: readonly { kind: 'input' | 'cached' | 'output' | 'money'; amount: number }[];
+}
+
+/** The bars of a report, and the amount of the longest one (at least 1, so that it can divide). */
+export function toBars(rows: readonly UsageRow[], unit: ReportUnit): { bars: Bar[]; longest: number } {
+  const bars = rows.map((row): Bar => ({ row, parts: toParts(row, unit) }));
+  const amounts = bars.map(({ parts }) => parts.reduce((sum, { amount }) => sum + amount, 0));
+  return { bars, longest: Math.max(...amounts, 0) || 1 };
+}
+
+function toParts(row: UsageRow, unit: ReportUnit): Bar['parts'] {
+  if (unit === 'usd') return [{ kind: 'money', amount: row.costUsd }];
+  return [
+    { kind: 'input', amount: Math.max(0, row.inputTokens - row.cacheReadTokens) },
+    { kind: 'cached', amount: row.cacheReadTokens },
+    { kind: 'output', amount: row.outputTokens },
+  ];
+}

@@ -1,0 +1,152 @@
+import { useEffect } from 'preact/hooks';
+import type { UsageRow } from '../../../../protocol/methods/usage.ts';
+import type { BudgetState } from '../../../../protocol/run-outcome.ts';
+import { amountOf } from '../../../../protocol/text/budget-words.ts';
+import type { Desk } from '../../state/app.ts';
+import { tabName } from '../../state/tab.ts';
+import {
+  REPORT_DAYS,
+  REPORT_GROUPINGS,
+  type ReportGrouping,
+  type ReportUnit,
+  toBars,
+} from '../../state/usage/usage-report.ts';
+import { Panel } from '../panel.tsx';
+import { UsageBar } from './usage-bar.tsx';
+
+/** The tokens and the money that models used. */
+export function UsageView({ desk }: { desk: Desk }) {
+  const { usage } = desk;
+  useEffect(() => void usage.read(), [usage]);
+  const shown = usage.report.value;
+  const unit = usage.unit.value;
+  return (
+    <Panel name="usage" title="Usage" count={`the last ${REPORT_DAYS} days`} desk={desk}>
+      <p class="problem" role="alert">
+        {usage.problem.value}
+      </p>
+      <div class="usage-choices">
+        <Choice
+          label="Add up by"
+          values={REPORT_GROUPINGS}
+          chosen={usage.by.value}
+          words={BY}
+          choose={(by) => void usage.read(by)}
+        />
+        <Choice
+          label="Bars show"
+          values={['tokens', 'usd']}
+          chosen={unit}
+          words={UNITS}
+          choose={(next) => {
+            usage.unit.value = next;
+          }}
+        />
+      </div>
+      {shown && shown.budgets.length > 0 && <Budgets budgets={shown.budgets} />}
+      {shown?.rows.length === 0 && <p class="panel-none">No model has been used in this time.</p>}
+      {shown && shown.rows.length > 0 && (
+        <UsageTable rows={shown.rows} unit={unit} by={shown.by} nameOf={(key) => nameOf(desk, shown.by, key)} />
+      )}
+    </Panel>
+  );
+}
+
+const BY: Record<ReportGrouping, string> = { day: 'Day', model: 'Model', workstream: 'Workstream' };
+const UNITS: Record<ReportUnit, string> = { tokens: 'Tokens', usd: 'US$' };
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  values: readonly T[];
+  chosen: T;
+  words: Record<T, string>;
+  choose(value: T): void;
+}
+
+function Choice<T extends string>({ label, values, chosen, words, choose }: ChoiceProps<T>) {
+  return (
+    <fieldset class="usage-choice">
+      <legend class="hidden-text">{label}</legend>
+      {values.map((value) => (
+        <button key={value} type="button" class="quiet" aria-pressed={value === chosen} onClick={() => choose(value)}>
+          {words[value]}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+const Budgets = ({ budgets }: { budgets: readonly BudgetState[] }) => (
+  <ul class="usage-budgets" aria-label="Budgets">
+    {budgets.map((budget) => (
+      <li key={`${budget.of} ${budget.key} ${budget.unit}`} class={budget.spent >= budget.limit ? 'over' : ''}>
+        <span>{budget.of === 'day' ? 'Today' : `${budget.key} today`}</span>
+        <meter min={0} max={budget.limit} value={Math.min(budget.spent, budget.limit)} />
+        <span>{`${amountOf(budget.spent, budget)} of ${amountOf(budget.limit, budget)}`}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+interface TableProps {
+  rows: readonly UsageRow[];
+  unit: ReportUnit;
+  by: ReportGrouping;
+  nameOf(key: string): string;
+}
+
+function UsageTable({ rows, unit, by, nameOf }: TableProps) {
+  const { bars, longest } = toBars(rows, unit);
+  const unpriced = rows.reduce((sum, row) => sum + row.unpricedTokens, 0);
+  return (
+    <>
+      {unit === 'tokens' && (
+        <p class="usage-legend">
+          <i class="use-input" /> input <i class="use-cached" /> cached input <i class="use-output" /> output
+        </p>
+      )}
+      <div class="usage-table">
+        <table>
+          <thead>
+            <tr>
+              {[BY[by], '', 'Turns', 'Input', 'Cached', 'Output', 'Reasoning', 'US$'].map((title, index) => (
+                <th key={title} scope="col" class={index < 2 ? '' : index < 7 ? 'number detail' : 'number'}>
+                  {title === '' ? <span class="hidden-text">Chart</span> : title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {bars.map(({ row, parts }) => (
+              <tr key={row.key}>
+                <th scope="row">{nameOf(row.key)}</th>
+                <td class="usage-cell">
+                  <UsageBar parts={parts} longest={longest} />
+                </td>
+                {[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map(
+                  (count, index) => (
+                    <td key={index} class="number detail">
+                      {count.toLocaleString('en-US')}
+                    </td>
+                  ),
+                )}
+                <td class="number">{row.costUsd.toFixed(2)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {unpriced > 0 && (
+        <p class="usage-legend">
+          {`${unpriced.toLocaleString('en-US')} tokens have no price: set models.<alias>.price in config.json.`}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Open workstreams by their name. */
+function nameOf({ workstreams }: Desk, by: ReportGrouping, key: string): string {
+  const tab = by === 'workstream' ? workstreams.tabs.value.find(({ wsId }) => wsId === key) : undefined;
+  return tab ? tabName(tab) : key;
+}
