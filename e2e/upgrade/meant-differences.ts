@@ -1,7 +1,6 @@
 import type { Declared } from './differences.ts';
 
 const isLater = (value: unknown): boolean => typeof value === 'number' && value > Date.UTC(2026, 10, 2);
-const isWindow = (value: unknown): boolean => typeof value === 'number' && value > 0;
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** These differ at every start. */
@@ -32,8 +31,6 @@ const SINCE_17: readonly Declared[] = [
     is: isDecider,
     why: 'decisions name who made them as data',
   },
-  { at: 'workstream.get * > snapshot > effort', is: isText, why: 'snapshots have the effort' },
-  { at: 'models.list > models > * > contextWindow', is: isWindow, why: 'models have their window' },
 ];
 
 const SINCE_12: readonly Declared[] = [
