@@ -234,7 +234,7 @@ test('a circuit opened by failed answers stays open although probes succeed', as
   const fetch: Fetch = async (url) =>
     String(url).endsWith('/models')
       ? Response.json({ data: [{ id: 'm', max_model_len: 100 }] })
-      : new Response('no', { status: answers.chat, headers: { 'retry-after': '61' } });
+      : new Response('no', { status: answers.chat, headers: { 'retry-after': '301' } });
   const { models, clock } = setUp({ ...lab, fetch, post: postOver(fetch) });
   await models.start();
   const abort = new AbortController();
