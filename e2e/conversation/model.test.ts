@@ -48,7 +48,7 @@ test('token counts, including cached tokens, are reported after each turn', asyn
   });
 });
 
-test('a request to a busy model is retried without showing it', async () => {
+test('a request to a busy model is retried, and the wait is shown', async () => {
   await using talk = await openConversation(daemon);
   let asked = 0;
   model.onRequest(({ messages }) => {
@@ -58,7 +58,9 @@ test('a request to a busy model is retried without showing it', async () => {
   });
   await (await talk.ask('patience')).answer;
   await talk.agree();
-  assert.deepEqual([asked, talk.story()], [2, ['agent: patience', ...turnLines('here you are'), 'state idle (ok)']]);
+  const [start, state, ...rest] = turnLines('here you are');
+  const story = ['agent: patience', start, state, 'wait_start', 'wait_stop', ...rest, 'state idle (ok)'];
+  assert.deepEqual([asked, talk.story()], [2, story]);
 });
 
 test('after three failures the run ends with the message of the model', async () => {
@@ -70,6 +72,7 @@ test('after three failures the run ends with the message of the model', async ()
   const message = `openai-compatible at ${model.url} answered 500: out of memory`;
   assert.deepEqual(talk.story(), [
     ...['agent: broken', 'thinking_start', 'state thinking'],
+    ...['wait_start', 'wait_stop', 'wait_start', 'wait_stop'],
     ...[`error: Error: ${message}`, 'stream_end', 'state error (error)'],
   ]);
   await assert.rejects(question.answer, { code: 'UNAVAILABLE', message });

@@ -45,8 +45,8 @@ test('features list what this client may use, without connect', async () => {
     false,
   ]);
   assert.deepEqual(features.events, [
-    ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed', 'node.event'],
-    ...['presence', 'tick', 'health', 'heartbeat', 'cron', 'voicewake.changed', 'shutdown'],
+    ...['agent', 'chat', 'workstream', 'workstream.opened', 'workstream.closed', 'queue.changed'],
+    ...['node.event', 'presence', 'tick', 'health', 'heartbeat', 'cron', 'voicewake.changed', 'shutdown'],
   ]);
 });
 

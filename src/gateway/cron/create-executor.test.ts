@@ -182,6 +182,7 @@ test('a lost claim starts no run, neither at once nor after another one', async 
   cron.gateway.puppet.turn(never());
   await cron.gateway.accept('wait', { to: workstream });
   assert.equal(await cron.begin(job, lost), undefined);
+  await turnsUntil(() => cron.gateway.puppet.requests.length > 0, 'the question of the person');
   assert.equal(cron.gateway.puppet.requests.length, 1);
 });
 
