@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createGatewayClient, type GatewayClient } from '../../protocol/client/ws-client.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import { ENDPOINTS } from '../../protocol/http/index.ts';
-import { CONTRACTS } from '../../protocol/index.ts';
+import { CONTRACTS, type ParamsInput } from '../../protocol/index.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
@@ -49,24 +49,40 @@ async function as(daemon: DaemonUnderTest, scope: 'write' | 'approve'): Promise<
   return { token, client };
 }
 
+const CONVERSATION: ParamsInput<'workstream.import'>['conversation'] = {
+  format: 'headgate-conversation',
+  version: 1,
+  messages: [{ role: 'user', createdMs: 0, content: 'hi' }],
+};
+
 /** Every way to name a folder for a workstream, and its result. */
 const WAYS: Record<string, (daemon: DaemonUnderTest, caller: Caller, workdir: string) => Promise<string>> = {
   'workstream.create': async (_, { client }, workdir) => codeOf(client.call('workstream.create', { workdir })),
-  'POST workstreams/new': async (daemon, { token }, workdir) => {
-    const answer = await fetch(new URL('/v1/api/workstreams/new', daemon.url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ workdir }),
-    });
-    return answer.status === 200 ? 'ok' : String(answer.status);
-  },
+  'POST workstreams/new': (daemon, { token }, workdir) => statusOf(daemon, 'new', { token, body: { workdir } }),
+  'POST workstreams/import': (daemon, { token }, workdir) =>
+    statusOf(daemon, 'import', { token, body: { ...CONVERSATION, workdir } }),
   'resumeWs of a name that nobody has': async (_, { client }, workdir) =>
     codeOf(client.call('workstream.create', { workdir, resumeWs: 'nobody' })),
+  'workstream.import': async (_, { client }, workdir) =>
+    codeOf(client.call('workstream.import', { conversation: CONVERSATION, workdir })),
   'workstream.update readable': async (_, { client }, workdir) => {
     const { wsId } = await client.call('workstream.create', {});
     return codeOf(client.call('workstream.update', { wsId, readable: [workdir] }));
   },
 };
+
+async function statusOf(
+  { url }: DaemonUnderTest,
+  endpoint: string,
+  { token, body }: { token: string; body: object },
+): Promise<string> {
+  const answer = await fetch(new URL(`/v1/api/workstreams/${endpoint}`, url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+  return answer.status === 200 ? 'ok' : String(answer.status);
+}
 
 const codeOf = (answer: Promise<unknown>): Promise<string> =>
   answer.then(
@@ -109,7 +125,9 @@ test('the write scope cannot start work outside the allowed folders: 50 folders,
   for (const [way, name] of Object.entries(WAYS)) {
     for (const folder of folders) assert.notEqual(await name(daemon, writer, folder), 'ok', `${way}: ${folder}`);
   }
-  assert.equal(await codeOf(writer.client.call('workstream.create', { workdir: allowed })), 'ok');
+  for (const [way, name] of Object.entries(WAYS))
+    if (way !== 'workstream.update readable' && !way.startsWith('resumeWs'))
+      assert.equal(await name(daemon, writer, allowed), 'ok', `${way}: an allowed folder`);
   const { workstreams } = await writer.client.call('workstream.list', {});
   const workdirs = await Promise.all(
     workstreams.map(async ({ wsId }) => (await writer.client.call('workstream.get', { wsId })).snapshot.workdir),
@@ -193,6 +211,6 @@ test('no other field of the protocol names a working directory', () => {
   const methods = Object.entries(CONTRACTS).flatMap(([name, { params }]) => (namesOne(params) ? [name] : []));
   const endpoints: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
   const routes = endpoints.flatMap(({ path: route, request }) => (request && namesOne(request) ? [route] : []));
-  assert.deepEqual(methods, ['workstream.create', 'workstream.update']);
-  assert.deepEqual(routes, ['/v1/api/workstreams/new']);
+  assert.deepEqual(methods.sort(), ['workstream.create', 'workstream.import', 'workstream.update']);
+  assert.deepEqual(routes.sort(), ['/v1/api/workstreams/import', '/v1/api/workstreams/new']);
 });
