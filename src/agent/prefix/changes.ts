@@ -22,7 +22,7 @@ export function findChanges(version: string, told: Told, now: Now): Changes | un
     ...dateChange(told, next),
     ...modelChange(told, next),
     ...sandboxChange(told, next),
-    ...toolChanges(told, now),
+    ...toolChanges(told, { current: next.tools, definitions: now.tools }),
     ...instructionChanges(told, now),
   ];
   if (changes.length === 0) return undefined;
@@ -54,11 +54,15 @@ const sandboxChange = (told: Told, next: Told): Change[] =>
       ];
 
 /** The list of tools in the request stays as it was, so the model learns here what its calls do now. */
-function toolChanges(told: Told, now: Now): Change[] {
-  const current = toldBy(now).tools;
+function toolChanges(
+  told: Told,
+  { current, definitions }: { current: Told['tools']; definitions: Now['tools'] },
+): Change[] {
   const gone = Object.keys(told.tools).filter((name) => current[name] === undefined);
   const added = Object.keys(current).filter((name) => told.tools[name] === undefined);
-  const changed = now.tools.filter(({ name }) => told.tools[name] !== undefined && told.tools[name] !== current[name]);
+  const changed = definitions.filter(
+    ({ name }) => told.tools[name] !== undefined && told.tools[name] !== current[name],
+  );
   return [
     ...gone.map((name) => both(`the tool ${name} is no longer available`)),
     ...added.map((name) => ({

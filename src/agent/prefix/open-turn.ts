@@ -4,7 +4,7 @@ import type { Model } from '../providers/model.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { findChanges } from './changes.ts';
 import { createPrefix, type Now, type Prefix } from './prefix.ts';
-import { lookAround } from './settle-trust.ts';
+import { lookAround, type Seen } from './settle-trust.ts';
 
 interface OpenedTurn {
   /** The prefix of the next request, to be stored with the next step; undefined: the stored one remains. */
@@ -15,11 +15,15 @@ interface OpenedTurn {
 
 /**
  * Makes a new prefix where the conversation begins, after a cut, or for another family of models. Otherwise records a message
- * about what has changed since the model was told.
+ * about what has changed since the model was told. `seen`: what was just seen; otherwise it looks.
  */
-export async function openTurn(run: RunContext, model: Pick<Model, 'modelId' | 'family'>): Promise<OpenedTurn> {
+export async function openTurn(
+  run: RunContext,
+  model: Pick<Model, 'modelId' | 'family'>,
+  seen?: Seen,
+): Promise<OpenedTurn> {
   const { path: workdir } = run.settings.workdir;
-  const { sight, undecided } = await lookAround(run);
+  const { sight, undecided } = seen ?? (await lookAround(run));
   const { toolbox, notSandboxed } = run;
   const prefix = run.prefix();
   const now: Now = { sight, workdir, model, tools: toolbox.definitions(), notSandboxed };

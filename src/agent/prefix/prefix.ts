@@ -51,5 +51,14 @@ export const toldBy = ({ sight, model, tools, notSandboxed }: Now): Told => ({
   model: model.modelId,
   notSandboxed: notSandboxed ?? null,
   instructions: Object.fromEntries(sight.instructions.files.map(({ path, digest }) => [path, digest])),
-  tools: Object.fromEntries(tools.map(({ name, parameters }) => [name, digestOf(toCanonicalJson(parameters))])),
+  tools: Object.fromEntries(tools.map(({ name, parameters }) => [name, digestOfTool(parameters)])),
 });
+
+/** Definitions do not change, and every turn compares them. */
+const digests = new WeakMap<ToolDefinition['parameters'], string>();
+
+function digestOfTool(parameters: ToolDefinition['parameters']): string {
+  const digest = digests.get(parameters) ?? digestOf(toCanonicalJson(parameters));
+  digests.set(parameters, digest);
+  return digest;
+}

@@ -38,24 +38,25 @@ export async function findInstructions(
   folders: InstructionFolders,
   agreed: readonly string[],
 ): Promise<FoundInstructions> {
-  const [project, isTrusted, home] = await Promise.all([
-    findProjectFolders(workdir),
+  const [project, isTrusted, ours] = await Promise.all([
+    findProjectFolders(workdir).then((all) => Promise.all(all.map((folder) => readInstructions(folder, NAMES)))),
     trustOf(folders, agreed),
-    realOf(folders.home),
+    realOf(folders.home).then((home) => readInstructions(home, ['AGENTS.md'])),
   ]);
   const found: InstructionFile[] = [];
   const untrusted: InstructionFile[] = [];
   let left = MAX_BYTES;
+  const use = (file: ReadFile) => {
+    const bytes = file.bytes.subarray(0, left);
+    found.unshift(toShown({ ...file, bytes }));
+    left -= bytes.length;
+  };
   // The nearest first, because it is the last to be shortened.
-  for (const folder of project) {
-    const file = await readInstructions(folder, NAMES, left);
-    if (!file) continue;
-    if (isTrusted(folder)) found.unshift(toShown(file));
-    else untrusted.push(toShown(file));
-    if (isTrusted(folder)) left -= file.bytes.length;
+  for (const file of project) {
+    if (file && isTrusted(path.dirname(file.path))) use(file);
+    else if (file) untrusted.push(toShown({ ...file, bytes: file.bytes.subarray(0, left) }));
   }
-  const ours = await readInstructions(home, ['AGENTS.md'], left);
-  if (ours) found.unshift(toShown(ours));
+  if (ours) use(ours);
   return { files: found, untrusted };
 }
 
@@ -76,17 +77,16 @@ interface ReadFile {
   size: number;
 }
 
-async function readInstructions(
-  folder: string,
-  names: readonly string[],
-  maxBytes: number,
-): Promise<ReadFile | undefined> {
-  for (const name of names) {
-    const file = path.join(folder, name);
-    const start = await readFileStart(file, maxBytes);
-    if (start && start.size > 0 && !start.bytes.includes(0)) return { path: file, ...start };
-  }
-  return undefined;
+/** The first of these files that is there and is text. */
+async function readInstructions(folder: string, names: readonly string[]): Promise<ReadFile | undefined> {
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const file = path.join(folder, name);
+      const start = await readFileStart(file, MAX_BYTES);
+      return start && start.size > 0 && !start.bytes.includes(0) ? { path: file, ...start } : undefined;
+    }),
+  );
+  return files.find((file) => file !== undefined);
 }
 
 function toShown({ path: file, bytes, size }: ReadFile): InstructionFile {

@@ -12,14 +12,14 @@ const MAX_LEVELS = 20;
  */
 export async function findProjectFolders(workdir: string): Promise<string[]> {
   const folders = [workdir];
-  for (let folder = workdir; folders.length <= MAX_LEVELS; ) {
-    if (await exists(path.join(folder, '.git'))) return folders;
-    const parent = path.dirname(folder);
-    if (parent === folder) break;
-    folder = parent;
-    folders.push(folder);
+  for (let parent = path.dirname(workdir); folders.length <= MAX_LEVELS && parent !== folders.at(-1); ) {
+    folders.push(parent);
+    parent = path.dirname(parent);
   }
-  return [workdir];
+  // All at once: every run waits for this.
+  const areRoots = await Promise.all(folders.map((folder) => exists(path.join(folder, '.git'))));
+  const root = areRoots.indexOf(true);
+  return root < 0 ? [workdir] : folders.slice(0, root + 1);
 }
 
 const exists = (file: string): Promise<boolean> =>

@@ -4,6 +4,7 @@ import { readAttached } from '../attached-content.ts';
 import type { AssistantMessage } from '../message.ts';
 import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
+import type { Seen } from '../prefix/settle-trust.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import { USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
@@ -22,11 +23,11 @@ export type Generated =
 
 /**
  * Requests one turn from the model, streams it into the log and records the complete answer. Throws BudgetUsedUp if the
- * turn may not be paid.
+ * turn may not be paid. `seen`: what was just seen of the machine.
  */
-export async function generate(run: RunContext): Promise<Generated> {
+export async function generate(run: RunContext, seen?: Seen): Promise<Generated> {
   const model = await until(run.settings.model(), run.signal);
-  const { newPrefix, notes } = await openTurn(run, model);
+  const { newPrefix, notes } = await openTurn(run, model, seen);
   const reserved = await reserveCall(run, model);
   let used: Usage | undefined;
   try {

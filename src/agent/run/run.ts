@@ -117,11 +117,12 @@ async function converse(run: RunContext): Promise<Conclusion> {
     const conclusion = await finishTurn(run, { text: lastWords(run) });
     if (conclusion) return conclusion;
   }
-  if (run.progress.turns === 0) await settleTrust(run);
+  let seen = run.progress.turns === 0 ? await settleTrust(run) : undefined;
   while (!hasNoTurnLeft(run.progress)) {
     run.signal.throwIfAborted();
     await run.settings.workdir.check(); // also after the last calls: their output may come from another folder
-    const turn = await generate(run);
+    const turn = await generate(run, seen);
+    seen = undefined;
     if (turn.kind === 'broken') throw new TurnBroken(turn.error, turn.partial);
     const conclusion = await finishTurn(run, turn);
     if (conclusion) return conclusion;

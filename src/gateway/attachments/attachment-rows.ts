@@ -53,25 +53,23 @@ export const insertConsumed = (added: NewAttachment): Statement => ({
 
 /** Refused when another message has reserved it. */
 export const reserve = (wsId: string, attachmentId: string, runId: string): Statement =>
-  statementOf(
-    build
-      .updateTable('attachments')
-      .set({ status: 'reserved', run_id: runId })
-      .where('ws_id', '=', wsId)
-      .where('attachment_id', '=', attachmentId)
-      .where('status', '=', 'pending'),
-    1,
-  );
+  reserveFrom('pending', { wsId, attachmentId, runId });
 
 /** Reserves an attachment of an earlier message that is sent again. */
 export const reserveAgain = (wsId: string, attachmentId: string, runId: string): Statement =>
+  reserveFrom('consumed', { wsId, attachmentId, runId });
+
+const reserveFrom = (
+  status: 'pending' | 'consumed',
+  { wsId, attachmentId, runId }: { wsId: string; attachmentId: string; runId: string },
+): Statement =>
   statementOf(
     build
       .updateTable('attachments')
       .set({ status: 'reserved', run_id: runId })
       .where('ws_id', '=', wsId)
       .where('attachment_id', '=', attachmentId)
-      .where('status', '=', 'consumed'),
+      .where('status', '=', status),
     1,
   );
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import type { Theme } from '../state/theme.ts';
@@ -68,35 +69,17 @@ export function Rail({ app, desk, overlay }: RailProps) {
             <Icon name="archive" />
             <span>Saved conversations</span>
           </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-current={shown.value === 'schedule' ? 'page' : undefined}
-            onClick={showPanel('schedule')}
-          >
-            <Icon name="clock" />
-            <span>Schedule</span>
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-current={shown.value === 'nodes' ? 'page' : undefined}
+          <PanelButton name="Schedule" icon="clock" isShown={shown.value === 'schedule'} show={showPanel('schedule')} />
+          <PanelButton
+            name="Nodes"
+            icon="node"
+            isShown={shown.value === 'nodes'}
+            show={showPanel('nodes')}
             title={asking === 0 ? undefined : 'Pairing requests need a decision'}
-            onClick={showPanel('nodes')}
           >
-            <Icon name="node" />
-            <span>Nodes</span>
             {asking > 0 && <span class="badge">{asking === 1 ? 'asks' : `${asking} ask`}</span>}
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-current={shown.value === 'usage' ? 'page' : undefined}
-            onClick={showPanel('usage')}
-          >
-            <Icon name="chart" />
-            <span>Usage</span>
-          </button>
+          </PanelButton>
+          <PanelButton name="Usage" icon="chart" isShown={shown.value === 'usage'} show={showPanel('usage')} />
         </div>
         <RailFoot app={app} onShortcuts={show('shortcuts')} />
       </nav>
@@ -157,6 +140,24 @@ function RailFoot({ app, onShortcuts }: { app: App; onShortcuts(): void }) {
     </div>
   );
 }
+
+interface PanelButtonProps {
+  name: string;
+  icon: IconName;
+  isShown: boolean;
+  title?: string | undefined;
+  /** After the name. */
+  children?: ComponentChildren;
+  show(): void;
+}
+
+const PanelButton = ({ name, icon, isShown, title, children, show }: PanelButtonProps) => (
+  <button type="button" class="quiet" aria-current={isShown ? 'page' : undefined} title={title} onClick={show}>
+    <Icon name={icon} />
+    <span>{name}</span>
+    {children}
+  </button>
+);
 
 /** Moves the focus into the drawer when it opens, and back when it closes. */
 function useDrawerFocus(isDrawn: boolean, drawer: HTMLElement | null): void {
