@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { needs } from '../../src/testing/needs.ts';
-import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -72,8 +72,8 @@ test('each tab has its own draft and selected workstream; a new name appears in 
   await second.reload();
   await page.getByRole('heading', { name: 'other', level: 1 }).waitFor();
   await second.getByRole('heading', { name: 'mine', level: 1 }).waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'typed here');
-  assert.equal(await second.getByRole('textbox', { name: 'Message' }).inputValue(), 'typed there');
+  await hasValue(page.getByRole('textbox', { name: 'Message' }), 'typed here');
+  await hasValue(second.getByRole('textbox', { name: 'Message' }), 'typed there');
   await second.getByRole('heading', { name: 'mine', level: 1 }).dblclick();
   await second.getByRole('textbox', { name: 'New name' }).fill('ours');
   await second.keyboard.press('Enter');

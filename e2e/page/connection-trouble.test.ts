@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { needs } from '../../src/testing/needs.ts';
-import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
@@ -12,12 +12,11 @@ import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 const sandboxed = await needs('bubblewrap');
 const { model, daemon } = await openStage();
 
-const LOST = [/ERR_CONNECTION/];
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const disconnected = (page: Page) => page.locator('.banner.warning', { hasText: 'Disconnected. Nothing is lost' });
 
 test('while disconnected a banner counts down, the draft stays, and Try now reconnects at once', async (t) => {
-  const { page } = await visit(t, daemon, { expected: LOST });
+  const { page } = await visit(t, daemon, { losesDaemon: true });
   await openWorkstream(page, 'away');
   await field(page).fill('half a thought');
   await daemon.kill9();
@@ -32,11 +31,11 @@ test('while disconnected a banner counts down, the draft stays, and Try now reco
   if (await tryNow.isVisible()) await tryNow.click();
   await page.locator('.link-open').waitFor();
   await disconnected(page).waitFor({ state: 'detached' });
-  assert.equal(await field(page).inputValue(), 'half a thought');
+  await hasValue(field(page), 'half a thought');
 });
 
 test('a message sent while disconnected is shown as waiting, and survives a reload as a draft', async (t) => {
-  const { page } = await visit(t, daemon, { expected: LOST });
+  const { page } = await visit(t, daemon, { losesDaemon: true });
   await openWorkstream(page, 'waits');
   await daemon.kill9();
   await disconnected(page).waitFor();
@@ -62,7 +61,7 @@ test('when a login ends, the login card appears, and the draft is there after th
   await page.getByLabel('Or paste the link or a token').fill(daemon.token);
   await button(page, 'Log in').click();
   await page.getByRole('heading', { name: 'expired', level: 1 }).waitFor();
-  assert.equal(await field(page).inputValue(), 'half a thought');
+  await hasValue(field(page), 'half a thought');
 });
 
 test('the page says when the daemon cannot save and when it can again; after an update it offers a reload', async (t) => {
@@ -111,7 +110,7 @@ async function storedBlocks(wsId: string): Promise<string[]> {
 }
 
 test('repeated kills during a stream: the text on the screen stays, and nothing is lost or duplicated', async (t) => {
-  const { page } = await visit(t, daemon, { expected: LOST });
+  const { page } = await visit(t, daemon, { losesDaemon: true });
   const wsId = await openWorkstream(page, 'kills');
   for (const round of [1, 2, 3]) {
     const words = Array.from({ length: 40 * round }, (_, index) => `r${round}w${index} `);
@@ -141,7 +140,7 @@ test('repeated kills during a stream: the text on the screen stays, and nothing 
 });
 
 test('killed while a command prints: its output appears once, and the page equals a new one', sandboxed, async (t) => {
-  const { page, openTab } = await visit(t, daemon, { expected: LOST });
+  const { page, openTab } = await visit(t, daemon, { losesDaemon: true });
   await openWorkstream(page, 'prints');
   const command = 'for i in 1 2 3; do echo line $i; done; [ -e printed ] || { touch printed; sleep 60; }';
   model.when('print', callTools({ name: 'bash', arguments: { command } }), say('Printed.'));

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -220,7 +220,7 @@ test('the page stays usable with a line of one megabyte, printed by a command or
   await send(page, 'line please');
   await page.locator('.answer', { hasText: 'the end of it' }).waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('still here');
-  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'still here');
+  await hasValue(page.getByRole('textbox', { name: 'Message' }), 'still here');
 });
 
 test('a long output can be read page by page, searched and saved', async (t) => {

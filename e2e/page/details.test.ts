@@ -111,7 +111,7 @@ test('Escape goes one step back from "Always allow" and "Deny", without stopping
 
 test('/clear resets the title and the token count, even after a reload and a restart', async (t) => {
   await using own = await startDaemon({ model: model.url });
-  const { page } = await visit(t, own, { expected: [/ERR_CONNECTION|WebSocket|Failed to load/] });
+  const { page } = await visit(t, own, { losesDaemon: true });
   model.when('a title of its own', say('Yes.'));
   const isNamed = (name: string) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
   await isNamed('main');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -33,7 +33,7 @@ test('model and effort are chosen next to the message field, with names and wind
   await picker.selectOption('careful');
   await page.getByLabel('Effort').selectOption('high');
   await other.waitForFunction(() => document.querySelector<HTMLSelectElement>('[aria-label=Effort]')?.value === 'high');
-  assert.equal(await other.getByLabel('Model', { exact: true }).inputValue(), 'careful');
+  await hasValue(other.getByLabel('Model', { exact: true }), 'careful');
   model.when('hello', say('Carefully.'));
   await send(page, 'hello');
   await page.locator('.answer', { hasText: 'Carefully.' }).waitFor();
@@ -61,5 +61,5 @@ test('a model that the daemon no longer knows leaves the choice as it was', asyn
     select.dispatchEvent(new Event('change', { bubbles: true }));
   });
   await page.locator('.composer .problem', { hasText: 'gone' }).waitFor();
-  assert.equal(await picker.inputValue(), before);
+  await hasValue(picker, before);
 });

@@ -210,7 +210,7 @@ test('after a restart the daemon knows its nodes, and the page updates automatic
   await pairStranger(t, daemon, { nodeId: 'survivor', displayName: 'survivor' });
   const asking = await openStranger(t, daemon, 'lost');
   await asking.ask({ displayName: 'lost' });
-  const { page } = await visit(t, daemon, { expected: [/WebSocket connection|ERR_CONNECTION_REFUSED/] });
+  const { page } = await visit(t, daemon, { losesDaemon: true });
   await openNodes(page);
   await button(page, 'Approve lost').waitFor();
   asking.close();

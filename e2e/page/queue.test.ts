@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say, stall } from '../support/model/scripted-steps.ts';
 
@@ -22,7 +22,7 @@ test('messages wait visibly in all open pages, and can be edited, moved and take
 
   await items.nth(2).getByRole('button', { name: 'Take back' }).click();
   await items.nth(2).waitFor({ state: 'detached' });
-  assert.equal(await other.getByRole('textbox', { name: 'Message', exact: true }).inputValue(), 'never');
+  await hasValue(other.getByRole('textbox', { name: 'Message', exact: true }), 'never');
   await items.nth(1).getByRole('button', { name: 'Edit waiting message' }).focus();
   await other.keyboard.press('Enter');
   await other.getByLabel('Edited message').fill('third');

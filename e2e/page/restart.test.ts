@@ -17,7 +17,7 @@ const contentOf = (name: string) => readFile(workFile(name), 'utf8').catch(() =>
 
 /** A page that loses its daemon: the browser logs every attempt to reconnect. */
 async function visitForKill(t: TestContext, name: string) {
-  const { page } = await visit(t, daemon, { expected: [/ERR_CONNECTION/] });
+  const { page } = await visit(t, daemon, { losesDaemon: true });
   await openWorkstream(page, name);
   return page;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { COMMANDS, isCommandName, usageOf } from '../../protocol/commands.ts';
-import { openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -39,12 +39,12 @@ test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape cl
   await page.getByRole('heading', { name: 'by command', level: 1 }).waitFor();
   await field(page).fill('/h');
   await page.keyboard.press('Enter');
-  assert.equal(await field(page).inputValue(), '/help', 'the first Enter takes the suggestion and sends nothing');
+  await hasValue(field(page), '/help');
   await page.keyboard.press('Enter');
   await page.locator('.note', { hasText: '/resume NAME' }).waitFor();
   await field(page).fill('/n');
   await page.getByRole('option', { name: '/new' }).click();
-  assert.equal(await field(page).inputValue(), '/new');
+  await hasValue(field(page), '/new');
   await page.waitForFunction(() => document.activeElement?.id === 'message');
 });
 
@@ -65,12 +65,12 @@ test('a command entered before the previous one is answered is sent after it', a
   await send(page, '/name quick fingers');
   await page.getByRole('heading', { name: 'quick fingers', level: 1 }).waitFor();
   await send(page, '/help');
-  assert.equal(await field(page).inputValue(), '/help');
+  await hasValue(field(page), '/help');
   const held = hold;
   hold = undefined;
   for (const pass of held) pass();
   await page.locator('.note', { hasText: '/resume NAME' }).waitFor();
-  assert.equal(await field(page).inputValue(), '');
+  await hasValue(field(page), '');
 });
 
 test('arguments are suggested: models for /model, saved conversations for /resume', async (t) => {
@@ -86,7 +86,7 @@ test('arguments are suggested: models for /model, saved conversations for /resum
   await field(page).fill('/resume garden');
   await page.getByRole('option', { name: 'kitchen garden' }).waitFor();
   await page.keyboard.press('Enter');
-  assert.equal(await field(page).inputValue(), '/resume kitchen garden');
+  await hasValue(field(page), '/resume kitchen garden');
   await page.keyboard.press('Enter');
   await page.locator('.answer', { hasText: 'parsley' }).waitFor();
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -20,10 +20,10 @@ test('a new workstream starts empty, and each workstream keeps its draft and its
   await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
   await openWorkstream(page, 'two');
   await page.locator('.welcome').waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '');
+  await hasValue(page.getByRole('textbox', { name: 'Message' }), '');
   await page.getByRole('tab', { name: 'one' }).click();
   await page.locator('.answer', { hasText: 'first things' }).waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'half a thought');
+  await hasValue(page.getByRole('textbox', { name: 'Message' }), 'half a thought');
 });
 
 test('if a workstream cannot be created, the page says why and keeps the input', async (t) => {
@@ -32,7 +32,7 @@ test('if a workstream cannot be created, the page says why and keeps the input',
   await page.getByRole('textbox', { name: 'Working directory' }).fill('/no/such/folder');
   await button(page, 'Create').click();
   await page.locator('dialog .problem', { hasText: '/no/such/folder' }).waitFor();
-  assert.equal(await page.getByRole('textbox', { name: 'Working directory' }).inputValue(), '/no/such/folder');
+  await hasValue(page.getByRole('textbox', { name: 'Working directory' }), '/no/such/folder');
   await page.keyboard.press('Escape');
   await page.locator('dialog').waitFor({ state: 'detached' });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import { installedChromium } from './chromium.ts';
 
@@ -9,6 +9,8 @@ interface VisitOptions {
   loggedIn?: boolean;
   /** Messages that the browser's console may contain. */
   expected?: readonly RegExp[];
+  /** The daemon is stopped or killed during the test: the browser's console then reports each failed attempt to connect. */
+  losesDaemon?: boolean;
   phone?: boolean;
   /** Scrollbars that take up space, as on most desktops. Default: none. */
   scrollbars?: boolean;
@@ -27,7 +29,8 @@ export interface Visit {
  * policy), a script threw, or a request went to any other host than the daemon.
  */
 export async function visit(t: TestContext, daemon: DaemonUnderTest, options: VisitOptions = {}): Promise<Visit> {
-  const { loggedIn = true, expected = [], phone = false, scrollbars = false } = options;
+  const { loggedIn = true, phone = false, scrollbars = false, losesDaemon = false } = options;
+  const expected = [...(options.expected ?? []), ...(losesDaemon ? LOST : [])];
   const context = await (await launched({ scrollbars })).newContext(
     phone ? PHONE : { viewport: { width: 1100, height: 760 } },
   );
@@ -77,6 +80,18 @@ export async function send(page: Page, message: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).press('Enter');
 }
 
+/** Waits until the field contains exactly this text. */
+export async function hasValue(field: Locator, text: string): Promise<void> {
+  const element = await field.elementHandle();
+  await field
+    .page()
+    .waitForFunction(([shown, wanted]) => shown !== null && 'value' in shown && shown.value === wanted, [
+      element,
+      text,
+    ] as const)
+    .catch(async () => assert.equal(await field.inputValue(), text));
+}
+
 /** The visible texts of the conversation's blocks, once all of them have been drawn. */
 export async function blocksOf(page: Page): Promise<string[]> {
   const texts = await page.evaluate(async () => {
@@ -101,6 +116,8 @@ export const state = (page: Page, name: string) => page.locator(`.state-word.${n
 /** The button with exactly this name. */
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
+/** Depending on the moment, the same loss has different names. */
+const LOST = [/WebSocket connection/, /net::ERR_(CONNECTION|SOCKET|EMPTY_RESPONSE|INCOMPLETE)/];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 const FLAGS = [
   '--no-sandbox',
