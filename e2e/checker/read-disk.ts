@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { unpack } from '../../src/gateway/store/compaction/packed-body.ts';
 import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
 
@@ -31,7 +32,11 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
     wsId,
     messageCount: Number(row?.message_count),
     runEpoch: Number(row?.run_epoch),
-    events: events.map(({ offset, body_json }) => ({ offset: Number(offset), event: JSON.parse(String(body_json)) })),
+    events: events.flatMap(({ offset, body_json }) => {
+      const packed = unpack(String(body_json));
+      const first = Number(offset) - packed.length + 1;
+      return packed.map((json, index) => ({ offset: first + index, event: JSON.parse(json) }));
+    }),
     messages: messages.map(({ seq, run_id, body_json }) => ({
       seq: Number(seq),
       runId: run_id === null ? null : String(run_id),

@@ -1,6 +1,7 @@
 import { removeOldOutputs } from '../agent/process/output-files.ts';
 import type { Clock } from '../clock.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { createCompaction } from '../gateway/store/compaction/compaction.ts';
 import { createRetention } from '../gateway/store/retention.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
@@ -46,6 +47,7 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     logins: auth.sessions,
     tokens: auth.tokens,
     retention,
+    compaction: createCompaction({ store, clock, log }),
     bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
     alive: { run: stayAlive },

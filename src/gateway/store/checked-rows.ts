@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { unpack } from './compaction/packed-body.ts';
 import { DELETED } from './deletion.ts';
 import type { LogHeads } from './log-heads.ts';
 import { DamagedRow, isIntactEvent, isIntactMessage } from './row-checksum.ts';
@@ -14,6 +15,16 @@ export interface CheckedRows {
   newestEvent(wsId: string, type: StreamEvent['type']): number;
   /** See `Store.readMessages`. */
   messages(wsId: string, range: MessageRange): StoredRow[];
+  /** See `SqliteStore.readEventRows`. */
+  eventRows(wsId: string, after: number, limit: number): EventRow[];
+}
+
+/** A row of a log as it is stored: one event, or several adjacent ones (`unpack`). */
+export interface EventRow {
+  /** Of its last event. */
+  offset: number;
+  body: string;
+  createdMs: number;
 }
 
 interface CheckedRowsDeps {
@@ -27,6 +38,7 @@ export const createCheckedRows = (deps: CheckedRowsDeps): CheckedRows => ({
   events: (wsId, after, limit) => readEvents(deps, { wsId, after, limit }),
   newestEvent: (wsId, type) => findNewestEvent(deps, { wsId, type }),
   messages: (wsId, range) => readMessages(deps, { wsId, ...range }),
+  eventRows: (wsId, after, limit) => readEventRows(deps, { wsId, after, limit }),
 });
 
 function readEvents(
@@ -34,7 +46,7 @@ function readEvents(
   { wsId, after, limit }: { wsId: string; after: number; limit: number },
 ): StoredEvent[] {
   const { first, last } = deps.heads.bounds(wsId);
-  const place: Place = { next: Math.max(after + 1, first), rowsLeft: limit };
+  const place: Place = { next: Math.max(after + 1, first), rowsLeft: limit, eventsLeft: limit };
   const lost = (from: number, through: number) => placeholder(deps, { wsId, from, through });
   const rows = readable(deps.connection.iterateStored(READ_EVENTS, [wsId, after, limit]), deps);
   const page = [...withoutHoles(rows, place, lost)];
@@ -50,6 +62,8 @@ interface Place {
   next: number;
   /** Above 0 when there were fewer rows than the limit. */
   rowsLeft: number;
+  /** A row can have several events. */
+  eventsLeft: number;
 }
 
 function* withoutHoles(
@@ -62,14 +76,19 @@ function* withoutHoles(
     place.rowsLeft -= 1;
     const offset = Number(row.offset);
     if (offset < place.next || !isIntactEvent(row)) continue;
-    if (offset > place.next) yield* lost(place.next, offset - 1);
-    const json = String(row.body_json);
-    yield { offset, json };
-    place.next = offset + 1;
-    chars += json.length;
-    if (chars < MAX_READ_CHARS) continue;
-    place.rowsLeft = 0;
-    return;
+    const events = unpack(String(row.body_json));
+    const first = offset - events.length + 1;
+    if (first > place.next) yield* lost(place.next, first - 1);
+    place.next = Math.max(place.next, first);
+    for (const json of events.slice(place.next - first)) {
+      yield { offset: place.next, json };
+      place.next += 1;
+      place.eventsLeft -= 1;
+      chars += json.length;
+      if (place.eventsLeft > 0 && chars < MAX_READ_CHARS) continue;
+      place.rowsLeft = 0;
+      return;
+    }
   }
 }
 
@@ -78,8 +97,10 @@ function findNewestEvent(deps: CheckedRowsDeps, { wsId, type }: { wsId: string; 
   let next = last;
   for (const row of readable(deps.connection.iterateStored(READ_EVENTS_BACK, [wsId]), deps)) {
     if (Number(row.offset) !== next || !isIntactEvent(row)) break;
-    if (JSON.parse(String(row.body_json)).type === type) return next;
-    next -= 1;
+    const events = unpack(String(row.body_json));
+    const found = events.findLastIndex((json) => JSON.parse(json).type === type);
+    if (found >= 0) return next - (events.length - 1 - found);
+    next -= events.length;
   }
   if (next < first) return 0;
   return placeholder(deps, { wsId, from: next, through: next })[0]?.offset ?? 0;
@@ -105,6 +126,19 @@ function readMessages(
     rows.push(intact.get(seq) ?? { seq, createdMs: rows.at(-1)?.createdMs ?? 0, runId: null, json: undefined });
   }
   return rows;
+}
+
+/** Without damaged rows. */
+function readEventRows(
+  deps: CheckedRowsDeps,
+  { wsId, after, limit }: { wsId: string; after: number; limit: number },
+): EventRow[] {
+  const found: EventRow[] = [];
+  for (const row of readable(deps.connection.iterateStored(READ_EVENTS, [wsId, after, limit]), deps)) {
+    if (!isIntactEvent(row)) continue;
+    found.push({ offset: Number(row.offset), body: String(row.body_json), createdMs: Number(row.created_ms) });
+  }
+  return found;
 }
 
 type Rows = Iterable<Record<string, unknown>>;

@@ -7,12 +7,15 @@ export type Delta = StreamEventOf<'content'> | StreamEventOf<'reasoning'> | Stre
 export function mergeDeltas(older: Delta, newer: Delta, maxLength = 32_768): Delta | undefined {
   const length = textOf(older).length + textOf(newer).length;
   if (older.type !== newer.type || callOf(older) !== callOf(newer) || length > maxLength) return undefined;
-  return older.type === 'tool_output_chunk'
-    ? { ...older, chunk: older.chunk + textOf(newer) }
-    : { ...older, text: older.text + textOf(newer) };
+  return withText(older, textOf(older) + textOf(newer));
 }
 
-const textOf = (delta: Delta): string => (delta.type === 'tool_output_chunk' ? delta.chunk : delta.text);
+export const textOf = (delta: Delta): string => (delta.type === 'tool_output_chunk' ? delta.chunk : delta.text);
+
+/** The same delta with another text. */
+export const withText = (delta: Delta, text: string): Delta =>
+  delta.type === 'tool_output_chunk' ? { ...delta, chunk: text } : { ...delta, text };
+
 const callOf = (delta: Delta): string | undefined => (delta.type === 'tool_output_chunk' ? delta.call_id : undefined);
 
 export function isDelta(event: StreamEvent): event is Delta {

@@ -3,7 +3,7 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { once } from '../../timing/once.ts';
-import { type CheckedRows, createCheckedRows } from './checked-rows.ts';
+import { type CheckedRows, createCheckedRows, type EventRow } from './checked-rows.ts';
 import { createGroupWriter } from './group-writer.ts';
 import { createLogHeads, type LogHeads } from './log-heads.ts';
 import { migrate } from './schema/migrations.ts';
@@ -43,6 +43,8 @@ export interface SqliteStore extends Store, AsyncDisposable {
    * log.
    */
   dropPrefix(wsId: string, through: number): Promise<void>;
+  /** The intact rows of a log as they are stored, for its compaction; everything else reads events. */
+  readEventRows(wsId: string, after: number, limit: number): Promise<EventRow[]>;
 }
 
 export interface SqliteStoreOptions {
@@ -147,6 +149,7 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
     findNewestEvent: async (...event: Parameters<Store['findNewestEvent']>) =>
       reading(() => rows.newestEvent(...event)),
     readMessages: async (...range: Parameters<Store['readMessages']>) => reading(() => rows.messages(...range)),
+    readEventRows: async (...page: Parameters<SqliteStore['readEventRows']>) => reading(() => rows.eventRows(...page)),
     async markAlive(nowMs: number): Promise<void> {
       const alive: Statement = { sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] };
       await queue.commit({ statements: [alive, ...heads.takeUnsaved(MAX_HEADS)] });

@@ -74,6 +74,21 @@ test('every commit that had resolved when the process was killed is stored', asy
   );
 });
 
+test('a process that is killed while it packs events leaves each of them once', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const resolved = await killInMidRun(path, 'crash-compactor.ts', 400);
+  await using store = await tempStore({ path });
+  const { last } = store.bounds('a');
+  const events = await store.readEvents('a', 0, last);
+  const rows = await store.db.selectFrom('events').select('offset').execute();
+  assert.ok(last >= resolved && rows.length < last / 2, `resolved ${resolved}, found ${last} in ${rows.length} rows`);
+  assert.deepEqual(
+    events.map(({ offset, json }) => [offset, JSON.parse(json).text]),
+    Array.from({ length: last }, (_, index) => [index + 1, (index + 1) % 7 === 0 ? undefined : `${index + 1} `]),
+  );
+});
+
 test('the files are readable by their owner only', async () => {
   using dir = tempDir();
   await using store = await tempStore({ path: join(dir.path, 'headgate.db') });
@@ -163,13 +178,13 @@ function garble(path: string, from: number): void {
   writeFileSync(path, content.fill(0xff, from));
 }
 
-async function killInMidRun(path: string): Promise<number> {
-  const script = fileURLToPath(new URL('./fixtures/crash-writer.ts', import.meta.url));
+async function killInMidRun(path: string, fixture = 'crash-writer.ts', commits = 50): Promise<number> {
+  const script = fileURLToPath(new URL(`./fixtures/${fixture}`, import.meta.url));
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (data: Buffer) => {
     printed += data.toString();
-    if (printed.split('\n').length > 50) child.kill('SIGKILL');
+    if (printed.split('\n').length > commits) child.kill('SIGKILL');
   });
   await once(child, 'close');
   return Number(printed.trimEnd().split('\n').at(-1));

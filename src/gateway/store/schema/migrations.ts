@@ -9,6 +9,7 @@ import {
   apiTokens,
   attachments,
   checksums,
+  compaction,
   cron,
   cuts,
   journaledDeciders,
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 20, statements: usage },
   { version: 21, statements: prefixes },
   { version: 22, statements: budgets },
+  { version: 23, statements: compaction },
 ];
 
 /**

@@ -117,10 +117,14 @@ export interface CutTable {
   checksum: number;
 }
 
-/** Primary key (ws_id, offset); offset has no gaps after the log's first one. */
+/**
+ * Primary key (ws_id, offset). Offsets have no gaps after the log's first one, but a packed row stands for several events
+ * and has the offset of the last one (decision 53).
+ */
 export interface EventTable {
   ws_id: string;
   offset: number;
+  /** An event, or a `PackedBody`. */
   body_json: string;
   created_ms: number;
   /** The `eventChecksum` of the row. */
@@ -133,6 +137,8 @@ export interface LogHeadTable {
   first: number;
   /** A lower bound; updated from time to time and at an orderly stop. */
   last: number;
+  /** The log is compacted up to this offset. */
+  compacted: number;
 }
 
 /** An event that is kept as long as the messages. Primary key (ws_id, after_seq, offset). */

@@ -263,3 +263,6 @@ export const prefixes: readonly string[] = [
     primary key (ws_id, folder)
   )`,
 ];
+
+/** Schema version 23: logs are compacted. Older builds would show a packed row as an event. */
+export const compaction: readonly string[] = ['alter table log_heads add column compacted bigint not null default 0'];

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { StreamEvent } from '../../../../protocol/stream-events.ts';
+import { tempDir, tempStore } from '../../../testing/temp-store.ts';
+import { insertWorkstream, toWorkstreamRow } from '../../workstreams/workstream-rows.ts';
+import type { SqliteStore } from '../sqlite-store.ts';
+import type { StoredEvent } from '../store.ts';
+import { compactStep } from './compact-log.ts';
+import { isPacked } from './packed-body.ts';
+
+const content = (text: string): StreamEvent => ({ type: 'content', text });
+const reasoning = (text: string): StreamEvent => ({ type: 'reasoning', text });
+const chunk = (call_id: string, text: string): StreamEvent => ({ type: 'tool_output_chunk', call_id, chunk: text });
+const info = (message: string): StreamEvent => ({ type: 'info', message });
+const TURN: readonly StreamEvent[] = [
+  info('1'),
+  reasoning('2'),
+  reasoning('3'),
+  content('4'),
+  content('5'),
+  content('6'),
+  info('7'),
+  chunk('a', '8'),
+  chunk('b', '9'),
+  info('10'),
+];
+
+test('what follows each cursor of 1 000 logs is the same before and after compaction, in pages of any size', async () => {
+  await using store = await tempStore();
+  let logs = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyEvent(), { minLength: 1, maxLength: 24 }), fc.nat(24), async (events, running) => {
+      logs += 1;
+      const wsId = `log ${logs}`;
+      await append(store, wsId, events);
+      const before = await everyRest(store, wsId);
+      await compact(store, wsId, Math.max(1, events.length - running));
+      assert.deepEqual(await everyRest(store, wsId), before);
+      await append(store, wsId, [content('later')]);
+      assert.deepEqual(await store.readEvents(wsId, events.length, 9), [stored(events.length + 1, content('later'))]);
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.deepEqual(store.health(), { status: 'ok' });
+});
+
+test('the deltas of a message become one row, and everything else stays', async () => {
+  await using store = await tempStore();
+  await append(store, 'a', TURN);
+  await compact(store, 'a', 10);
+  assert.deepEqual(await rowsOf(store), ['1', '6 packed', '7', '9 packed', '10']);
+});
+
+test('an event of a packed row is found from the end of the log', async () => {
+  await using store = await tempStore();
+  await append(store, 'a', TURN);
+  await compact(store, 'a', 10);
+  const found = ['content', 'reasoning', 'tool_output_chunk', 'info', 'status'] as const;
+  assert.deepEqual(await Promise.all(found.map((type) => store.findNewestEvent('a', type))), [6, 3, 9, 10, 0]);
+});
+
+test('an answer of more pieces than a step becomes few rows, and a text that goes on is not torn', async () => {
+  await using store = await tempStore();
+  const before = Array.from({ length: 300 }, (_, n) => info(`${n}`));
+  const long = Array.from({ length: 1_300 }, (_, n) => content(`piece ${n}`));
+  await append(store, 'a', [...before, ...long, info('end')]);
+  const all = await store.readEvents('a', 0, 2_000);
+  await compact(store, 'a', 1_601);
+  assert.deepEqual((await rowsOf(store)).slice(300), ['812 packed', '1324 packed', '1600 packed', '1601']);
+  assert.deepEqual(await store.readEvents('a', 0, 2_000), all);
+});
+
+test('a step that was already taken by another is refused, and nothing is packed twice', async () => {
+  await using store = await tempStore();
+  await append(store, 'a', TURN);
+  const all = await store.readEvents('a', 0, 20);
+  const step = { wsId: 'a', after: 0, through: 10 };
+  const [one, other] = await Promise.allSettled([compactStep(store, step), compactStep(store, step)]);
+  assert.deepEqual([one.status, other.status], ['fulfilled', 'rejected']);
+  await compact(store, 'a', 10);
+  assert.deepEqual(await store.readEvents('a', 0, 20), all);
+});
+
+test('the beginning of a log can be removed within a packed row', async () => {
+  await using store = await tempStore();
+  await append(store, 'a', TURN);
+  await compact(store, 'a', 10);
+  await store.dropPrefix('a', 4);
+  assert.deepEqual(
+    [store.bounds('a'), (await store.readEvents('a', 0, 2)).map(({ offset }) => offset)],
+    [{ first: 5, last: 10 }, [5, 6]],
+  );
+});
+
+/** The packed row has offset 6 and holds 2 to 6. */
+test('damage to a packed row is shown in place of its events, and the rest of the log stays readable', async (t) => {
+  const before = ['1'];
+  const after = ['7', '8', '9', '10'];
+  for (const change of [
+    `update events set body_json = replace(body_json, '456', '457') where "offset" = 6`,
+    `update events set body_json = replace(body_json, 'BBB', 'BBC') where "offset" = 6`,
+    'update events set checksum = checksum + 1 where "offset" = 6',
+    'delete from events where "offset" = 6',
+  ]) {
+    const store = await compactedThen(t, change);
+    assert.deepEqual(await offsetsOf(store, 0), [...before, '6 !', ...after], change);
+    assert.deepEqual(await offsetsOf(store, 4), ['6 !', ...after], change);
+    assert.equal(store.health().status, 'degraded');
+  }
+});
+
+test('a log whose packed end is damaged does not use its offsets again', async (t) => {
+  const store = await compactedThen(t, 'delete from events where "offset" >= 6');
+  assert.equal(await store.commit({ events: { wsId: 'a', events: [info('11')] } }), 11);
+  assert.deepEqual(await offsetsOf(store, 0), ['1', '10 !', '11']);
+});
+
+test('damaged deltas are left as they are', async (t) => {
+  const store = await storeAfter(t, async () => undefined, 'update events set created_ms = 2 where "offset" = 4');
+  await compact(store, 'a', 10);
+  assert.deepEqual(await offsetsOf(store, 0), ['1', '2', '3', '4 !', '5', '6', '7', '8', '9', '10']);
+  assert.deepEqual(await rowsOf(store), ['1', '3 packed', '4', '6 packed', '7', '9 packed', '10']);
+});
+
+function anyEvent(): fc.Arbitrary<StreamEvent> {
+  const text = fc.oneof(
+    fc.string({ maxLength: 5 }),
+    fc.string({ unit: 'binary', maxLength: 3 }),
+    fc.constant('\ud83d'),
+  );
+  return fc.oneof(
+    { weight: 6, arbitrary: text.map(content) },
+    { weight: 3, arbitrary: text.map(reasoning) },
+    { weight: 3, arbitrary: fc.tuple(fc.constantFrom('a', 'b'), text).map(([id, piece]) => chunk(id, piece)) },
+    { weight: 2, arbitrary: text.map(info) },
+  );
+}
+
+/** One row for each event: deltas of a unit with statements are not merged. */
+const append = (store: SqliteStore, wsId: string, events: readonly StreamEvent[]): Promise<number> =>
+  store.commit({
+    statements: [{ sql: "delete from meta where key = 'nothing'", parameters: [] }],
+    events: { wsId, events },
+  });
+
+async function compact(store: SqliteStore, wsId: string, through: number): Promise<void> {
+  for (let after = 0; after < through; ) after = await compactStep(store, { wsId, after, through });
+}
+
+/** What a reader gets after each cursor, in pages of one, of three, and at once. */
+async function everyRest(store: SqliteStore, wsId: string): Promise<StoredEvent[][]> {
+  const { last } = store.bounds(wsId);
+  const rests: StoredEvent[][] = [];
+  for (const limit of [1, 3, 100]) {
+    for (let after = 0; after <= last; after += 1) rests.push(await store.readEvents(wsId, after, limit));
+  }
+  return rests;
+}
+
+const stored = (offset: number, event: StreamEvent): StoredEvent => ({ offset, json: JSON.stringify(event) });
+
+async function rowsOf(store: SqliteStore): Promise<string[]> {
+  const rows = await store.db.selectFrom('events').selectAll().where('ws_id', '=', 'a').orderBy('offset').execute();
+  return rows.map(({ offset, body_json }) => `${offset}${isPacked(body_json) ? ' packed' : ''}`);
+}
+
+async function offsetsOf(store: SqliteStore, after: number): Promise<string[]> {
+  const events = await store.readEvents('a', after, 100);
+  return events.map(({ offset, isDamaged }) => `${offset}${isDamaged ? ' !' : ''}`);
+}
+
+const compactedThen = (t: TestContext, sql: string) => storeAfter(t, (store) => compact(store, 'a', 10), sql);
+
+/** A log, changed by `work`, then by `sql` outside the store, and opened again. */
+async function storeAfter(
+  t: TestContext,
+  work: (store: SqliteStore) => Promise<void>,
+  sql: string,
+): Promise<SqliteStore> {
+  const dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const whole = await tempStore({ path });
+  await whole.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: 'a', workdir: '/', nowMs: 1 }))] });
+  await append(whole, 'a', TURN);
+  await work(whole);
+  await whole.close();
+  using database = new DatabaseSync(path);
+  database.exec(sql);
+  const store = await tempStore({ path });
+  t.after(async () => {
+    await store.close();
+    dir[Symbol.dispose]();
+  });
+  return store;
+}

@@ -1,0 +1,137 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../../clock.ts';
+import type { Log } from '../../../log.ts';
+import type { SqliteStore } from '../sqlite-store.ts';
+import { type StoredEvent, UnitRefused } from '../store.ts';
+import { type CompactedStore, compactStep } from './compact-log.ts';
+
+/** Packs the deltas of ended runs into few rows, in the background and in small steps (decision 53). */
+export interface Compaction {
+  /** Compacts the logs of earlier daemons, and each log after a run has ended, until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface CompactionDeps {
+  store: CompactedStore & Pick<SqliteStore, 'db' | 'bounds' | 'onCommitted'>;
+  clock: Pick<Clock, 'sleep'>;
+  log: Log;
+}
+
+/** How long earlier logs wait after a start, an ended run for others that end with it, and everything for a disk that is full. */
+const WAIT_MS = { start: 10_000, run: 1_000, disk: 30_000 };
+/** The pause between two steps, and while runs write. */
+const PAUSE_MS = { idle: 20, busy: 200 };
+
+export const createCompaction = (deps: CompactionDeps): Compaction => ({
+  run: (signal) => new Compactor(deps, signal).run(),
+});
+
+class Compactor {
+  readonly #deps: CompactionDeps;
+  readonly #signal: AbortSignal;
+  /** Where the newest run of a log ended. */
+  readonly #ended = new Map<string, number>();
+  #wake = Promise.withResolvers<void>();
+  #hasWrites = false;
+
+  constructor(deps: CompactionDeps, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+    deps.store.onCommitted((appended) => this.#note(appended));
+    signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
+  }
+
+  async run(): Promise<void> {
+    await Promise.all([this.#compactEarlier(), this.#compactEnded()]);
+  }
+
+  #note(appended: ReadonlyMap<string, readonly StoredEvent[]>): void {
+    if (appended.size > 0) this.#hasWrites = true;
+    for (const [wsId, events] of appended) {
+      const end = events.findLast(({ json }) => endsRun(json));
+      if (!end) continue;
+      this.#ended.set(wsId, end.offset);
+      this.#wake.resolve();
+    }
+  }
+
+  async #compactEnded(): Promise<void> {
+    for (;;) {
+      await this.#wake.promise;
+      if (!(await this.#slept(WAIT_MS.run))) return;
+      this.#wake = Promise.withResolvers();
+      for (const [wsId, through] of this.#ended) {
+        this.#ended.delete(wsId);
+        await this.#compact(wsId, through);
+        if (this.#signal.aborted) return;
+      }
+    }
+  }
+
+  async #compactEarlier(): Promise<void> {
+    if (!(await this.#slept(WAIT_MS.start))) return;
+    const { db, bounds } = this.#deps.store;
+    for (let wsId = await this.#nextLog(''); wsId !== undefined; wsId = await this.#nextLog(wsId)) {
+      const unfinished = await db
+        .selectFrom('runs')
+        .select('run_id')
+        .where('ws_id', '=', wsId)
+        .where('status', 'in', ['queued', 'running'])
+        .limit(1)
+        .executeTakeFirst();
+      if (!unfinished) await this.#compact(wsId, bounds(wsId).last); // otherwise at the end of the run
+      if (this.#signal.aborted) return;
+      await nextTurn(); // a step that finds nothing does not pause
+    }
+  }
+
+  /** Each step is one lookup at the end of an index range. */
+  async #nextLog(after: string): Promise<string | undefined> {
+    const found = await this.#deps.store.db
+      .selectFrom('events')
+      .select('ws_id')
+      .where('ws_id', '>', after)
+      .orderBy('ws_id')
+      .limit(1)
+      .executeTakeFirst();
+    return found?.ws_id;
+  }
+
+  /** Never rejects: what could not be compacted is compacted after the next run or the next start. */
+  async #compact(wsId: string, through: number): Promise<void> {
+    try {
+      let after = await this.#compactedOf(wsId);
+      while (after < through && !this.#signal.aborted) {
+        after = await compactStep(this.#deps.store, { wsId, after, through });
+        await this.#pause();
+      }
+    } catch (err) {
+      if (err instanceof UnitRefused) return; // its old events or the whole log were removed meanwhile
+      this.#deps.log.warn({ err, wsId }, 'a log could not be compacted');
+      await this.#slept(WAIT_MS.disk);
+    }
+  }
+
+  async #compactedOf(wsId: string): Promise<number> {
+    const row = await this.#deps.store.db
+      .selectFrom('log_heads')
+      .select('compacted')
+      .where('ws_id', '=', wsId)
+      .executeTakeFirst();
+    return row?.compacted ?? 0;
+  }
+
+  async #pause(): Promise<void> {
+    this.#hasWrites = false;
+    if ((await this.#slept(PAUSE_MS.idle)) && this.#hasWrites) await this.#slept(PAUSE_MS.busy);
+  }
+
+  /** False when the signal aborted. */
+  async #slept(ms: number): Promise<boolean> {
+    await this.#deps.clock.sleep(ms, this.#signal).catch(() => undefined); // aborted
+    return !this.#signal.aborted;
+  }
+}
+
+/** The state after a run has the run's outcome. */
+const endsRun = (json: string): boolean => json.startsWith('{"type":"ws_state"') && json.includes('"run":{');
