@@ -3,13 +3,21 @@ import { test } from 'node:test';
 import { check, RULES } from './check.ts';
 import { CUT_DEFECTS } from './defects/cuts.ts';
 import { DEED_DEFECTS } from './defects/deeds.ts';
+import { PACKED_DEFECTS } from './defects/packed.ts';
 import { PROJECTION_DEFECTS } from './defects/projections.ts';
 import { SEEN_DEFECTS } from './defects/seen.ts';
 import { STORED_DEFECTS } from './defects/stored.ts';
 import { createRandom } from './random.ts';
 import { recordScenario } from './record-scenario.ts';
 
-const DEFECTS = [...SEEN_DEFECTS, ...PROJECTION_DEFECTS, ...STORED_DEFECTS, ...DEED_DEFECTS, ...CUT_DEFECTS];
+const DEFECTS = [
+  ...SEEN_DEFECTS,
+  ...PROJECTION_DEFECTS,
+  ...STORED_DEFECTS,
+  ...PACKED_DEFECTS,
+  ...DEED_DEFECTS,
+  ...CUT_DEFECTS,
+];
 const SEEDS = [1, 2, 3, 4, 5];
 
 const evidence = await recordScenario();

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { formatCursor, parseCursor } from '../../protocol/cursor.ts';
+import type { EventFrame, Frame } from '../../protocol/frames.ts';
+import type { StreamEvent } from '../../protocol/stream-events.ts';
+import { isDelta, textOf } from '../../src/gateway/store/merge-deltas.ts';
+import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { openSocket } from '../support/clients/open-socket.ts';
+import type { Logged } from '../support/daemon/ledger.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { pause, type Step, say, think } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+const PIECES = 40;
+/** Reasoning and text in pieces that arrive one by one. */
+const inPieces = (name: string): Step[] =>
+  Array.from({ length: PIECES }, (_, n) => [n < 10 ? think(`why ${n} `) : say(`${name} ${n} `), pause(4)]).flat();
+
+async function answeredInPieces(talk: Conversation, message: string): Promise<void> {
+  model.when(message, inPieces(message));
+  const question = await talk.ask(message);
+  question.answer.catch(() => undefined); // the daemon may die after the end
+  await talk.ended(question);
+}
+
+test('a reader that continues anywhere in a packed answer gets exactly the rest, over both transports', async () => {
+  await using talk = await openConversation(daemon);
+  for (const message of ['first', 'second']) {
+    await answeredInPieces(talk, message);
+    await isPacked(talk);
+  }
+  const { events } = await talk.agree();
+  assert.ok(rowsOf(talk) < events.length / 2, `${rowsOf(talk)} rows of ${events.length} events`);
+  const { cursor } = await talk.client.call('workstream.get', { wsId: talk.wsId });
+  const epoch = parseCursor(cursor)?.epoch ?? '';
+  for (let offset = 0; offset < events.length; offset += 1) {
+    const after = formatCursor({ epoch, offset });
+    const read = { stream: await streamedAfter(talk, after, cursor), socket: await heardAfter(talk, after, cursor) };
+    const rest = toRest(events.slice(offset));
+    assert.deepEqual({ after, ...read }, { after, stream: rest, socket: rest });
+  }
+});
+
+for (const kind of ['kill before', 'kill after']) {
+  test(`${kind} an answer is packed: its readers continue, and it is stored once`, async () => {
+    const entry = new URL('../support/fixtures/dying-packer.ts', import.meta.url);
+    await daemon.restart({ entry, env: { DIE_WHEN: kind } });
+    await using talk = await openConversation(daemon);
+    await answeredInPieces(talk, kind);
+    await daemon.exited();
+    const rows = rowsOf(talk);
+    assert.equal(rows < PIECES / 2, kind === 'kill after', `${rows} rows`);
+    await daemon.restart();
+    await talk.reconnect();
+    await talk.agree();
+    await answeredInPieces(talk, `after ${kind}`);
+    await isPacked(talk);
+    await talk.agree();
+  });
+}
+
+/** Resolves when no text of an answer is left in a row of its own. */
+async function isPacked(talk: Conversation): Promise<void> {
+  while (rowsOf(talk, `and body_json like '{"type":"content"%'`) > 0) {
+    await daemon.get('/health'); // a round trip, which lets time pass
+  }
+}
+
+function rowsOf({ wsId }: Conversation, also = ''): number {
+  using database = new DatabaseSync(path.join(daemon.home, 'headgate.db'), { readOnly: true });
+  return Number(database.prepare(`select count(*) as n from events where ws_id = ? ${also}`).get(wsId)?.n);
+}
+
+/** All text, the types of the other events, and the last offset; adjacent pieces may be joined for a reader. */
+function toRest(events: readonly Logged[]) {
+  return {
+    text: events.map(({ event }) => (isDelta(event) ? textOf(event) : '')).join(''),
+    others: events.flatMap(({ event }) => (isDelta(event) ? [] : [event.type])),
+    at: events.at(-1)?.offset,
+  };
+}
+
+async function streamedAfter({ wsId }: Conversation, lastEventId: string, last: string) {
+  await using stream = await daemon.sse(`/v1/api/events?ws_id=${wsId}&resume=1`, { lastEventId });
+  await stream.until(({ id }) => id === last);
+  const logged = stream.frames.filter(({ id, data }) => id !== undefined && data.type !== 'history');
+  return toRest(logged.map(({ id, data }) => ({ offset: parseCursor(id)?.offset ?? 0, event: data })));
+}
+
+async function heardAfter({ wsId }: Conversation, after: string, last: string) {
+  const { socket, frames, call } = await openSocket(daemon);
+  await call('events.subscribe', { wsId, after });
+  const isEvent = (frame: Frame): frame is EventFrame => frame.type === 'event' && frame.event === 'workstream';
+  const toLogged = ({ payload }: EventFrame): Logged => {
+    const { cursor, event } = payload as { cursor: string; event: StreamEvent }; // by the event's row
+    return { offset: parseCursor(cursor)?.offset ?? 0, event };
+  };
+  const lastOffset = parseCursor(last)?.offset;
+  while (!frames.some((frame) => isEvent(frame) && toLogged(frame).offset === lastOffset)) await call('health'); // a round trip
+  socket.close();
+  return toRest(frames.filter(isEvent).map(toLogged));
+}
