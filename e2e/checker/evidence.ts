@@ -40,6 +40,8 @@ export interface WorkstreamOnDisk {
   /** The epoch that may write; runs of an older epoch were superseded. */
   runEpoch: number;
   events: Logged[];
+  /** The rows that hold the events; a packed one holds several. */
+  eventRows: number;
   messages: StoredMessage[];
   /** In the order of acceptance. */
   runs: RunOnDisk[];

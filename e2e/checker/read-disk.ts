@@ -37,6 +37,7 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
       const first = Number(offset) - packed.length + 1;
       return packed.map((json, index) => ({ offset: first + index, event: JSON.parse(json) }));
     }),
+    eventRows: events.length,
     messages: messages.map(({ seq, run_id, body_json }) => ({
       seq: Number(seq),
       runId: run_id === null ? null : String(run_id),

@@ -18,6 +18,8 @@ export interface Score {
   /** Calls whose answer was lost. */
   unanswered: number;
   eventsOnDisk: number;
+  /** The rows that hold them. */
+  eventRows: number;
   runs: number;
   approvals: number;
   toolStarts: number;
@@ -52,6 +54,7 @@ export function storedIn({ workstreams }: Disk) {
   const cuts = workstreams.flatMap((workstream) => workstream.cuts);
   return {
     eventsOnDisk: workstreams.reduce((sum, { events }) => sum + events.length, 0),
+    eventRows: workstreams.reduce((sum, { eventRows }) => sum + eventRows, 0),
     runs: runs.length,
     approvals: approvals.length,
     toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
@@ -74,7 +77,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
     ['rounds', score.rounds],
     ['kills', `${score.kills} (${score.killsAtStart} while starting)`],
     ['connections', `${score.connections} (${score.cuts} cut, ${score.resumes} continued)`],
-    ['events seen', `${score.eventsSeen} (${score.eventsOnDisk} on disk)`],
+    ['events seen', `${score.eventsSeen} (${score.eventsOnDisk} on disk, in ${score.eventRows} rows)`],
     ['calls', `${score.calls} (${score.unanswered} without an answer)`],
     ['runs', score.runs],
     ['approvals', `${score.approvals} (${score.unknownOutcomes} about unknown outcomes)`],

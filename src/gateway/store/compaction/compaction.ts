@@ -18,7 +18,7 @@ interface CompactionDeps {
 }
 
 /** How long earlier logs wait after a start, an ended run for others that end with it, and everything for a disk that is full. */
-const WAIT_MS = { start: 10_000, run: 1_000, disk: 30_000 };
+const WAIT_MS = { start: 3_000, run: 250, disk: 30_000 };
 /** The pause between two steps, and while runs write. */
 const PAUSE_MS = { idle: 20, busy: 200 };
 
