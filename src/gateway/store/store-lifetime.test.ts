@@ -63,7 +63,7 @@ for (const { title, bootId, durability, kept, lost } of afterStops) {
 test('every commit that had resolved when the process was killed is stored', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
-  const resolved = await killInMidRun(path);
+  const resolved = await killInMidRun(path, writer, 50);
   await using store = await tempStore({ path });
   const { last } = store.bounds('a');
   const events = await store.readEvents('a', 0, last);
@@ -77,7 +77,7 @@ test('every commit that had resolved when the process was killed is stored', asy
 test('a process that is killed while it packs events leaves each of them once', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
-  const resolved = await killInMidRun(path, 'crash-compactor.ts', 400);
+  const resolved = await killInMidRun(path, compactor, 400);
   await using store = await tempStore({ path });
   const { last } = store.bounds('a');
   const events = await store.readEvents('a', 0, last);
@@ -178,9 +178,11 @@ function garble(path: string, from: number): void {
   writeFileSync(path, content.fill(0xff, from));
 }
 
-async function killInMidRun(path: string, fixture = 'crash-writer.ts', commits = 50): Promise<number> {
-  const script = fileURLToPath(new URL(`./fixtures/${fixture}`, import.meta.url));
-  const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+const writer = new URL('./fixtures/crash-writer.ts', import.meta.url);
+const compactor = new URL('./fixtures/crash-compactor.ts', import.meta.url);
+
+async function killInMidRun(path: string, script: URL, commits: number): Promise<number> {
+  const child = spawn(process.execPath, [fileURLToPath(script), path], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (data: Buffer) => {
     printed += data.toString();
