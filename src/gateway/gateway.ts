@@ -14,7 +14,7 @@ import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
 import { joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
-import { createPresence, type Presence } from './presence.ts';
+import { createPresence, type Presence } from './presence/presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 

@@ -24,7 +24,7 @@ import { tokenMethods } from './methods/token.ts';
 import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
-import type { Presence } from './presence.ts';
+import type { Presence } from './presence/presence.ts';
 import { createQueueChanges } from './queue/queue-changes.ts';
 import { queueMethods } from './queue/queue-methods.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';

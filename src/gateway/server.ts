@@ -21,7 +21,7 @@ import type { Follow } from './connections/subscriptions.ts';
 import { refuseUpgrade } from './connections/upgrade.ts';
 import type { Wire } from './connections/wire.ts';
 import type { Dispatch } from './dispatch.ts';
-import type { Presence } from './presence.ts';
+import type { Presence } from './presence/presence.ts';
 
 export interface GatewayServerDeps {
   dispatch: Dispatch;

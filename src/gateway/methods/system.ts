@@ -1,7 +1,7 @@
 import type { systemContracts } from '../../../protocol/methods/system.ts';
 import type { Handlers } from '../call.ts';
 import { callerOf } from '../caller.ts';
-import type { Presence } from '../presence.ts';
+import type { Presence } from '../presence/presence.ts';
 import { isSignOfLife, parseBeacon } from '../wake/beacon.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
 

@@ -1,6 +1,7 @@
-import type { ConnectParams, PresenceEntry } from '../../protocol/connect.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import type { Clock } from '../clock.ts';
+import type { ConnectParams, PresenceEntry } from '../../../protocol/connect.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Clock } from '../../clock.ts';
+import { createPresenceRows, toAscii } from './presence-rows.ts';
 
 type Client = ConnectParams['client'];
 
@@ -27,17 +28,8 @@ interface PresenceOptions {
   clock: Pick<Clock, 'now' | 'sleep'>;
 }
 
-interface Row {
-  entry: PresenceEntry;
-  /** The entry as JSON, once it was needed. Most entries do not change between two calls. */
-  json?: string;
-  /** Its open connections: two pages of one browser are one row. */
-  connIds: Set<string>;
-}
-
 export function createPresence({ self, clock }: PresenceOptions): Presence {
-  /** In the order of their last change, which is also the order of `ts`. */
-  const rows = new Map<string, Row>();
+  const rows = createPresenceRows();
   const keys = new Map<string, string>();
   let version = 1;
   let wake = Promise.withResolvers<void>();
@@ -47,19 +39,10 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
     wake.resolve();
   }
 
-  function put(key: string, row: Row): void {
-    rows.delete(key);
-    rows.set(key, row);
-    // The daemon's own entry takes the 200th place.
-    if (rows.size < LIMITS.presenceEntries) return;
-    const oldest = oldestGone(rows) ?? rows.keys().next().value;
-    if (oldest !== undefined) rows.delete(oldest);
-  }
-
   const own = (): PresenceEntry => {
     return { ts: clock.now(), ...self, mode: 'gateway', reason: 'self', text: `Gateway: ${self.host}` };
   };
-  const list = () => [own(), ...[...rows.values()].map(({ entry }) => entry).reverse()];
+  const list = () => [own(), ...rows.list()];
 
   return {
     connected(connId, client, address) {
@@ -67,7 +50,7 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       const key = client.instanceId?.trim().toLowerCase() || connId;
       const connIds = rows.get(key)?.connIds ?? new Set();
       keys.set(connId, key);
-      put(key, { entry: toEntry(client, address, clock.now()), connIds: connIds.add(connId) });
+      rows.put(key, { entry: toEntry(client, address, clock.now()), connIds: connIds.add(connId) });
       onChange();
     },
     disconnected(connId) {
@@ -76,23 +59,24 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       keys.delete(connId);
       const row = rows.get(key);
       if (!row?.connIds.delete(connId) || row.connIds.size > 0) return;
-      put(key, { connIds: row.connIds, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
+      rows.put(key, { connIds: row.connIds, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
       onChange();
     },
     beacon(said) {
       const key = keyOf(said);
       const known = rows.get(key);
-      put(key, { entry: { ...known?.entry, ...short(said), ts: clock.now() }, connIds: known?.connIds ?? new Set() });
+      rows.put(key, {
+        entry: { ...known?.entry, ...short(said), ts: clock.now() },
+        connIds: known?.connIds ?? new Set(),
+      });
       onChange();
     },
     list,
-    json: () => `[${[toAscii(JSON.stringify(own())), ...newestFirst(rows)].join()}]`,
+    json: () => `[${[toAscii(JSON.stringify(own())), ...rows.json()].join()}]`,
     version: () => version,
     sweep() {
       const sinceMs = clock.now() - LIMITS.presenceTtlMs;
-      const expired = [...rows].filter(([, { connIds, entry }]) => connIds.size === 0 && entry.ts <= sinceMs);
-      for (const [key] of expired) rows.delete(key);
-      if (expired.length > 0) onChange();
+      if (rows.removeGone(sinceMs)) onChange();
     },
     async run(signal, { publish, pauseMs }) {
       const stop = () => wake.resolve();
@@ -106,22 +90,6 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       signal.removeEventListener('abort', stop);
     },
   };
-}
-
-/** The JSON of each entry, newest first. */
-function newestFirst(rows: ReadonlyMap<string, Row>): string[] {
-  const texts: string[] = [];
-  for (const row of rows.values()) {
-    row.json ??= toAscii(JSON.stringify(row.entry));
-    texts.push(row.json);
-  }
-  return texts.reverse();
-}
-
-/** The key of the client that left first. */
-function oldestGone(rows: ReadonlyMap<string, Row>): string | undefined {
-  for (const [key, { connIds }] of rows) if (connIds.size === 0) return key;
-  return undefined;
 }
 
 /** The key for a client without a connection. */
@@ -148,12 +116,5 @@ function short(fields: object): Partial<PresenceEntry> {
   }
   return kept;
 }
-
-/** Writes other characters as escapes of JSON: a text of ASCII alone is sent several times faster. */
-const toAscii = (json: string): string =>
-  json.replace(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-/** One UTF-16 code unit: an escape of JSON names a unit, not a character (RFC 8259, section 7). */
-const NOT_ASCII = /[\u0080-\uffff]/g;
 
 const isLoopback = (address: string): boolean => /^(::1|(::ffff:)?127\.)/.test(address);

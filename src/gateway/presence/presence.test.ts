@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PresenceEntry } from '../../protocol/connect.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import { fakeClock } from '../testing/fake-clock.ts';
+import { PresenceEntry } from '../../../protocol/connect.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { createPresence } from './presence.ts';
 
 const START_MS = 1_000_000;

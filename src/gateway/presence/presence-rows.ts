@@ -1,0 +1,66 @@
+import type { PresenceEntry } from '../../../protocol/connect.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { type JoinedText, JoinedTexts } from './joined-texts.ts';
+
+interface Row {
+  entry: PresenceEntry;
+  /** Its open connections: two pages of one browser are one row. */
+  connIds: Set<string>;
+}
+
+/** The known clients by their keys. */
+export interface PresenceRows {
+  get(key: string): Row | undefined;
+  /** Adds or replaces a row, which becomes the newest. One too many removes another. */
+  put(key: string, row: Row): void;
+  /** Removes rows without a connection that did not change after this time. Whether there were any. */
+  removeGone(untilMs: number): boolean;
+  /** Newest first. */
+  list(): PresenceEntry[];
+  /** The list as JSON without brackets, in one piece; nothing if the list is empty. */
+  json(): [] | [string];
+}
+
+export function createPresenceRows(): PresenceRows {
+  /** In the order of their last change, which is also the order of `ts`. */
+  const rows = new Map<string, Row & { json: JoinedText }>();
+  const texts = new JoinedTexts();
+
+  function remove(key: string): void {
+    const row = rows.get(key);
+    if (row) texts.remove(row.json);
+    rows.delete(key);
+  }
+
+  /** The key of the client that left first. */
+  function oldestGone(): string | undefined {
+    for (const [key, { connIds }] of rows) if (connIds.size === 0) return key;
+    return undefined;
+  }
+
+  return {
+    get: (key) => rows.get(key),
+    put(key, { entry, connIds }) {
+      remove(key);
+      rows.set(key, { entry, connIds, json: texts.add(toAscii(JSON.stringify(entry))) });
+      // The daemon's own entry takes the last place.
+      if (rows.size < LIMITS.presenceEntries) return;
+      const oldest = oldestGone() ?? rows.keys().next().value;
+      if (oldest !== undefined) remove(oldest);
+    },
+    removeGone(untilMs) {
+      const gone = [...rows].filter(([, { connIds, entry }]) => connIds.size === 0 && entry.ts <= untilMs);
+      for (const [key] of gone) remove(key);
+      return gone.length > 0;
+    },
+    list: () => [...rows.values()].map(({ entry }) => entry).reverse(),
+    json: () => (rows.size === 0 ? [] : [String(texts)]),
+  };
+}
+
+/** Writes other characters as escapes of JSON: a text of ASCII alone is sent several times faster. */
+export const toAscii = (json: string): string =>
+  json.replace(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** One UTF-16 code unit: an escape of JSON names a unit, not a character (RFC 8259, section 7). */
+const NOT_ASCII = /[\u0080-\uffff]/g;
