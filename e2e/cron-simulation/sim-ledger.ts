@@ -6,7 +6,7 @@ import type { Statement, Store } from '../../src/gateway/store/store.ts';
 import type { CronWrite } from './evidence.ts';
 import type { SimClock } from './sim-clock.ts';
 
-type Committing = Pick<Store, 'db' | 'commit'>;
+type Committing = Pick<Store, 'db' | 'commit' | 'reportDamage'>;
 
 /** Every write to an occurrence with its process; the ledger keeps only the latest state. */
 export class Writes {
@@ -32,6 +32,7 @@ export class Writes {
     let order = 0;
     const answer = await work({
       db: store.db,
+      reportDamage: store.reportDamage,
       commit: (unit) => {
         this.#commits += 1;
         order = this.#commits;

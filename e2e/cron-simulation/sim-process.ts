@@ -17,7 +17,7 @@ export interface SimProcess {
 
 export interface ProcessDeps {
   clock: SimClock;
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   runs: SimRuns;
   writes: Writes;
   settings: { enabled: boolean; maxConcurrentRuns: number };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { toJob } from '../../src/gateway/cron/job-rows.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
+import { storedReader } from '../../src/gateway/store/stored-value.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../src/testing/temp-store.ts';
 import { createRandom } from '../checker/random.ts';
@@ -50,10 +51,12 @@ export async function simulate(options: SimulationOptions): Promise<CronEvidence
 
 async function readEvidence(
   world: World,
-  { store: { db }, schedulers }: { store: Pick<Store, 'db'>; schedulers: number },
+  { store, schedulers }: { store: Pick<Store, 'db' | 'reportDamage'>; schedulers: number },
 ): Promise<CronEvidence> {
+  const { db } = store;
+  const read = storedReader(store);
   const jobs = await db.selectFrom('cron_jobs').selectAll().execute();
-  world.plans.closeAll(jobs.map(toJob));
+  world.plans.closeAll(jobs.flatMap((row) => toJob(row, read) ?? []));
   return {
     jobs,
     occurrences: await db

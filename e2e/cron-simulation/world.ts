@@ -2,6 +2,7 @@ import { GatewayError } from '../../protocol/errors.ts';
 import type { Job } from '../../src/cron/jobs/job.ts';
 import { toJob } from '../../src/gateway/cron/job-rows.ts';
 import type { Store } from '../../src/gateway/store/store.ts';
+import { storedReader } from '../../src/gateway/store/stored-value.ts';
 import type { Random } from '../checker/random.ts';
 import type { Block, CronEvidence, Span } from './evidence.ts';
 import { Activity, Life } from './life.ts';
@@ -271,9 +272,10 @@ export class World {
   }
 
   /** The store, while it accepts writes. */
-  #writable(): Pick<Store, 'db' | 'commit'> {
+  #writable(): Pick<Store, 'db' | 'commit' | 'reportDamage'> {
     const { db, commit } = this.#store;
     return {
+      reportDamage: this.#store.reportDamage,
       db,
       commit: async (unit) => {
         if (!this.#takesWrites) throw new GatewayError('UNAVAILABLE', 'Cannot write to the disk');
@@ -285,6 +287,6 @@ export class World {
   async #rowOf(jobId: string): Promise<Job | undefined> {
     const query = this.#store.db.selectFrom('cron_jobs').selectAll().where('job_id', '=', jobId);
     const row = await query.executeTakeFirst();
-    return row && toJob(row);
+    return row && toJob(row, storedReader(this.#store));
   }
 }

@@ -8,9 +8,12 @@ import { passesSteadily } from '../timing/steady-time.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Call } from './call.ts';
 import { createSharedCall, type SharedCall } from './shared-call.ts';
+import { DamagedRow } from './store/row-checksum.ts';
 import type { IdempotencyTable } from './store/schema/schema.ts';
 import { build, statementOf } from './store/statements.ts';
 import type { Statement, Store } from './store/store.ts';
+import { damaged } from './store/store-fault.ts';
+import { storedReader } from './store/stored-value.ts';
 
 /** A call with an idempotency key; `params` as parsed by its row. */
 export interface KeyedRequest {
@@ -34,7 +37,7 @@ export interface Idempotency {
 }
 
 interface IdempotencyDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   clock: Clock;
   log: Log;
 }
@@ -124,16 +127,20 @@ function createSettle({ store, clock, log }: IdempotencyDeps) {
     }
   }
 
+  const read = storedReader(store);
   return async (id: RowId, shared: SharedCall, work: Work): Promise<unknown> => {
     const stored = await findRow(store, id);
     if (!stored) return perform(id, shared, { work, kept: undefined });
     if (stored.digest !== shared.digest) throw conflict();
-    const value: unknown = JSON.parse(stored.body_json);
+    const value = read(stored.body_json, 'the answer to a call', isStored);
+    if (value === undefined) throw damaged(new DamagedRow(`the answer to ${id.method} is altered`));
     if (stored.kind === 'result') return value;
     if (stored.kind === 'error') throw toError(value as StoredError); // written by toStored
     return perform(id, shared, { work, kept: value });
   };
 }
+
+const isStored = (value: unknown): value is NonNullable<unknown> | null => value !== undefined;
 
 const conflict = () =>
   new GatewayError('CONFLICT', 'this idempotency key was used with other params; use a new key for a new request');

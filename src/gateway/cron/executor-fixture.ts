@@ -6,6 +6,7 @@ import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannels } from '../channels/channels.ts';
 import { build, statementOf } from '../store/statements.ts';
+import { storedReader } from '../store/stored-value.ts';
 import { type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 import { createExecutor } from './create-executor.ts';
 import { insertJob } from './job-rows.ts';
@@ -39,7 +40,7 @@ export async function executorFixture(options: WholeGatewayOptions = {}) {
       .where('job_id', '=', jobId)
       .where('scheduled_ms', '=', atMs)
       .executeTakeFirstOrThrow();
-    return toOpenOccurrence(row) ?? assert.fail('it is over');
+    return toOpenOccurrence(row, storedReader(gateway.store)) ?? assert.fail('it is over');
   };
   return {
     gateway,

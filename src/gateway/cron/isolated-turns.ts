@@ -24,7 +24,7 @@ export interface IsolatedTurnDeps {
   runs: Pick<Runs, 'accept' | 'find'>;
   commands: Pick<Commands, 'clear' | 'clearForeignText'>;
   channels: Channels;
-  store: Pick<Store, 'db' | 'commit' | 'readMessages'>;
+  store: Pick<Store, 'db' | 'commit' | 'readMessages' | 'reportDamage'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
   /** The scheduler in whose name starts are recorded. */

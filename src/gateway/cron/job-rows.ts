@@ -1,10 +1,12 @@
 import type { ExpressionBuilder } from 'kysely';
+import { isRecord } from '../../../protocol/is-record.ts';
 import type { Job, JobDefinition } from '../../cron/jobs/job.ts';
 import { usedPeriod } from '../../cron/schedule/schedule.ts';
 import type { CronJobTable } from '../store/schema/cron-schema.ts';
 import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
+import { isText, type ReadStored } from '../store/stored-value.ts';
 
 /** Refused when a job with this id exists. */
 export const insertJob = (job: Job): Statement =>
@@ -79,8 +81,10 @@ const definitionOf = (job: Job): JobDefinition => ({
   approval: job.approval,
 });
 
-export function toJob(row: CronJobTable): Job {
-  const stored: JobDefinition = JSON.parse(row.definition_json);
+/** Undefined for a definition that is damaged. */
+export function toJob(row: CronJobTable, read: ReadStored): Job | undefined {
+  const stored = read(row.definition_json, `the definition of job ${row.job_id}`, isDefinition);
+  if (!stored) return undefined;
   // Jobs of earlier versions have the period as requested.
   const definition = { ...stored, schedule: usedPeriod(stored.schedule) };
   return {
@@ -95,6 +99,11 @@ export function toJob(row: CronJobTable): Job {
     handledMs: row.handled_ms ?? undefined,
     failures: row.failures,
     holdMs: row.hold_ms ?? undefined,
-    last: row.last_json === null ? undefined : JSON.parse(row.last_json),
+    last: row.last_json === null ? undefined : read(row.last_json, `the last run of job ${row.job_id}`, isLastRun),
   };
 }
+
+export const isDefinition = (value: unknown): value is JobDefinition =>
+  isRecord(value) && isText(value.name) && isRecord(value.schedule) && isRecord(value.payload);
+
+const isLastRun = (value: unknown): value is NonNullable<Job['last']> => isRecord(value) && isText(value.status);

@@ -3,6 +3,8 @@ import type { Claim, OpenOccurrence, Settled } from '../../cron/occurrence.ts';
 import type { CronOccurrenceTable } from '../store/schema/cron-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
+import { isText, type ReadStored } from '../store/stored-value.ts';
+import { isDefinition } from './job-rows.ts';
 
 /** The data of a start record. It belongs into the transaction that accepts the run. */
 export interface Start {
@@ -120,10 +122,11 @@ export const fenced = ({ jobId, scheduledMs, epoch }: Claim) =>
     .where('epoch', '=', epoch)
     .where('ended_ms', 'is', null);
 
-export function toOpenOccurrence(row: CronOccurrenceTable): OpenOccurrence | undefined {
+export function toOpenOccurrence(row: CronOccurrenceTable, read: ReadStored): OpenOccurrence | undefined {
   const { status } = row;
   if (status !== 'claimed' && status !== 'started' && status !== 'retrying') return undefined;
-  const removedJob: Job | undefined = row.removed_job_json === null ? undefined : JSON.parse(row.removed_job_json);
+  const removedJob =
+    row.removed_job_json === null ? undefined : read(row.removed_job_json, `the removed job ${row.job_id}`, isJob);
   return {
     jobId: row.job_id,
     scheduledMs: row.scheduled_ms,
@@ -141,3 +144,5 @@ export function toOpenOccurrence(row: CronOccurrenceTable): OpenOccurrence | und
     ...(removedJob && { removedJob }),
   };
 }
+
+const isJob = (value: unknown): value is Job => isDefinition(value) && 'id' in value && isText(value.id);

@@ -3,13 +3,15 @@ import type { Job } from '../../cron/jobs/job.ts';
 import { plannedMs } from '../../cron/jobs/job-book.ts';
 import type { Advance, Finish, Ledger } from '../../cron/ledger.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
+import type { CronJobTable } from '../store/schema/cron-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, tookEffect } from '../store/store.ts';
+import { type ReadStored, storedReader } from '../store/stored-value.ts';
 import { deleteJob, keepRemoved, moveJob, toJob, updateJob } from './job-rows.ts';
 import { fenced, insertClaim, insertSettled, toOpenOccurrence } from './occurrence-rows.ts';
 
 interface SqlLedgerDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   clock: { now(): number };
   /** The scheduler that owns the claims. */
   owner: string;
@@ -27,24 +29,26 @@ const MAX_EVADE = 100;
 /** The ledger in SQL. Keys and expectations of the database ensure that only one scheduler succeeds. */
 export class SqlLedger implements Ledger {
   readonly #deps: SqlLedgerDeps;
+  readonly #read: ReadStored;
 
   constructor(deps: SqlLedgerDeps) {
     this.#deps = deps;
+    this.#read = storedReader(deps.store);
   }
 
   async jobs(): Promise<Job[]> {
     const jobs: Job[] = [];
-    for (let page = await this.#page(''); page.length > 0; page = await this.#page(page.at(-1)?.id ?? '')) {
-      jobs.push(...page);
+    for (let page = await this.#page(''); page.length > 0; page = await this.#page(page.at(-1)?.job_id ?? '')) {
+      jobs.push(...page.flatMap((row) => toJob(row, this.#read) ?? []));
       await nextTurn(); // otherwise the reads would block the event loop
     }
     return jobs;
   }
 
-  async #page(afterId: string): Promise<Job[]> {
+  #page(afterId: string): Promise<CronJobTable[]> {
     const { db } = this.#deps.store;
     const rows = db.selectFrom('cron_jobs').selectAll().where('job_id', '>', afterId).orderBy('job_id').limit(PAGE);
-    return (await rows.execute()).map(toJob);
+    return rows.execute();
   }
 
   async revisions(): Promise<Map<string, number>> {
@@ -55,19 +59,19 @@ export class SqlLedger implements Ledger {
   async job(jobId: string): Promise<Job | undefined> {
     const { db } = this.#deps.store;
     const row = await db.selectFrom('cron_jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
-    return row && toJob(row);
+    return row && toJob(row, this.#read);
   }
 
   async open(): Promise<OpenOccurrence[]> {
     const { db } = this.#deps.store;
     const rows = await db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null).execute();
-    return rows.flatMap((row) => toOpenOccurrence(row) ?? []);
+    return rows.flatMap((row) => toOpenOccurrence(row, this.#read) ?? []);
   }
 
   async openOf(jobId: string): Promise<OpenOccurrence | undefined> {
     const open = this.#deps.store.db.selectFrom('cron_occurrences').selectAll().where('ended_ms', 'is', null);
     const row = await open.where('job_id', '=', jobId).executeTakeFirst();
-    return row && toOpenOccurrence(row);
+    return row && toOpenOccurrence(row, this.#read);
   }
 
   change(before: Job, { job, settled }: Parameters<Ledger['change']>[1]): Promise<boolean> {

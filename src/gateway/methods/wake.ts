@@ -5,13 +5,14 @@ import { callerOf } from '../caller.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
+import { isListOf, isText, storedReader } from '../store/stored-value.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
 
 interface WakeMethodDeps {
   systemEvents: Pick<SystemEvents, 'add'>;
   heartbeats: Pick<Heartbeats, 'wake' | 'last' | 'setEnabled'>;
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   broadcast: Pick<Broadcast, 'publish'>;
 }
 
@@ -49,7 +50,8 @@ export const wakeMethods = ({
   },
 });
 
-async function read({ db }: Pick<Store, 'db'>): Promise<z.infer<typeof VoiceWake>> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', KEY).executeTakeFirst();
-  return { triggers: row === undefined ? USUAL : JSON.parse(row.value) };
+async function read(store: Pick<Store, 'db' | 'reportDamage'>): Promise<z.infer<typeof VoiceWake>> {
+  const row = await store.db.selectFrom('meta').select('value').where('key', '=', KEY).executeTakeFirst();
+  const triggers = row && storedReader(store)(row.value, 'the list of wake words', isListOf(isText));
+  return { triggers: triggers ?? USUAL };
 }

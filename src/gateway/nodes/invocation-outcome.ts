@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { type ErrorCode, GatewayError } from '../../../protocol/errors.ts';
 import type { NodeInvokeResult, NodeInvokeResultParams } from '../../../protocol/methods/node.ts';
 import { readJson } from '../connections/json-text.ts';
+import { DamagedRow } from '../store/row-checksum.ts';
+import { damaged } from '../store/store-fault.ts';
+import type { ReadStored } from '../store/stored-value.ts';
 
 /** A node's answer, as stored. */
 const Outcome = z.discriminatedUnion('kind', [
@@ -10,7 +13,13 @@ const Outcome = z.discriminatedUnion('kind', [
 ]);
 export type Outcome = z.infer<typeof Outcome>;
 
-export const readOutcome = (json: string): Outcome => Outcome.parse(JSON.parse(json));
+/** Throws INTERNAL for one that is damaged. */
+export function readOutcome({ id, json }: { id: string; json: string }, read: ReadStored): Outcome {
+  const what = `the outcome of command ${id}`;
+  const outcome = read(json, what, (value): value is Outcome => Outcome.safeParse(value).success);
+  if (!outcome) throw damaged(new DamagedRow(`${what} is altered`));
+  return outcome;
+}
 
 export function toOutcome({ ok, payload, payloadJSON, error }: NodeInvokeResultParams): Outcome {
   if (ok) return { kind: 'ok', payload: payload ?? null, payloadJSON: payloadJSON ?? null };

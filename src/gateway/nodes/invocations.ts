@@ -9,6 +9,7 @@ import { passesSteadily } from '../../timing/steady-time.ts';
 import type { InvocationTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { storedReader } from '../store/stored-value.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';
 import { createInvocationDeadlines, type InvocationDeadlines } from './invocation-deadlines.ts';
 import { readOutcome, toOutcome, toResult } from './invocation-outcome.ts';
@@ -49,7 +50,7 @@ export interface Invocations {
 }
 
 export interface InvocationsDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   connected: Pick<ConnectedNodes, 'find' | 'watch'>;
   paired: Pick<PairedNodes, 'revocationOf'>;
   /** Throws if the command is currently not allowed. */
@@ -98,7 +99,8 @@ export function createInvocations({
   }
 
   async function resumeRow(row: InvocationTable, signal: AbortSignal): Promise<NodeInvokeResult> {
-    if (row.outcome_json !== null) return toResult(row, readOutcome(row.outcome_json));
+    if (row.outcome_json !== null)
+      return toResult(row, readOutcome({ id: row.invoke_id, json: row.outcome_json }, storedReader(store)));
     if (row.status !== 'unsent') return wait(row, signal);
     requireReady({ checkAllowed, connected }, row); // things may have changed since it was stored
     const to = { status: 'sent', deadline_ms: clock.now() + row.timeout_ms } as const;

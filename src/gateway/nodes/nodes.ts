@@ -35,7 +35,7 @@ type Announced = 'node.pair.requested' | 'node.pair.resolved';
 type Publish = <E extends Announced>(event: E, payload: GatewayEventPayload<E>) => void;
 
 export interface NodesDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   lastAliveMs: number | undefined;
   /** The current rules of config.json. */
   rules(): NodesConfig;

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
 import type { NodePairing, PairedNode } from '../../../protocol/methods/node.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -7,6 +8,7 @@ import type { Principal } from '../auth/principal.ts';
 import type { NodeTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 
 /** Identifies a node's token, for people and secret scanners. */
 const TOKEN_PREFIX = 'node_';
@@ -31,7 +33,7 @@ export interface PairedNodes {
 }
 
 interface PairedNodesDeps {
-  store: Pick<Store, 'db' | 'commit'>;
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   clock: Pick<Clock, 'now'>;
   ids: Pick<Ids, 'secret'>;
 }
@@ -47,6 +49,8 @@ interface Entry {
 export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): Promise<PairedNodes> {
   const rows = await store.db.selectFrom('nodes').selectAll().execute();
   const entries = new Map(rows.map((row) => [row.node_id, toEntry(row)]));
+  const read = storedReader(store);
+  const toNode = (row: NodeTable) => toPairedNode(row, read);
 
   function entryOf(nodeId: string): Entry {
     const entry = entries.get(nodeId);
@@ -61,13 +65,12 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
     });
 
   return {
-    list: () =>
-      [...entries.values()].map(({ row }) => toPairedNode(row)).sort((a, b) => b.approvedAtMs - a.approvedAtMs),
+    list: () => [...entries.values()].map(({ row }) => toNode(row)).sort((a, b) => b.approvedAtMs - a.approvedAtMs),
     find: (nodeId) => {
       const entry = entries.get(nodeId);
-      return entry && toPairedNode(entry.row);
+      return entry && toNode(entry.row);
     },
-    get: (nodeId) => toPairedNode(entryOf(nodeId).row),
+    get: (nodeId) => toNode(entryOf(nodeId).row),
     revocationOf: (nodeId) => entries.get(nodeId)?.revocation.signal,
     authenticate(nodeId, token) {
       const entry = entries.get(nodeId);
@@ -80,7 +83,7 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       const nowMs = clock.now();
       const times = { created_ms: earlier?.row.created_ms ?? nowMs, approved_ms: nowMs };
       const row: NodeTable = {
-        ...toRow(request, earlier?.row),
+        ...toRow(request, earlier && nameGiven(earlier.row, read)),
         ...times,
         token_hash: digestOf(token),
         approved_by: by,
@@ -88,7 +91,7 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       await store.commit({ statements: [toUpsert(row)], durable: true });
       const replaced = entries.get(row.node_id);
       entries.set(row.node_id, toEntry(row, replaced?.revocation));
-      const node = { ...toPairedNode(row), token };
+      const node = { ...toNode(row), token };
       return { node, retire: () => replaced?.end.abort(new Error('the node was paired again')) };
     },
     async rename(nodeId, displayName) {
@@ -138,11 +141,11 @@ type About = Omit<PairedNode, 'nodeId' | 'displayName' | 'commands' | 'createdAt
   saidName?: string | null;
 };
 
-function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing, earlier: NodeTable | undefined) {
+function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing, givenName: string | null | undefined) {
   const { requestId: _, silent: __, isRepair: ___, ts: ____, ...about } = request;
   return {
     node_id: nodeId,
-    display_name: earlier !== undefined && isRenamed(earlier) ? earlier.display_name : (displayName ?? null),
+    display_name: givenName ?? displayName ?? null,
     about_json: JSON.stringify({ ...about, saidName: displayName ?? null } satisfies About),
     commands_json: JSON.stringify([...new Set(commands)].sort()),
     seen_ms: null,
@@ -150,19 +153,22 @@ function toRow({ nodeId, displayName, commands = [], ...request }: NodePairing, 
   };
 }
 
-/** Whether a person gave the name, which then survives another request. */
-function isRenamed({ about_json, display_name }: NodeTable): boolean {
-  const { saidName }: About = JSON.parse(about_json);
-  return saidName !== undefined && saidName !== display_name;
+/** The name that a person gave, which survives another request. */
+function nameGiven(row: NodeTable, read: ReadStored): string | null | undefined {
+  const saidName = readAbout(row, read)?.saidName;
+  return saidName === undefined || saidName === row.display_name ? undefined : row.display_name;
 }
 
-function toPairedNode(row: NodeTable): PairedNode {
-  const { saidName: _, ...about }: About = JSON.parse(row.about_json);
+const readAbout = ({ node_id, about_json }: NodeTable, read: ReadStored): About | undefined =>
+  read(about_json, `the description of node ${node_id}`, (value): value is About => isRecord(value));
+
+function toPairedNode(row: NodeTable, read: ReadStored): PairedNode {
+  const { saidName: _, ...about }: About = readAbout(row, read) ?? {};
   return {
     nodeId: row.node_id,
     ...(row.display_name !== null && { displayName: row.display_name }),
     ...about,
-    commands: JSON.parse(row.commands_json),
+    commands: read(row.commands_json, `the commands of node ${row.node_id}`, isListOf(isText)) ?? [],
     createdAtMs: row.created_ms,
     approvedAtMs: row.approved_ms,
   };

@@ -1,4 +1,5 @@
-import type { WorkstreamState } from '../../../protocol/stream-events.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import type { ApprovalItem, WorkstreamState } from '../../../protocol/stream-events.ts';
 import { expiryAfterRestart } from '../../agent/run/approval/approval-expiry.ts';
 import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
@@ -10,6 +11,7 @@ import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, JournalTable, RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
+import { isListOf, isText, storedReader } from '../store/stored-value.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { AdoptedRun, RunRequest } from './run-record.ts';
 import { failQueuedRun, LOST_REQUEST, requestOf } from './run-rows.ts';
@@ -129,16 +131,26 @@ async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApp
     .set({ expires_ms: expiresAtMs })
     .where('approval_id', '=', row.approval_id);
   await store.commit({ statements: [statementOf(extend)] });
-  return { ...toApproval(row, expiresAtMs), budget: asked.budget };
+  return { ...toApproval(row, { expiresAtMs, store }), budget: asked.budget };
 }
 
-const toApproval = (row: ApprovalTable, expiresAtMs: number): NewApproval => ({
-  approvalId: row.approval_id,
-  kind: row.kind,
-  items: JSON.parse(row.items_json),
-  digests: JSON.parse(row.digests_json),
-  expiresAtMs,
-});
+/** Throws DamagedRow. */
+function toApproval(
+  row: ApprovalTable,
+  { expiresAtMs, store }: { expiresAtMs: number; store: Pick<Store, 'reportDamage'> },
+): NewApproval {
+  const { approval_id: approvalId, kind } = row;
+  const read = storedReader(store);
+  const items = read(row.items_json, `question ${approvalId}`, areItems);
+  const digests = read(row.digests_json, `question ${approvalId}`, areDigests);
+  if (!items || !digests) throw new DamagedRow(`question ${approvalId} is altered`);
+  return { approvalId, kind, items, digests, expiresAtMs };
+}
+
+const areItems = isListOf((value): value is ApprovalItem => isRecord(value) && isText(value.call_id));
+
+const areDigests = (value: unknown): value is Record<string, string> =>
+  isRecord(value) && Object.values(value).every(isText);
 
 const toRecord = (row: RunTable, request: RunRequest = LOST_REQUEST): AdoptedRun['run'] => ({
   runId: row.run_id,

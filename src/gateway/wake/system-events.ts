@@ -1,7 +1,9 @@
+import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { isText, storedReader } from '../store/stored-value.ts';
 
 /** Events for the main session, which its next turn carries. They survive a restart. */
 export interface SystemEvents {
@@ -60,6 +62,8 @@ interface Queued {
   dropped?: number | undefined;
 }
 
+const isEvent = (value: unknown): value is Omit<Queued, 'key'> => isRecord(value) && isText(value.text);
+
 export function createSystemEvents({ store, clock }: { store: Store; clock: { now(): number } }): SystemEvents {
   let queue: Queued[] = [];
   let last = 0;
@@ -103,8 +107,13 @@ export function createSystemEvents({ store, clock }: { store: Store; clock: { no
         .where('key', '<', `${PREFIX}~`)
         .orderBy('key')
         .execute();
-      queue = rows.map(({ key, value }) => ({ key, ...JSON.parse(value) }));
-      last = Number(queue.at(-1)?.key.slice(PREFIX.length) ?? 0);
+      const read = storedReader(store);
+      queue = rows.flatMap(({ key, value }) => {
+        const event = read(value, 'an event for the main session', isEvent);
+        return event ? { key, ...event } : [];
+      });
+      // A damaged row keeps its key.
+      last = Number(rows.at(-1)?.key.slice(PREFIX.length) ?? 0);
     },
     add(text, from) {
       // One at a time, because whether an event is a repeat depends on the previous one being stored.

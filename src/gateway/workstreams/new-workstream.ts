@@ -51,7 +51,10 @@ export async function prepareNew(
 type NewSession = { sessionKey: string; generatedName?: string; alias?: string };
 
 /** The settings for a new session with this key; undefined when none can be created. */
-export async function nameNewSession(key: string, store: Pick<Store, 'db'>): Promise<NewSession | undefined> {
+export async function nameNewSession(
+  key: string,
+  store: Pick<Store, 'db' | 'reportDamage'>,
+): Promise<NewSession | undefined> {
   if (key === MAIN) return { sessionKey: MAIN };
   if (kindOfKey(key) === 'alias') return { sessionKey: key, alias: key };
   const jobName = await readJobName(store, key);

@@ -5,7 +5,7 @@ import type { Workstreams } from './workstreams.ts';
 
 interface SessionListDeps extends WorkstreamDataDeps {
   workstreams: Pick<Workstreams, 'list'>;
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'reportDamage'>;
   log: Pick<Log, 'warn'>;
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../protocol/is-record.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type {
   Effort,
@@ -13,6 +14,8 @@ import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
+import type { Store } from '../store/store.ts';
+import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
 import { isJobKey } from './session-keys.ts';
 
@@ -77,15 +80,16 @@ export type Settings = Pick<
 export interface WorkstreamDataDeps {
   models: Pick<Models, 'current' | 'list'>;
   always: Pick<AlwaysRules, 'isInForce'>;
+  store: Pick<Store, 'reportDamage'>;
 }
 
 export function createWorkstreamData(
   row: WorkstreamTable,
-  { models, always: rules }: WorkstreamDataDeps,
+  { models, always: rules, store }: WorkstreamDataDeps,
 ): WorkstreamData {
   const endIfInForce = (always: Always | undefined) => (rules.isInForce(always) ? { ms: always.untilMs } : undefined);
   const data: WorkstreamData = {
-    ...fieldsOf(row),
+    ...fieldsOf(row, storedReader(store)),
     wsId: row.ws_id,
     sessionKey: row.session_key ?? row.ws_id,
     createdMs: row.created_ms,
@@ -151,10 +155,10 @@ export function createWorkstreamData(
   return data;
 }
 
-const fieldsOf = (row: WorkstreamTable) => ({
+const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   workdir: row.workdir,
   workdirIno: row.workdir_ino,
-  readable: JSON.parse(row.readable_json),
+  readable: read(row.readable_json, `the list of readable folders of workstream ${row.ws_id}`, isFolders) ?? [],
   name: row.alias ?? row.generated_name,
   generatedName: row.generated_name,
   alias: row.alias,
@@ -172,8 +176,16 @@ const fieldsOf = (row: WorkstreamTable) => ({
   epoch: row.run_epoch,
   abortedLastRun: row.last_run_status === 'cancelled',
   turnStart: undefined,
-  usage: row.usage_json === null ? undefined : JSON.parse(row.usage_json),
+  usage:
+    row.usage_json === null ? undefined : read(row.usage_json, `the last usage of workstream ${row.ws_id}`, isUsage),
 });
+
+const isFolders = isListOf(
+  (value): value is FolderIdentity => isRecord(value) && isText(value.path) && isText(value.ino),
+);
+
+const isUsage = (value: unknown): value is NonNullable<WorkstreamData['usage']> =>
+  isRecord(value) && isRecord(value.usage);
 
 /** The state of a workstream after the end of its latest run. */
 const stateAfter = (status: WorkstreamTable['last_run_status']): WorkstreamState =>
