@@ -23,6 +23,10 @@ const rows = {
   edit: { argument: 'MESSAGE', summary: 'Take back the last message with its answer, and send this one instead.' },
   remove: { summary: 'Remove the last message that failed.' },
   fork: { argument: '[NAME]', summary: 'Copy this conversation into a new workstream.' },
+  steer: {
+    argument: 'MESSAGE',
+    summary: 'Send a message that the model reads before its next step, instead of after its answer.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

@@ -115,8 +115,7 @@ export const HistoryMessage = z
     content: z.string().nullable(),
     tool_calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).nullable(),
     reasoning: z.string().optional(),
-    /** On user messages. */
-    attachments: z.array(Attachment).optional(),
+    attachments: z.array(Attachment).optional(), // on user messages
     /** On user messages whose run ended without any answer. */
     failed: MessageFailure.optional(),
     /** On tool messages. */
@@ -200,10 +199,11 @@ export const event = <T extends string, S extends z.ZodRawShape>(type: T, shape:
  * of a `workstream` event.
  */
 export const STREAM_EVENTS = {
-  /** A message was accepted and its run begins. */
+  /** A message was accepted and its run begins, or a later message of the run: feedback, or one that steers it. */
   user_turn: event('user_turn', {
     message: z.string(),
     run_id: z.string(),
+    steered_run_id: z.string().optional(), // it waited as this run, and was given to the run in progress
     source: RunSource,
     attachments: z.array(Attachment).optional(),
     /** The number of the message; absent in events of earlier versions. */
@@ -250,10 +250,7 @@ export const STREAM_EVENTS = {
     whole_bytes: z.int().min(0).optional(),
   }),
   info: event('info', infoShape),
-  /**
-   * The model's server refused or did not answer, and the request is repeated at `until_ms`, or earlier after
-   * `workstream.proceed`.
-   */
+  /** The model's server refused or did not answer. It is asked again at `until_ms`, or after `workstream.proceed`. */
   wait_start: event('wait_start', {
     reason: WaitReason,
     /** The error, for people. */
@@ -273,10 +270,7 @@ export const STREAM_EVENTS = {
   clear_ui: event('clear_ui', { after_seq: z.int().min(0) }),
   /** Messages of a resumed conversation, after `clear_ui`. */
   history: event('history', { messages: z.array(HistoryMessage) }),
-  /**
-   * Messages after `after_seq` no longer count: they were taken back. For `retry` and `edit`, the `user_turn` of the new
-   * message follows.
-   */
+  /** Messages after `after_seq` were taken back. For `retry` and `edit`, the `user_turn` of the new message follows. */
   rewound: event('rewound', { after_seq: z.int().min(0), reason: z.enum(['rewind', 'retry', 'edit']) }),
   /** A failed message no longer counts: it was removed. */
   message_removed: event('message_removed', { seq: z.int().min(1) }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { say, stall } from '../support/model/scripted-steps.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -39,4 +39,89 @@ test('messages wait visibly in all open pages, and can be edited, moved and take
   const asked = model.requests.map(({ body }) => body.messages.at(-1)?.content);
   assert.deepEqual(asked, ['first', 'third', 'second']);
   assert.equal(await page.getByRole('list', { name: 'Waiting messages' }).count(), 0);
+});
+
+test('a waiting message steers the run with a click, and a new one with Ctrl+Enter', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'steering');
+  const { page: other } = await visit(t, daemon);
+  await other.getByRole('tab', { name: /steering/ }).click();
+  const held = stall();
+  model.when('survey', [held, callTools({ name: 'list_directory', arguments: {} })]);
+  model.when('shorter', say('In short.'));
+  model.when('afterwards', say('Last.'));
+  await send(page, 'survey');
+  await held.reached;
+  for (const text of ['afterwards', 'be brief']) await send(page, text);
+  const items = other.getByRole('list', { name: 'Waiting messages' }).getByRole('listitem');
+  await items.nth(1).getByRole('button', { name: 'Steer with this message' }).click();
+  await items.nth(0).getByText('be brief').waitFor();
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('and shorter');
+  await page.keyboard.press('Control+Enter');
+  await items.nth(1).getByText('and shorter').waitFor();
+  assert.deepEqual(await items.allInnerTexts(), [
+    'Before the next step\nbe brief',
+    'Before the next step\nand shorter',
+    'afterwards',
+  ]);
+
+  held.release();
+  await other.locator('.answer', { hasText: 'Last.' }).waitFor();
+  await state(other, 'idle');
+  const shown = await blocksOf(other);
+  const places = ['survey', 'be brief', 'and shorter', 'In short.', 'afterwards', 'Last.'];
+  assert.deepEqual(shown.filter((text) => places.some((place) => text.includes(place))).length, places.length);
+  await page.locator('.answer', { hasText: 'Last.' }).waitFor();
+  await state(page, 'idle');
+  await page.reload();
+  await page.locator('.answer', { hasText: 'Last.' }).waitFor();
+  const questions = page.locator('.block.user');
+  assert.deepEqual(
+    await questions.allInnerTexts().then((texts) => texts.map((text) => text.replace(/^You:\s*/, '').split('\n')[0])),
+    ['survey', 'be brief', 'and shorter', 'afterwards'],
+  );
+});
+
+test('on a phone, waiting messages are changed with a finger, and nothing is covered', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'queue by touch');
+  const held = stall();
+  model.when('hold', [held, say('Held.')]);
+  for (const text of ['walrus', 'otter']) model.when(text, say(`About the ${text}.`));
+  const write = async (text: string) => {
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill(text);
+    await button(page, 'Send').tap();
+    await page.getByRole('textbox', { name: 'Message', exact: true }).and(page.locator(':placeholder-shown')).waitFor();
+  };
+  await write('hold');
+  await held.reached;
+  for (const text of ['walrus', 'otter', 'never']) await write(text);
+  const items = page.getByRole('list', { name: 'Waiting messages' }).getByRole('listitem');
+  await items.nth(2).waitFor();
+  for (const control of await items.getByRole('button').all()) {
+    await control.scrollIntoViewIfNeeded();
+    const box = await control.boundingBox();
+    assert.ok(
+      box && box.width >= 44 && box.height >= 44,
+      `${await control.getAttribute('aria-label')}: ${JSON.stringify(box)}`,
+    );
+    await control.tap({ trial: true });
+  }
+  const box = await page.locator('.composer-box').boundingBox();
+  assert.ok(box && box.y + box.height <= (page.viewportSize()?.height ?? 0), JSON.stringify(box));
+  await items.nth(2).getByRole('button', { name: 'Take back' }).tap();
+  await items.nth(2).waitFor({ state: 'detached' });
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('');
+  await items.nth(1).getByRole('button', { name: 'Send earlier' }).tap();
+  await items.nth(0).getByText('otter').waitFor();
+  await items.nth(1).getByRole('button', { name: 'Steer with this message' }).tap();
+  await items.nth(0).getByText('walrus').waitFor();
+  held.release();
+  await page.locator('.answer', { hasText: 'About the otter.' }).waitFor();
+  await state(page, 'idle');
+  const asked = await page.locator('.block.user').allInnerTexts();
+  assert.deepEqual(
+    asked.map((text) => text.replace(/^You:\s*/, '').split('\n')[0]),
+    ['hold', 'walrus', 'otter'],
+  );
 });

@@ -20,6 +20,7 @@ export function queueCalls({ call, waitingApproval, key }: Session) {
     'queue.list': async () => call('queue.list', { wsId: (await queued()).wsId }),
     'queue.edit': async () => call('queue.edit', { ...(await queued()), message: 'much later' }),
     'queue.move': async () => call('queue.move', { ...(await queued()), to: 0 }),
+    'queue.steer': async () => call('queue.steer', await queued()),
     'queue.remove': async () => call('queue.remove', await queued()),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

@@ -189,6 +189,8 @@ export const workstreamContracts = {
         attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
         /** During a run the message waits (see `queue.list`), instead of the answer `busy`. */
         queue: z.boolean().optional(),
+        /** Like `queue`, but the model reads the message at the next turn of the run in progress. */
+        steer: z.boolean().optional(),
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamSendParams' }),

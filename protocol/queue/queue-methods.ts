@@ -11,6 +11,8 @@ export const QueuedMessage = z
     message: z.string(),
     source: RunSource,
     attachments: z.array(Attachment).optional(),
+    /** It goes to the run in progress, before the model's next turn. */
+    steer: z.literal(true).optional(),
   })
   .meta({ id: 'QueuedMessage' });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;
@@ -39,11 +41,20 @@ export const queueContracts = {
       .strictObject({
         wsId: WsId,
         runId: RunId,
-        /** 0: it is sent next. A place after the last one means the last. */
+        /**
+         * 0: it is sent next. A place after the last one means the last. Messages for the run in progress stay before the
+         * others.
+         */
         to: z.int().min(0),
       })
       .meta({ id: 'QueueMoveParams' }),
     result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueMoveResult' }),
+  }),
+  'queue.steer': contract({
+    summary: 'Give a waiting message of a person to the run in progress, before the model’s next turn.',
+    scope: 'write',
+    params: z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueSteerParams' }),
+    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueSteerResult' }),
   }),
   'queue.remove': contract({
     summary: 'Take a waiting message back; its files can be sent again.',

@@ -23,6 +23,8 @@ export type Message =
       trusted?: true;
       /** Its run ended without an answer. People see it, the model does not. */
       failed?: MessageFailure;
+      /** It came during a run, after the results of calls; a turn of the person begins here. */
+      steered?: true;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */
       summary?: { rules: string[]; files: string[] };
       /** Written by the daemon: what has changed around the conversation. The model reads it; people see a note. */

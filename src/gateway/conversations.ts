@@ -193,7 +193,19 @@ function createTurns(
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
   const compactions = new Compactions({ store, messages, models, windows, toolbox, clock, ids, log });
-  const commands = new Commands({ store, messages, settings, rewinds, forks, compactions, models, clock, ids, log });
+  const commands = new Commands({
+    store,
+    messages,
+    settings,
+    rewinds,
+    forks,
+    compactions,
+    runs,
+    models,
+    clock,
+    ids,
+    log,
+  });
   const heartbeats = new Heartbeats({
     workstreams,
     runs,

@@ -44,6 +44,8 @@ export function observeWorkstreams({
       onAnswer();
     },
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
+    onSteered: ({ wsId, sessionKey }, { runId }, ended) =>
+      void ended.then((result) => agentEvents.followed({ wsId, runId, sessionKey }, result)),
     onQueue: ({ wsId }, items) => broadcast.publish('queue.changed', { wsId, messages: items.map(toQueuedMessage) }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),

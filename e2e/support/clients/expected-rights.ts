@@ -35,7 +35,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.import', 'workstream.close'],
-    ...['queue.edit', 'queue.move', 'queue.remove'],
+    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
   ],
   approve: [
     ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],

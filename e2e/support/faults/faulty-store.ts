@@ -25,7 +25,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     onCommitted: (listener) => store.onCommitted(listener),
     bounds: (wsId) => store.bounds(wsId),
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
-    findNewestEvent: (wsId, type) => store.findNewestEvent(wsId, type),
+    findNewestEvent: (wsId, type, before) => store.findNewestEvent(wsId, type, before),
     readMessages: (wsId, range) => store.readMessages(wsId, range),
     reportDamage: (error) => store.reportDamage(error),
     health: () => store.health(),

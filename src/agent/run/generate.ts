@@ -9,7 +9,9 @@ import { type Model, type ModelRequest, ProviderError, type Usage } from '../pro
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import { USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
 import { type ReservedCall, reserveCall } from './limits/reserve-call.ts';
+import type { Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
+import { steeredStep } from './steering.ts';
 import { noteUsage } from './window/make-room.ts';
 import { openAnswer } from './window/open-answer.ts';
 
@@ -31,16 +33,7 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
   const reserved = await reserveCall(run, model);
   let used: Usage | undefined;
   try {
-    await run.recorder.record({
-      events: [
-        ...notes.map((message) => ({ type: 'info', message }) as const),
-        { type: 'thinking_start' },
-        { type: 'ws_state', ws_id: run.wsId, state: 'thinking' },
-      ],
-      journal: [{ kind: 'model_called', afterSeq: run.messageCount }],
-      ...(newPrefix && { prefix: newPrefix }),
-      ...reserved.step,
-    });
+    await recordCall(run, notes, { ...(newPrefix && { prefix: newPrefix }), ...reserved.step });
     const answer = collectAnswer(run.recorder);
     try {
       const toRequest = async () => requestOf(run, run.prefix() ?? (await beginAnew(run, model)));
@@ -60,6 +53,24 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     reserved.held?.release(used);
   }
 }
+
+/** In one step with the messages that the model is to read from now on. */
+const recordCall = (run: RunContext, notes: readonly string[], rest: Step): Promise<void> =>
+  run.steering.handOver((waiting) => {
+    const { runId, messageCount: afterSeq } = run;
+    const { events, messages, steered } = steeredStep({ runId, afterSeq }, waiting);
+    return run.recorder.record({
+      ...rest,
+      events: [
+        ...events,
+        ...notes.map((message) => ({ type: 'info', message }) as const),
+        { type: 'thinking_start' },
+        { type: 'ws_state', ws_id: run.wsId, state: 'thinking' },
+      ],
+      journal: [{ kind: 'model_called', afterSeq: afterSeq + messages.length }],
+      ...(steered.length > 0 && { messages, steered }),
+    });
+  });
 
 async function requestOf(run: RunContext, prefix: Prefix): Promise<ModelRequest> {
   const { autoApprove, effort } = run.settings;

@@ -1,6 +1,6 @@
 import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { ApprovalItem, DecidedBy, QuestionKind, StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Message } from '../message.ts';
+import type { ApprovalItem, DecidedBy, QuestionKind, RunSource, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Message, UserMessage } from '../message.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Model, Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
@@ -21,6 +21,14 @@ export interface NewApproval {
 export interface Spending {
   usage: Usage;
   model: Pick<Model, 'provider' | 'modelId' | 'price'>;
+}
+
+/** A message that waited, and is given to the run in progress. */
+export interface SteeredMessage {
+  /** The run that it would have had. */
+  runId: string;
+  source: RunSource;
+  message: UserMessage;
 }
 
 /** Changes that become true together: all of them are stored, or none. */
@@ -56,6 +64,8 @@ export interface Step {
   cut?: ContextCut;
   /** What the summary of the cut took. */
   summarized?: Spending;
+  /** The waiting messages among `messages`: their own runs end with this step. */
+  steered?: readonly SteeredMessage[];
   /** A model is called next. Until its usage is recorded, the call counts as much as is expected of it. */
   reserved?: { expected: Usage; model: Spending['model'] };
   /** The run ends with this step. */

@@ -14,6 +14,7 @@ import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { RunBudget } from './limits/run-budget.ts';
 import type { Recorder } from './recorder.ts';
+import type { Steering } from './steering.ts';
 import type { RunWindow } from './window/run-window.ts';
 
 /** The settings of the workstream. Read again at each use, because clients may change them during a run. */
@@ -43,6 +44,7 @@ export interface RunContext {
   window: RunWindow;
   progress: Progress;
   recorder: Recorder;
+  steering: Steering;
   settings: RunSettings;
   toolbox: Toolbox;
   /** Why commands run without a sandbox; undefined when they run in one. */

@@ -81,8 +81,7 @@ export function runFixture(options: FixtureOptions = {}) {
     effort: 'medium' as const,
     model: async () => scriptedModel(options, requests),
   };
-  let ids = 0;
-  let secrets = 0;
+  let [ids, secrets] = [0, 0];
   const waiting = new Map<string, (decision: Decision) => void>();
   const run: RunContext = {
     wsId: 'ws-1',
@@ -97,6 +96,7 @@ export function runFixture(options: FixtureOptions = {}) {
     window: windowOf(recorder, async () => ({ model: await settings.model() })),
     progress,
     recorder,
+    steering: { handOver: (record) => record([]) },
     settings,
     toolbox: fakeToolbox(options.tools ?? {}),
     notSandboxed: undefined,

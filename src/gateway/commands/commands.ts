@@ -18,6 +18,7 @@ import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
 import type { Rights } from '../rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
+import type { Runs } from '../runs/runs.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { hasForeignText, toAlwaysColumns } from '../workstreams/always.ts';
@@ -27,6 +28,7 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
 import { insertWorkstream, readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { helpText, unknownCommand } from './command-texts.ts';
+import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 
 export interface CommandDeps {
@@ -36,6 +38,7 @@ export interface CommandDeps {
   rewinds: Rewinds;
   forks: Forks;
   compactions: Compactions;
+  runs: Pick<Runs, 'accept'>;
   models: Models;
   clock: Clock;
   ids: Ids;
@@ -79,6 +82,7 @@ export class Commands {
       edit: this.#taking(takeBack.edit),
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
+      steer: { when: 'always', run: createSteerCommand(deps.runs) },
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),

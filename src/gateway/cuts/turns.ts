@@ -79,6 +79,6 @@ const nothingAsked = () => new GatewayError('INVALID_REQUEST', 'This conversatio
 
 const isAsked = (stored: StoredMessage): stored is AskedMessage => isAskedMessage(stored.message);
 
-/** A later message of the same run is feedback. */
-const isInside = ({ runId }: StoredMessage, before: StoredMessage | undefined): boolean =>
-  runId !== undefined && before?.runId === runId;
+/** A later message of the same run is feedback, unless it steered the run. */
+const isInside = ({ runId, message }: AskedMessage, before: StoredMessage | undefined): boolean =>
+  runId !== undefined && before?.runId === runId && !message.steered;

@@ -200,7 +200,14 @@ const toFiles = ({ attachments, dropped }: Claim) => ({
 });
 
 async function send(
-  { wsId, message, attachmentIds = [], queue = false, idempotencyKey }: Parameters<Handled<'workstream.send'>>[0],
+  {
+    wsId,
+    message,
+    attachmentIds = [],
+    queue = false,
+    steer = false,
+    idempotencyKey,
+  }: Parameters<Handled<'workstream.send'>>[0],
   call: Call,
   { workstreams, runs, events, attachments }: WorkstreamMethodDeps,
 ): Promise<Sent> {
@@ -218,9 +225,10 @@ async function send(
     ...callerOf(call),
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
+    ...(steer && { request: { steer } }),
     also: (runId) => call.keep({ runId, ...files }),
   };
-  const handle = await (queue ? runs.accept(workstream, asked) : runs.acceptIfIdle(workstream, asked));
+  const handle = await (queue || steer ? runs.accept(workstream, asked) : runs.acceptIfIdle(workstream, asked));
   if (handle) return { status: 'ok', runId: handle.run.runId, ...files };
   events.transient(
     wsId,

@@ -15,7 +15,7 @@ export function toFileMessage(
 ): FileMessage {
   switch (message.role) {
     case 'user': {
-      const { attachments = [], trusted: _trusted, environment: _daemon, ...rest } = message;
+      const { attachments = [], trusted: _trusted, environment: _daemon, steered: _whenSent, ...rest } = message;
       return { createdMs, ...rest, ...(attachments.length > 0 && { files: attachments.map(placeOf) }) };
     }
     case 'assistant':

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
+import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -11,6 +12,8 @@ export interface QueueChanges {
   /** The message then has the lesser rights of its authors. */
   edit(queue: RunQueue, change: { runId: string; message: string }, rights: Rights): Promise<void>;
   move(queue: RunQueue, runId: string, to: number): Promise<void>;
+  /** The run in progress takes it at its next turn. */
+  steer(queue: RunQueue, runId: string): Promise<void>;
 }
 
 export const createQueueChanges = ({ store }: { store: Store }): QueueChanges => ({
@@ -21,16 +24,12 @@ export const createQueueChanges = ({ store }: { store: Store }): QueueChanges =>
     if (run.source !== 'person') throw new GatewayError('CONFLICT', 'Only messages of people can be edited');
     if (text === '' && !before.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');
     const given = before.rights && { rights: lesserOf(before.rights, rights) };
-    // Changed before the commit: if the message is sent meanwhile, it is sent as it is stored.
-    run.request = { ...before, ...given, message: text };
-    try {
-      await store.commit({ statements: [change(runId, { request_json: JSON.stringify(run.request) })] });
-    } catch (error) {
-      run.request = before;
-      throw error;
-    } finally {
-      queue.announce();
-    }
+    await replaceRequest(store, { queue, run }, { ...before, ...given, message: text });
+  },
+  async steer(queue, runId) {
+    const { run } = getQueued(queue, runId);
+    if (run.source !== 'person') throw new GatewayError('CONFLICT', 'Only messages of people can steer a run');
+    await replaceRequest(store, { queue, run }, { ...run.request, steer: true });
   },
   async move(queue, runId, to) {
     const item = getQueued(queue, runId);
@@ -50,12 +49,31 @@ export const createQueueChanges = ({ store }: { store: Store }): QueueChanges =>
   },
 });
 
+async function replaceRequest(
+  store: Store,
+  { queue, run }: { queue: RunQueue; run: RunRecord },
+  request: RunRequest,
+): Promise<void> {
+  const before = run.request;
+  // Changed before the commit: if the message is sent meanwhile, it is sent as it is stored.
+  run.request = request;
+  try {
+    await store.commit({ statements: [change(run.runId, { request_json: JSON.stringify(request) })] });
+  } catch (error) {
+    run.request = before;
+    throw error;
+  } finally {
+    queue.sort();
+  }
+}
+
 /** A waiting message, as clients see it. */
 export const toQueuedMessage = ({ run: { runId, source, request } }: QueuedRun): QueuedMessage => ({
   runId,
   source,
   message: request.message,
   ...(request.attachments && { attachments: request.attachments }),
+  ...(request.steer && { steer: true }),
 });
 
 function getQueued(queue: RunQueue, runId: string): QueuedRun {

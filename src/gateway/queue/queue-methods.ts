@@ -27,6 +27,11 @@ export const queueMethods = ({
     await changes.move(queue, runId, to);
     return OK;
   },
+  async 'queue.steer'({ wsId, runId }) {
+    const { queue } = await workstreams.get(wsId);
+    await changes.steer(queue, runId);
+    return OK;
+  },
   async 'queue.remove'({ wsId, runId }) {
     const workstream = await workstreams.get(wsId);
     const waits = workstream.queue.find(runId) !== undefined;

@@ -7,17 +7,19 @@ import type { RunSettings } from '../../agent/run/run-context.ts';
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
+import { createSteering } from '../queue/steering.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { LiveRun } from './live-run.ts';
+import type { RunQueue } from './run-queue.ts';
 import { summarizerOf } from './summarizer.ts';
 import { readTrust } from './trust-rows.ts';
 
 /** Executes a recorded run, with its timeouts. Never rejects. */
 export async function driveRun(
   live: LiveRun,
-  data: WorkstreamData,
+  { data, queue }: { data: WorkstreamData; queue: RunQueue },
   deps: WorkstreamDeps,
 ): Promise<'ended' | 'suspended' | 'superseded'> {
   const over = new AbortController();
@@ -42,6 +44,7 @@ export async function driveRun(
       window: windowOf(data, deps),
       progress: live.progress,
       recorder: live,
+      steering: createSteering({ live, data, queue, observer: deps.observer }),
       settings: settingsOf(live, data, deps),
       toolbox: deps.toolbox,
       notSandboxed: deps.notSandboxed,
@@ -49,7 +52,9 @@ export async function driveRun(
       stopping: deps.stopping,
       decision: (approvalId) => decisionInTime(live, approvalId, expiry),
       expiry,
-      policy: policyOf(live),
+      get policy() {
+        return policyOf(live); // a message may have come that a caller without the approve scope wrote
+      },
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
       isWatched: () => deps.events.isWatched(run.wsId),

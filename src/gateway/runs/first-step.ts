@@ -22,7 +22,7 @@ export function firstStepOf(
 }
 
 /** The message of a run, as stored in the conversation. */
-const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({
+export const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({
   role: 'user',
   content: message,
   ...(attachments && { attachments }),

@@ -4,9 +4,11 @@ import type { RunRecord, RunResult } from './run-record.ts';
 export interface QueuedRun {
   run: RunRecord;
   ended: PromiseWithResolvers<RunResult>;
+  /** False while its acceptance is being committed. */
+  isStored: boolean;
 }
 
-/** The runs that wait, in the order of their start. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
+/** The runs that wait: first those for the run in progress, then the others in the order of their start. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
 export class RunQueue {
   readonly #items: QueuedRun[] = [];
   readonly #onChange: (items: readonly QueuedRun[]) => void;
@@ -29,20 +31,18 @@ export class RunQueue {
   }
 
   /** Makes acceptance times distinct, because a restart restores the order from them. */
-  add(run: RunRecord): QueuedRun {
-    const lastMs = this.#items.at(-1)?.run.acceptedMs ?? 0;
+  add(run: RunRecord, { isStored }: { isStored: boolean }): QueuedRun {
+    const lastMs = Math.max(0, ...this.#items.map(({ run }) => run.acceptedMs));
     run.acceptedMs = Math.max(run.acceptedMs, lastMs + 1);
-    const item: QueuedRun = { run, ended: Promise.withResolvers() };
-    this.#items.push(item);
-    this.announce();
+    const item: QueuedRun = { run, ended: Promise.withResolvers(), isStored };
+    this.putBack(item);
     return item;
   }
 
   /** Returns a run that could be neither started nor dropped to its place. */
   putBack(item: QueuedRun): void {
-    const later = this.#items.findIndex(({ run }) => run.acceptedMs > item.run.acceptedMs);
-    this.#items.splice(later < 0 ? this.#items.length : later, 0, item);
-    this.announce();
+    this.#items.push(item);
+    this.sort();
   }
 
   find(runId: string): QueuedRun | undefined {
@@ -56,8 +56,13 @@ export class RunQueue {
     this.announce();
   }
 
-  /** Moves a run to a place, and gives the acceptance times to the runs in their new order. */
-  move(item: QueuedRun, to: number): void {
+  /**
+   * Moves a run to a place, and gives the acceptance times to the runs in their new order. Runs for the run in progress
+   * stay before the others.
+   */
+  move(item: QueuedRun, place: number): void {
+    const steering = this.#items.filter(isSteering).length;
+    const to = isSteering(item) ? Math.min(place, steering - 1) : Math.max(place, steering);
     const times = this.#items.map(({ run }) => run.acceptedMs);
     this.#items.splice(this.#items.indexOf(item), 1);
     this.#items.splice(to, 0, item);
@@ -65,9 +70,11 @@ export class RunQueue {
     this.announce();
   }
 
-  /** Restores the order of the acceptance times. */
+  /** Restores the order. */
   sort(): void {
-    this.#items.sort((one, other) => one.run.acceptedMs - other.run.acceptedMs);
+    this.#items.sort(
+      (one, other) => Number(isSteering(other)) - Number(isSteering(one)) || one.run.acceptedMs - other.run.acceptedMs,
+    );
     this.announce();
   }
 
@@ -76,3 +83,5 @@ export class RunQueue {
     this.#onChange(this.#items);
   }
 }
+
+const isSteering = ({ run }: QueuedRun): boolean => run.request.steer === true;

@@ -20,6 +20,10 @@ export interface RunRequest {
   effort?: Effort;
   /** The timeout in waking time, without the time spent waiting for a person. */
   timeoutMs?: number;
+  /** While it waits: it is given to the run in progress at that run's next turn. */
+  steer?: true;
+  /** The run that it was given to. */
+  steeredInto?: string;
   /** An additional destination for the answer. */
   deliver?: { provider: string; to: string } | undefined;
   /** Why the answer cannot be delivered although it should be. */

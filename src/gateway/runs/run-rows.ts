@@ -1,8 +1,14 @@
 import type { MessageFailure, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
-import { type NewApproval, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
-import { release } from '../attachments/attachment-rows.ts';
+import {
+  type NewApproval,
+  RunSuperseded,
+  type SteeredMessage,
+  type Step,
+  StepOutdated,
+} from '../../agent/run/recorder.ts';
+import { consume, release } from '../attachments/attachment-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -44,6 +50,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
   return [
     ...(step.settled ? [settleApproval(step.settled, nowMs)] : []),
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
+    ...(step.steered ?? []).flatMap((steered) => takeOver(run, steered, nowMs)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs)] : []),
@@ -152,6 +159,29 @@ export const cancelQueuedRun = (run: RunRecord, nowMs: number): Statement[] => [
   insertJournal(run, { kind: 'ended', status: 'cancelled' }, nowMs),
   endRun(run.runId, { run_id: run.runId, status: 'cancelled', summary: 'cancelled' }, nowMs),
   ...(run.request.attachments ? [release(run.runId)] : []),
+];
+
+/**
+ * Ends a waiting run whose message another run takes. From then on, that run has the lesser rights of its authors (decision 18).
+ * Refused when the message no longer waits.
+ */
+const takeOver = (by: RunRecord, { runId, message }: SteeredMessage, nowMs: number): Statement[] => [
+  {
+    sql: `UPDATE runs SET status = 'ok', summary = '', ended_ms = ?1, request_json = json_set(request_json, '$.steeredInto', ?2)
+          WHERE run_id = ?3 AND status = 'queued'`,
+    parameters: [nowMs, by.runId, runId],
+    expect: 1,
+  },
+  insertJournal({ runId, wsId: by.wsId }, { kind: 'ended', status: 'ok' }, nowMs),
+  ...(message.attachments ? [consume(runId, message.attachments.length)] : []),
+  ...(message.trusted
+    ? []
+    : [
+        {
+          sql: `UPDATE runs SET request_json = json_set(request_json, '$.rights', 'write') WHERE run_id = ? AND request_json ->> '$.rights' = 'approve'`,
+          parameters: [by.runId],
+        },
+      ]),
 ];
 
 /** Records the failure of a run that never began. */

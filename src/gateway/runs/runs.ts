@@ -139,7 +139,19 @@ export class Runs {
     const live = named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
     if (live) return live;
     const row = await this.#read(runId, by);
-    return row && { run: toRecord(row), ended: Promise.resolve(toResult(row)) };
+    if (!row) return undefined;
+    const run = toRecord(row);
+    const { steeredInto: into } = run.request;
+    return into === undefined ? { run, ended: Promise.resolve(toResult(row)) } : this.#follow(run, into);
+  }
+
+  /** A message that was given to another run ends with that run. */
+  async #follow(run: RunRecord, into: string): Promise<RunHandle> {
+    const stored = this.#store.db.selectFrom('runs').selectAll().where('run_id', '=', into);
+    const row = this.#live.has(into) ? undefined : await stored.executeTakeFirst();
+    const ended = this.#live.get(into)?.ended ?? (row && Promise.resolve(toResult(row)));
+    if (!ended) throw new GatewayError('NOT_FOUND', 'unknown runId'); // its workstream was deleted meanwhile
+    return { run, ended: ended.then((result) => ({ ...result, run_id: run.runId })) };
   }
 
   #liveByKey(key: string, { principal, wsId }: { principal: string; wsId?: string }): RunHandle | undefined {

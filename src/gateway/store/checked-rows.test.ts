@@ -137,6 +137,13 @@ test('the start of the last turn is only searched after damage', async (t) => {
   );
 });
 
+test('an earlier event of a type is found before an offset', async (t) => {
+  const store = await storeAfter(t);
+  assert.equal(await store.findNewestEvent(wsId, 'info', 6), 5);
+  assert.equal(await store.findNewestEvent(wsId, 'info', 4), 2);
+  assert.equal(await store.findNewestEvent(wsId, third.type, 3), 0);
+});
+
 test('a damaged message is not copied, because its copy would look intact', async (t) => {
   const store = await storeAfter(t, 'update messages set created_ms = 2 where seq = 3');
   await store.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: 'b', workdir: '/', nowMs: 1 }))] });

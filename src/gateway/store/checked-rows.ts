@@ -12,7 +12,7 @@ export interface CheckedRows {
   /** See `Store.readEvents`. */
   events(wsId: string, after: number, limit: number): StoredEvent[];
   /** See `Store.findNewestEvent`. */
-  newestEvent(wsId: string, type: StreamEvent['type']): number;
+  newestEvent(wsId: string, type: StreamEvent['type'], before?: number): number;
   /** See `Store.readMessages`. */
   messages(wsId: string, range: MessageRange): StoredRow[];
   /** See `SqliteStore.readEventRows`. */
@@ -36,7 +36,7 @@ interface CheckedRowsDeps {
 
 export const createCheckedRows = (deps: CheckedRowsDeps): CheckedRows => ({
   events: (wsId, after, limit) => readEvents(deps, { wsId, after, limit }),
-  newestEvent: (wsId, type) => findNewestEvent(deps, { wsId, type }),
+  newestEvent: (wsId, type, before) => findNewestEvent(deps, { wsId, type, before }),
   messages: (wsId, range) => readMessages(deps, { wsId, ...range }),
   eventRows: (wsId, after, limit) => readEventRows(deps, { wsId, after, limit }),
 });
@@ -92,15 +92,23 @@ function* withoutHoles(
   }
 }
 
-function findNewestEvent(deps: CheckedRowsDeps, { wsId, type }: { wsId: string; type: StreamEvent['type'] }): number {
+function findNewestEvent(
+  deps: CheckedRowsDeps,
+  {
+    wsId,
+    type,
+    before = Number.POSITIVE_INFINITY,
+  }: { wsId: string; type: StreamEvent['type']; before?: number | undefined },
+): number {
   const { first, last } = deps.heads.bounds(wsId);
   let next = last;
   for (const row of readable(deps.connection.iterateStored(READ_EVENTS_BACK, [wsId]), deps)) {
     if (Number(row.offset) !== next || !isIntactEvent(row)) break;
     const events = unpack(String(row.body_json));
-    const found = events.findLastIndex((json) => JSON.parse(json).type === type);
-    if (found >= 0) return next - (events.length - 1 - found);
-    next -= events.length;
+    const start = next - events.length + 1;
+    const found = events.findLastIndex((json, index) => start + index < before && JSON.parse(json).type === type);
+    if (found >= 0) return start + found;
+    next = start - 1;
   }
   if (next < first) return 0;
   return placeholder(deps, { wsId, from: next, through: next })[0]?.offset ?? 0;

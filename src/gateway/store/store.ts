@@ -118,8 +118,11 @@ export interface Store {
    * any exist. An `error` event marked `damaged` replaces missing or altered ones.
    */
   readEvents(wsId: string, after: number, limit: number): Promise<StoredEvent[]>;
-  /** The offset of the newest event of this type, or of a damaged one after it; 0 if there is neither. */
-  findNewestEvent(wsId: string, type: StreamEvent['type']): Promise<number>;
+  /**
+   * The offset of the newest event of this type before the offset `before`, or of a damaged one after it; 0 if there is
+   * neither.
+   */
+  findNewestEvent(wsId: string, type: StreamEvent['type'], before?: number): Promise<number>;
   /** Stored messages, oldest first, one for each number of the range. */
   readMessages(wsId: string, range: MessageRange): Promise<StoredRow[]>;
   /** Shows damage in a stored row that only its reader can detect, as `health` does for all other damage. */

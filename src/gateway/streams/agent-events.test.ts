@@ -101,3 +101,18 @@ test('no samples are taken once the daemon stops', async () => {
   await clock.advance(1_000);
   assert.deepEqual(deltas(), []);
 });
+
+test('a message that steered another run gets the end and the answer of that run', () => {
+  const { agentEvents, sent } = setUp();
+  const steered = { wsId: 'a', runId: 'steered', sessionKey: 'a' };
+  agentEvents.followed(steered, { run_id: 'steered', status: 'ok', summary: 'the answer' });
+  agentEvents.followed(steered, { run_id: 'steered', status: 'cancelled', summary: 'cancelled' });
+  assert.deepEqual(sent, [
+    'a agent assistant',
+    'a chat delta the answer',
+    'a agent job',
+    'a chat final the answer',
+    'a agent job',
+    'a chat aborted -',
+  ]);
+});

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../protocol/limits.ts';
+import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -41,6 +42,14 @@ export class AgentEvents {
     const projection = new AgentProjection({ runId, sessionKey, sessionId: wsId });
     const run = { run_id: runId, status: 'cancelled' as const };
     this.#send(wsId, projection.take({ type: 'ws_state', ws_id: wsId, state: 'idle', run }, this.#deps.clock.now()));
+  }
+
+  /** A run that took the message of a queued run has ended; these are the only events of the queued one. */
+  followed({ wsId, runId, sessionKey }: RunIdentity, { summary, ...run }: RunOutcome & { summary: string }): void {
+    const projection = new AgentProjection({ runId, sessionKey, sessionId: wsId });
+    const nowMs = this.#deps.clock.now();
+    if (run.status === 'ok') projection.take({ type: 'content', text: summary }, nowMs);
+    this.#send(wsId, projection.take({ type: 'ws_state', ws_id: wsId, state: 'idle', run }, nowMs));
   }
 
   #take(wsId: string, entries: readonly { json: string; type: string }[]): void {

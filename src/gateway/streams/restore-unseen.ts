@@ -49,16 +49,32 @@ async function findPlace(
     .selectFrom('runs')
     .select(['run_id', 'source', 'ended_ms'])
     .where('ws_id', '=', wsId)
+    .where('started_ms', 'is not', null)
     .orderBy('accepted_ms', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (run?.source !== 'person' || run.ended_ms === null || run.ended_ms < sinceMs) return undefined;
-  const [turn] = await store.readEvents(wsId, (await store.findNewestEvent(wsId, 'user_turn')) - 1, 1);
   const rows = await store.readMessages(wsId, { after: 0, upTo: messageCount, limit: MAX_MESSAGES });
   const asked = rows.find(({ runId }) => runId === run.run_id);
-  if (!turn || JSON.parse(turn.json).run_id !== run.run_id) return undefined;
   if (asked?.json === undefined || JSON.parse(asked.json).role !== 'user') return undefined;
+  const after = await findTurn(store, { wsId, runId: run.run_id, seq: asked.seq });
+  if (after === undefined) return undefined;
   const { cuts } = await readCuts(store, wsId);
   const isTakenBack = toParts(cuts, { after: asked.seq - 1, upTo: asked.seq }, 'original').length === 0;
-  return isTakenBack ? undefined : { after: turn.offset, upTo: asked.seq };
+  return isTakenBack ? undefined : { after, upTo: asked.seq };
+}
+
+/** The offset of the first message of a run, if the run is the newest: feedback and messages that steered it come after. */
+async function findTurn(
+  store: RestoreDeps['store'],
+  { wsId, runId, seq }: { wsId: string; runId: string; seq: number },
+): Promise<number | undefined> {
+  for (let before: number | undefined; ; ) {
+    const offset = await store.findNewestEvent(wsId, 'user_turn', before);
+    const [turn] = offset === 0 ? [] : await store.readEvents(wsId, offset - 1, 1);
+    const event = turn && JSON.parse(turn.json);
+    if (event?.run_id !== runId) return undefined;
+    if ((event.seq ?? seq) === seq) return offset;
+    before = offset;
+  }
 }

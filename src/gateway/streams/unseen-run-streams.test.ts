@@ -236,6 +236,24 @@ test('after a restart a run that ended shortly before counts as unread, older on
   assert.deepEqual(agents.types(), ['history']);
 });
 
+test('after a restart, a run that was steered is replayed from its first message', async () => {
+  await using stream = await setUp();
+  const { gateway, wsId } = stream;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.puppet.turn(promise, calling('look'));
+  const { runId } = await stream.send('first');
+  await gateway.call('workstream.send', { wsId, message: 'steering', steer: true });
+  resolve();
+  await gateway.isIdle(wsId);
+  await gateway.restart();
+  const reader = await stream.open();
+  await settle();
+  await gateway.clock.advance(HOLD_MS);
+  await reader.begun;
+  assert.deepEqual([reader.history(), reader.ends()], [['first'], [runId]]);
+  assert.equal(reader.types().filter((type) => type === 'user_turn').length, 1);
+});
+
 test('a run interrupted by a kill is replayed from the restart on', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;

@@ -95,8 +95,8 @@ export function createWorkstreamData(
     createdMs: row.created_ms,
     applyStep(step, at) {
       data.updatedMs = Math.max(data.updatedMs, at.nowMs);
+      data.messageCount += step.messages?.length ?? 0; // first, because steering messages come before the turn of their step
       followEvents(data, step.events ?? [], at.lastOffset);
-      data.messageCount += step.messages?.length ?? 0;
       if (step.usage) data.usage = step.usage;
       if (step.prefix) data.prefix = { afterSeq: data.contextAfterSeq, prefix: step.prefix };
       if (!step.ended) return;

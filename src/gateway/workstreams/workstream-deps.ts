@@ -27,6 +27,8 @@ export interface WorkstreamObserver {
   onEnded(data: WorkstreamData, run: RunRecord, result: RunResult): void;
   /** A queued run was cancelled before it began. */
   onDropped(data: WorkstreamData, run: RunRecord): void;
+  /** A queued run's message was given to the run in progress; `ended` resolves with that run. */
+  onSteered(data: WorkstreamData, run: RunRecord, ended: Promise<RunResult>): void;
   /** The runs that wait have changed. */
   onQueue(data: WorkstreamData, items: readonly QueuedRun[]): void;
   onApprovalRequested(approval: Approval): void;

@@ -81,7 +81,7 @@ export class Workstream {
     const [first, ...rest] = runs;
     if (!first) return [];
     const waiting = first.progress.phase === 'queued' ? runs : rest;
-    const queued = waiting.map(({ run }) => this.queue.add(run));
+    const queued = waiting.map(({ run }) => this.queue.add(run, { isStored: true }));
     const handles = queued.map(({ run, ended }): RunHandle => ({ run, ended: ended.promise }));
     if (first.progress.phase === 'queued') {
       this.#driving = this.#startNext();
@@ -163,7 +163,7 @@ export class Workstream {
       throw new GatewayError('BUSY', 'Too many messages are queued in this workstream', { retryAfterMs: 5_000 });
     }
     const { store, clock } = this.#deps;
-    const item = this.queue.add(run);
+    const item = this.queue.add(run, { isStored: false });
     const nowMs = clock.now();
     try {
       await store.commit({
@@ -173,6 +173,7 @@ export class Workstream {
       this.queue.remove(item);
       throw error;
     }
+    item.isStored = true;
     this.#wake();
     return { run, ended: item.ended.promise };
   }
@@ -237,7 +238,7 @@ export class Workstream {
     this.#live = live;
     this.#deps.observer.onRunning(this.data, live.run);
     if (this.#closing === 'shutdown') live.stop(shuttingDown());
-    this.#driving = driveRun(live, this.data, this.#deps).then((outcome) =>
+    this.#driving = driveRun(live, this, this.#deps).then((outcome) =>
       outcome === 'suspended' ? undefined : this.#startNext(),
     );
   }

@@ -170,3 +170,16 @@ test('stopping a run returns the waiting messages of people to an empty composer
   await actions.cancel(tab, true);
   assert.equal(tab.draft.value, 'one\n\ntwo');
 });
+
+test('a message can steer the run in progress, as it is sent or while it waits', async () => {
+  const { actions, tab, calls, answer } = open();
+  answer('workstream.send', () => ({ status: 'ok', runId: 'r' }));
+  answer('queue.steer', () => ({ status: 'ok' }));
+  tab.draft.value = 'now';
+  await actions.submit(tab, { steer: true });
+  await actions.steerQueued(tab, 'r');
+  assert.deepEqual(calls, [
+    ['workstream.send', { wsId: 'w', message: 'now', queue: true, steer: true, idempotencyKey: 'key1' }],
+    ['queue.steer', { wsId: 'w', runId: 'r' }],
+  ]);
+});

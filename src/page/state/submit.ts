@@ -14,6 +14,11 @@ export interface SubmitPort {
 /** Runs an action. Returns false if it failed; the tab's `problem` then has the reason. */
 type Attempt = (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>;
 
+/** `steer`: a run in progress reads the message before its next step, instead of after its answer. */
+interface How {
+  steer?: true;
+}
+
 interface Draft {
   text: string;
   chips: readonly Chip[];
@@ -26,32 +31,32 @@ interface Draft {
  */
 export function createSubmit({ client, workstreams, newKey }: SubmitPort, attempt: Attempt) {
   /** Drafts submitted while an earlier one was being sent. */
-  const next = new WeakMap<Tab, string>();
+  const next = new WeakMap<Tab, { text: string; how: How }>();
 
-  return async function submit(tab: Tab): Promise<void> {
+  return async function submit(tab: Tab, how: How = {}): Promise<void> {
     const draft = readDraft(tab);
     if (draft === undefined) return;
     if (tab.sending.peek() !== undefined) {
-      next.set(tab, draft.text);
+      next.set(tab, { text: draft.text, how });
       return;
     }
     tab.draft.value = '';
     if (draft.chips.length > 0) tab.chips.value = [];
     tab.sending.value = draft.text;
     const idempotencyKey = newKey();
-    const isTaken = await attempt(tab, () => give(tab, draft, idempotencyKey));
+    const isTaken = await attempt(tab, () => give(tab, draft, { ...how, idempotencyKey }));
     tab.sending.value = undefined;
-    const isNextWanted = next.get(tab) === tab.draft.peek().trim();
+    const wanted = next.get(tab);
     next.delete(tab);
     if (!isTaken) giveBack(tab, draft);
-    else if (isNextWanted) await submit(tab);
+    else if (wanted?.text === tab.draft.peek().trim()) await submit(tab, wanted.how);
   };
 
-  async function give(tab: Tab, { text, chips }: Draft, idempotencyKey: string): Promise<void> {
+  async function give(tab: Tab, { text, chips }: Draft, how: How & { idempotencyKey: string }): Promise<void> {
     if (isCommand(text)) return command(tab, text);
     const attachmentIds = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
     const files = attachmentIds.length > 0 && { attachmentIds };
-    await send({ wsId: tab.wsId, message: text, queue: true, idempotencyKey, ...files });
+    await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files });
   }
 
   async function send(params: ParamsInput<'workstream.send'>): Promise<void> {

@@ -24,6 +24,9 @@ export const waitingActions = (
   moveQueued: (tab: Tab, { runId, to }: { runId: string; to: number }) =>
     attempt(tab, () => client.call('queue.move', { wsId: tab.wsId, runId, to })),
 
+  /** The run in progress reads the message before its next step. */
+  steerQueued: (tab: Tab, runId: string) => attempt(tab, () => client.call('queue.steer', { wsId: tab.wsId, runId })),
+
   /** Takes a waiting message back. Its text returns to an empty composer. */
   removeQueued: (tab: Tab, { runId, message }: { runId: string; message: string }) =>
     attempt(tab, async () => {

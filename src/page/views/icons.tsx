@@ -35,6 +35,7 @@ const PATHS = {
   play: 'M8 5.5v13l10.5-6.5z',
   node: 'M4.5 5h15v10h-15zM9 19h6M12 15v4M8 8.5l2.2 1.6L8 11.7M12 12h3.5',
   chart: 'M5 19V5M5 19h14M9 15.5v-4M13 15.5v-8M17 15.5v-5.5',
+  steer: 'M5 5v5a4 4 0 0 0 4 4h9.5M14 9l5 5-5 5',
   clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M12 8v4.5l3 2',
 } as const;
 

@@ -22,7 +22,8 @@ interface ComposerProps {
 }
 
 /**
- * The message field. Enter sends, Shift+Enter starts a new line. During a run, messages wait in the queue, and commands are sent at once.
+ * The message field. Enter sends, Shift+Enter starts a new line. During a run, messages wait in the queue, or steer the run with
+ * Ctrl+Enter; commands are sent at once.
  */
 export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -35,14 +36,14 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const mayGo = isSomething && !isUploading(chips);
   useLayoutEffect(() => fitHeight(field.current), [draft]);
   useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
-  const submit = () => {
-    if (mayGo) void desk.actions.submit(tab);
+  const submit = (how?: { steer: true }) => {
+    if (mayGo) void desk.actions.submit(tab, how);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (suggestions.onKeyDown(event)) return;
     if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
     event.preventDefault();
-    submit();
+    submit(busy && (event.ctrlKey || event.metaKey) ? { steer: true } : undefined);
   };
   return (
     <footer class="composer">
@@ -147,7 +148,7 @@ function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app'
   const draft = tab.draft.value;
   if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent once reconnected';
   if (state === 'attention') return 'Waiting for your decision';
-  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Working: Enter queues the message';
+  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Enter queues, Ctrl+Enter steers';
   return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';
 }
 

@@ -16,7 +16,8 @@ export function QueueList({ desk, tab }: { desk: Desk; tab: Tab }) {
           key={message.runId}
           message={message}
           place={index}
-          isLast={index === waiting.length - 1}
+          earlier={waiting[index - 1]}
+          later={waiting[index + 1]}
           desk={desk}
           tab={tab}
         />
@@ -29,20 +30,23 @@ interface QueueItemProps {
   message: QueuedMessage;
   /** From 0. */
   place: number;
-  isLast: boolean;
+  /** Its neighbours. */
+  earlier: QueuedMessage | undefined;
+  later: QueuedMessage | undefined;
   desk: Desk;
   tab: Tab;
 }
 
 function QueueItem({
-  message: { runId, message, source, attachments = [] },
+  message: { runId, message, source, steer, attachments = [] },
   place,
-  isLast,
+  earlier,
+  later,
   desk,
   tab,
 }: QueueItemProps) {
   const isEditing = useSignal(false);
-  const { editQueued, moveQueued, removeQueued } = desk.actions;
+  const { editQueued, moveQueued, steerQueued, removeQueued } = desk.actions;
   if (isEditing.value) {
     return (
       <li>
@@ -61,11 +65,19 @@ function QueueItem({
   const files = attachments.map(({ filename }) => `+ ${filename}`).join(' ');
   return (
     <li>
-      <Icon name="clock" />
+      <Icon name={steer ? 'steer' : 'clock'} />
+      {steer && <span class="queue-when">Before the next step</span>}
       <span class="queue-text">{[message, files].filter((text) => text !== '').join(' ')}</span>
       <span class="queue-actions">
-        {place > 0 && <Action icon="up" label="Send earlier" run={() => moveQueued(tab, { runId, to: place - 1 })} />}
-        {!isLast && <Action icon="down" label="Send later" run={() => moveQueued(tab, { runId, to: place + 1 })} />}
+        {source === 'person' && !steer && (
+          <Action icon="steer" label="Steer with this message" run={() => steerQueued(tab, runId)} />
+        )}
+        {earlier && earlier.steer === steer && (
+          <Action icon="up" label="Send earlier" run={() => moveQueued(tab, { runId, to: place - 1 })} />
+        )}
+        {later && later.steer === steer && (
+          <Action icon="down" label="Send later" run={() => moveQueued(tab, { runId, to: place + 1 })} />
+        )}
         {source === 'person' && (
           <Action
             icon="pencil"
