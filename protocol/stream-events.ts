@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApprovalItem } from './events/approval-item.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
 /** Why a request to the model is repeated after a wait. */
@@ -31,30 +32,6 @@ export type WorkstreamState = z.infer<typeof WorkstreamState>;
 /** Who started a run: a person through a client, a program through the gateway, or a schedule. */
 export const RunSource = z.enum(['person', 'agent', 'cron']);
 export type RunSource = z.infer<typeof RunSource>;
-
-/** One tool call of a batch, as a person sees it before it runs. */
-export const ApprovalItem = z
-  .object({
-    call_id: z.string(),
-    /** The function name and the subject in one line. */
-    header: z.string(),
-    /** What the call works on, such as a command or a path, in one line; absent if there is nothing to name. */
-    subject: z.string().optional(),
-    preview: z.string(),
-    func_name: z.string(),
-    approval_label: z.string(),
-    needs_approval: z.boolean(),
-    error: z.string().nullable(),
-    /**
-     * Why a person is asked although the call may need no approval: the run made the same call this many times before,
-     * with the same result.
-     */
-    repeated: z.int().min(1).optional(),
-    /** Set when the call will run, or ran, without the sandbox: why. */
-    not_sandboxed: z.string().optional(),
-  })
-  .meta({ id: 'ApprovalItem' });
-export type ApprovalItem = z.infer<typeof ApprovalItem>;
 
 /** How much a model reasons. */
 export const Effort = z.enum(['low', 'medium', 'high']).meta({ id: 'Effort' });

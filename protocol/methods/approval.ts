@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { ApprovalItem } from '../events/approval-item.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
-import { ApprovalItem, QuestionKind } from '../stream-events.ts';
+import { QuestionKind } from '../stream-events.ts';
 
 /** A pending approval; also the payload of `approval.requested`. */
 export const Approval = z

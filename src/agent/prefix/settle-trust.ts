@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { ApprovalItem } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { InstructionFile } from '../project/instructions.ts';
 import { canAskMore } from '../run/approval/approval-need.ts';

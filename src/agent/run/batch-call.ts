@@ -1,4 +1,4 @@
-import type { ApprovalItem } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { ToolCall } from '../message.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
@@ -44,6 +44,7 @@ export function toItem(run: RunContext, item: BatchCall): ApprovalItem {
     call_id: call.id,
     ...(subject === '' ? { header: toVisibleLine(call.name) } : { header: `${call.name}: ${subject}`, subject }),
     preview: ready?.preview ?? '',
+    ...(ready?.previewType && { preview_type: ready.previewType }),
     func_name: call.name,
     approval_label: ready?.approvalLabel ?? call.name,
     needs_approval: isRepeated || (ready?.needsApproval ?? false),

@@ -1,5 +1,6 @@
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { ApprovalItem, DecidedBy, QuestionKind, RunSource, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { DecidedBy, QuestionKind, RunSource, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message, UserMessage } from '../message.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Model, Usage } from '../providers/model.ts';

@@ -43,6 +43,7 @@ test('an edit shows its diff, is bound to the version of the file, and records t
       ' beta',
       '',
     ].join('\n'),
+    previewType: 'diff',
     approvalLabel: 'edit_file',
     needsApproval: true,
     bindTo: `${toSha256(TEXT)} ${it.path}`,

@@ -36,6 +36,8 @@ export type Prepared =
       subject: string;
       /** The diff or all arguments, in plain text (no colour codes); may be empty. */
       preview: string;
+      /** Absent: plain text. */
+      previewType?: 'diff';
       /** The name in an approval prompt: usually the tool's name; `overwrite_file` for an unread existing file. */
       approvalLabel: string;
       needsApproval: boolean;

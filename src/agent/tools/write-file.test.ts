@@ -25,6 +25,7 @@ test('writing a new file needs approval, shows a diff, and is bound to the file 
     kind: 'ready',
     subject: 'src/new.txt',
     preview: ['--- /dev/null', '+++ src/new.txt', '@@ -0,0 +1,2 @@', '+one', '+two', ''].join('\n'),
+    previewType: 'diff',
     approvalLabel: 'write_file',
     needsApproval: true,
     bindTo: `absent ${join(it.workdir, 'src/new.txt')}`,

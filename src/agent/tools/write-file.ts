@@ -56,6 +56,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     kind: 'ready',
     subject: place.shown,
     preview: `${toWarnings(place)}${diff}`,
+    previewType: 'diff',
     approvalLabel: label,
     needsApproval: true,
     // Includes the real path: a link created since would lead to another file, perhaps with the same content.

@@ -300,4 +300,4 @@ class LoggedTranscript implements Transcript {
   }
 }
 
-const UNKNOWN_CALL = { subject: undefined, preview: '', notSandboxed: undefined, wasAsked: true };
+const UNKNOWN_CALL = { subject: undefined, preview: '', isDiff: false, notSandboxed: undefined, wasAsked: true };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalItem } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { decideByPolicy } from './approval-policy.ts';
 
 const item: ApprovalItem = {

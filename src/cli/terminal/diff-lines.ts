@@ -14,6 +14,3 @@ export function toDiffStyle(line: string): Style | undefined {
   if (line.startsWith('+')) return 'green';
   return line.startsWith('-') ? 'red' : undefined;
 }
-
-/** Whether a preview is a diff, rather than a command. */
-export const isDiff = (preview: string): boolean => /^--- .*\n\+\+\+ /m.test(preview);

@@ -70,6 +70,10 @@ test('a question about a budget says what is used up, and how much more it asks 
 test('a shortened diff keeps its colours', () => {
   const diff = `--- a\n+++ b\n@@ -1 +1,99 @@\n-old\n${'+new\n+other\n'.repeat(50)}+last\n`;
   const room = { rows: 7, columns: 80 };
-  const named = toQuestionLines(question(diff), { paint: (style, text) => `<${String(style)}>${text}`, room });
-  assert.deepEqual(named.slice(-4), ['  <green>+other', '  <green>+new', '  <green>+other', '  <green>+last']);
+  const named = (asked: Question) =>
+    toQuestionLines(asked, { paint: (style, text) => `<${String(style)}>${text}`, room }).slice(-4);
+  const ofCommand = question(diff);
+  const ofEdit = { ...ofCommand, items: ofCommand.items.map((item) => ({ ...item, preview_type: 'diff' as const })) };
+  assert.deepEqual(named(ofEdit), ['  <green>+other', '  <green>+new', '  <green>+other', '  <green>+last']);
+  assert.deepEqual(named(ofCommand), ['  +other', '  +new', '  +other', '  +last'], 'a command that looks like a diff');
 });

@@ -1,6 +1,7 @@
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
-import type { ApprovalItem, QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { amountOf, askedMore, budgetOf } from '../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import { repeatedCall } from '../../../protocol/text/repeated-call.ts';

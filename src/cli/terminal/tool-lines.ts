@@ -1,7 +1,8 @@
-import type { ApprovalItem, CallOutcome } from '../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../../protocol/text/text-ends.ts';
 import { toVisibleText } from '../../../protocol/text/visible-text.ts';
-import { isDiff, toDiffStyle } from './diff-lines.ts';
+import { toDiffStyle } from './diff-lines.ts';
 import type { Paint, Style } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 
@@ -13,6 +14,8 @@ export interface ToolCall {
   /** What the call works on; undefined if nothing names it. Events of older builds have only the header. */
   subject: string | undefined;
   preview: string;
+  /** Whether the preview is a diff. */
+  isDiff: boolean;
   notSandboxed: string | undefined;
   /** A person has seen the preview in a question. */
   wasAsked: boolean;
@@ -32,6 +35,7 @@ export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => (
   header: toOneLine(item.header),
   subject: item.subject === undefined ? undefined : toOneLine(item.subject),
   preview: item.preview,
+  isDiff: item.preview_type === 'diff',
   notSandboxed: item.not_sandboxed,
   wasAsked,
 });
@@ -80,10 +84,13 @@ export interface PreviewStyle {
 }
 
 /** A command or a diff, in full or cut to its beginning and end. Empty if the subject already shows all of it. */
-export function toPreviewLines(call: Pick<ToolCall, 'preview' | 'subject'>, { paint, room }: PreviewStyle): string[] {
+export function toPreviewLines(
+  call: Pick<ToolCall, 'preview' | 'isDiff' | 'subject'>,
+  { paint, room }: PreviewStyle,
+): string[] {
   if (!hasOwnPreview(call)) return [];
   const text = toSafeText(toVisibleText(call.preview));
-  const toStyle = isDiff(text) ? toDiffStyle : () => undefined;
+  const toStyle = call.isDiff ? toDiffStyle : () => undefined;
   const { lines } = toTextEnds(readText(text), room ?? NO_LIMIT);
   return lines.map((line) => `${INDENT}${paintPieces(line, { paint, style: toStyle(line[0]?.text ?? '') })}`);
 }

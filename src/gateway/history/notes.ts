@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ApprovalItem, DecidedBy, type HistoryNote, STREAM_EVENTS } from '../../../protocol/stream-events.ts';
+import { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import { DecidedBy, type HistoryNote, STREAM_EVENTS } from '../../../protocol/stream-events.ts';
 import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, NoteTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,6 @@
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
-import type { ApprovalItem, WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { expiryAfterRestart } from '../../agent/run/approval/approval-expiry.ts';
 import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';

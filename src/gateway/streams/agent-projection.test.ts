@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { AgentEvent } from '../../../protocol/methods/agent.ts';
 import { ChatEvent } from '../../../protocol/methods/chat.ts';
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { ApprovalItem, StreamEvent } from '../../../protocol/stream-events.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { type AgentFrame, AgentProjection } from './agent-projection.ts';
 
 const RUN = { runId: 'r1', sessionKey: 'main', sessionId: 'w' };

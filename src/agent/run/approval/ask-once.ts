@@ -1,4 +1,5 @@
-import type { ApprovalItem, QuestionKind } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import { type BatchCall, toItem } from '../batch-call.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';

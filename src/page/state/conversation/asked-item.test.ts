@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { readItem, toAskedItem, toWholeItem } from './asked-item.ts';
 
 const ROOM = { rows: 6, columns: 40 };

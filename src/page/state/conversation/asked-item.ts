@@ -1,4 +1,4 @@
-import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import {
   type EndsLine,
   type ReadText,

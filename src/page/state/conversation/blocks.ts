@@ -1,6 +1,6 @@
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { BudgetQuestion, MessageFailure } from '../../../../protocol/run-outcome.ts';
 import type {
-  ApprovalItem,
   Attachment,
   CallOutcome,
   QuestionKind,
@@ -53,6 +53,8 @@ export interface ToolBlock extends Placed {
   /** What the call works on; undefined if nothing names it. Events of older builds have only the header. */
   subject: string | undefined;
   preview: string;
+  /** Whether the preview is a diff. */
+  isDiff: boolean;
   /** For a call from the history, which has no preview: the data to rebuild one. */
   recalled: { name: string; arguments: string } | undefined;
   /** Why it ran, or runs, without the sandbox. */

@@ -1,5 +1,6 @@
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
-import type { ApprovalItem, StreamEvent } from '../../../../protocol/stream-events.ts';
+import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import { toPlainText } from '../text/ansi.ts';
 import type { Block } from './blocks.ts';
 import { type Conversation, foldEvent, toConversation } from './conversation.ts';

@@ -4,26 +4,34 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 const MOST_CHANGES = 400;
 const MAX_CHARS = 100_000;
 
+export interface RecalledPreview {
+  text: string;
+  isDiff: boolean;
+}
+
 /**
  * Rebuilds the preview of a stored call from its arguments, as the history has none. An edit becomes a diff of its two
- * texts, a written file its content. Empty if the subject already shows all of it.
+ * texts, a written file its content. The text is empty if the subject already shows all of it.
  */
-export function recallPreview({ name, arguments: text }: { name: string; arguments: string }): string {
+export function recallPreview({ name, arguments: text }: { name: string; arguments: string }): RecalledPreview {
   const { path, old_string, new_string, content, command } = readTexts(text);
   if (name === 'edit_file' && path !== undefined && old_string !== undefined && new_string !== undefined) {
     return toDiff(path, old_string, new_string);
   }
   if (name === 'write_file' && path !== undefined && content !== undefined) return toDiff(path, undefined, content);
-  return name === 'bash' && command?.includes('\n') ? command : '';
+  return toText(name === 'bash' && command?.includes('\n') ? command : '');
 }
 
-function toDiff(path: string, before: string | undefined, after: string): string {
-  if ((before?.length ?? 0) + after.length > MAX_CHARS) return after;
+const toText = (text: string): RecalledPreview => ({ text, isDiff: false });
+
+function toDiff(path: string, before: string | undefined, after: string): RecalledPreview {
+  if ((before?.length ?? 0) + after.length > MAX_CHARS) return toText(after);
   const from = before === undefined ? '/dev/null' : path;
   // A new file is compared with an empty text, which is fast at any length.
   const limit = before === undefined ? {} : { maxEditLength: MOST_CHANGES };
   const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, ...limit };
-  return createTwoFilesPatch(from, path, withLineEnd(before ?? ''), withLineEnd(after), '', '', options) ?? after;
+  const diff = createTwoFilesPatch(from, path, withLineEnd(before ?? ''), withLineEnd(after), '', '', options);
+  return diff === undefined ? toText(after) : { text: diff, isDiff: true };
 }
 
 /** Part of a file rarely ends with a line end, so a missing one is not shown as a change. */

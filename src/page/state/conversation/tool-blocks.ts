@@ -1,4 +1,5 @@
-import type { ApprovalItem, StreamEventOf } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { StreamEventOf } from '../../../../protocol/stream-events.ts';
 import { parseAnsi, toSgr } from '../text/ansi.ts';
 import { type ApprovalBlock, type Block, type Decision, isApproval, isTool, type ToolBlock } from './blocks.ts';
 import { keepTail } from './keep-tail.ts';
@@ -100,6 +101,7 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   header: name,
   subject: undefined,
   preview: '',
+  isDiff: false,
   recalled: undefined,
   notSandboxed: undefined,
   phase: 'running',
@@ -131,6 +133,7 @@ const toToolBlock = (item: ApprovalItem, key: string): ToolBlock => ({
   header: item.header,
   subject: item.subject,
   preview: item.preview,
+  isDiff: item.preview_type === 'diff',
   notSandboxed: item.not_sandboxed,
   phase: item.error === null ? 'running' : 'failed',
   result: item.error ?? undefined,

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import type { ApprovalItem } from '../../../../protocol/stream-events.ts';
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { repeatedCall } from '../../../../protocol/text/repeated-call.ts';
 import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
@@ -70,12 +70,14 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
     {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
     {item.repeated !== undefined && <p class="repeated">{repeatedCall(item.repeated)}</p>}
     {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
-    {asked.preview.kind === 'whole' && <PatchView text={asked.preview.text} language={findLanguage(item.func_name)} />}
-    {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item.preview)} />}
+    {asked.preview.kind === 'whole' && (
+      <PatchView text={asked.preview.text} isDiff={isDiff(item)} language={findLanguage(item.func_name)} />
+    )}
+    {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item)} />}
   </div>
 );
 
-const isDiff = (preview: string): boolean => /^--- .*\n\+\+\+ /m.test(preview);
+const isDiff = ({ preview_type }: ApprovalItem): boolean => preview_type === 'diff';
 
 /** The first and the last lines, and a note about the lines omitted between them. */
 const Ends = ({ lines, isDiff }: { lines: readonly EndsLine[]; isDiff: boolean }) => (

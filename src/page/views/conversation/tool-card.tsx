@@ -54,13 +54,16 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
   const output = tool.result ?? tool.live;
   const isRunning = tool.phase === 'running';
   const { recalled } = tool;
-  const preview = useMemo(() => (recalled ? recallPreview(recalled) : tool.preview), [recalled, tool.preview]);
+  const preview = useMemo(
+    () => (recalled ? recallPreview(recalled) : { text: tool.preview, isDiff: tool.isDiff }),
+    [recalled, tool.preview],
+  );
   const isEmpty = toPlainText(output).trim() === '';
   return (
     <div class="tool-body">
       {tool.notSandboxed !== undefined && <NotSandboxed reason={tool.notSandboxed} />}
-      {hasOwnPreview({ ...tool, preview }) && (
-        <PatchView text={preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
+      {hasOwnPreview({ ...tool, preview: preview.text }) && (
+        <PatchView {...preview} numbered={recalled === undefined} language={findLanguage(tool.name)} />
       )}
       {tool.liveDropped > 0 && tool.result === undefined && (
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are hidden while the tool runs.`}</p>

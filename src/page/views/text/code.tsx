@@ -26,7 +26,7 @@ export function CodeBlock({ text, language, growing = false }: CodeBlockProps) {
         <CopyButton text={isQuote ? toPlainText(text) : text} />
       </figcaption>
       {found === 'diff' && !growing ? (
-        <PatchView text={text} language="diff" />
+        <PatchView text={text} isDiff language="diff" />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.
         <pre tabIndex={0}>

@@ -6,6 +6,7 @@ import { FileDiffView } from './file-diff-view.tsx';
 
 interface PatchViewProps {
   text: string;
+  isDiff: boolean;
   /** Default true. False if the line numbers count from the first line of the text and not of the file. */
   numbered?: boolean;
   /** The language of the text if it is not a diff. */
@@ -13,8 +14,8 @@ interface PatchViewProps {
 }
 
 /** A tool's preview: a diff as before and after, anything else as plain text. */
-export function PatchView({ text, numbered = true, language }: PatchViewProps) {
-  const patch = useMemo(() => parseDiff(text), [text]);
+export function PatchView({ text, isDiff, numbered = true, language }: PatchViewProps) {
+  const patch = useMemo(() => (isDiff ? parseDiff(text) : undefined), [text, isDiff]);
   if (!patch)
     return (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard.

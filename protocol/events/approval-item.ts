@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** One tool call of a batch, as a person sees it before it runs. */
+export const ApprovalItem = z
+  .object({
+    call_id: z.string(),
+    /** The function name and the subject in one line. */
+    header: z.string(),
+    /** What the call works on, such as a command or a path, in one line; absent if there is nothing to name. */
+    subject: z.string().optional(),
+    preview: z.string(),
+    /** Set when `preview` is a unified diff, perhaps with remarks above it; otherwise it is plain text. */
+    preview_type: z.literal('diff').optional(),
+    func_name: z.string(),
+    approval_label: z.string(),
+    needs_approval: z.boolean(),
+    error: z.string().nullable(),
+    /**
+     * Why a person is asked although the call may need no approval: the run made the same call this many times before,
+     * with the same result.
+     */
+    repeated: z.int().min(1).optional(),
+    /** Set when the call will run, or ran, without the sandbox: why. */
+    not_sandboxed: z.string().optional(),
+  })
+  .meta({ id: 'ApprovalItem' });
+export type ApprovalItem = z.infer<typeof ApprovalItem>;
