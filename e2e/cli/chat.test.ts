@@ -5,35 +5,17 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openTerminal, type TerminalUnderTest } from '../support/clients/terminal.ts';
-import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { has, isQuiet, openChat, STARTLED_MS } from '../support/clients/chat-terminal.ts';
+import { openTerminal } from '../support/clients/terminal.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { pause } from '../support/deadline.ts';
 import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
-let count = 0;
-
-/** A chat in a new workstream. */
-async function openChat(where: DaemonUnderTest = daemon): Promise<TerminalUnderTest & { ws: string }> {
-  count += 1;
-  const ws = `chat-${count}`;
-  const { wsId } = await (await where.client()).call('workstream.create', { name: ws });
-  const terminal = openTerminal({ args: ['chat', '--ws', wsId.slice(0, 10)], env: { HEADGATE_HOME: where.home } });
-  await terminal.until((rows) => rows.at(-1) === '›', 'the prompt');
-  return Object.assign(terminal, { ws });
-}
-
-const has = (text: string) => (rows: string[]) => rows.some((row) => row.includes(text));
-/** Nothing runs and no approval is pending. */
-const isQuiet = (rows: string[]) =>
-  rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Ctrl-C stops it|y approve/.test(row));
-/** Longer than the time in which keys pressed before the approval appeared are ignored. */
-const STARTLED_MS = 500;
-
 test('an answer is shown as formatted Markdown, and the transcript is complete', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   model.when('greet', say('# Hello\n\nHere is **one** list:\n\n- a\n', '- b\n'));
   chat.type('please greet me\r');
   const rows = await chat.until((seen) => has('• b')(seen) && isQuiet(seen), 'the answer');
@@ -54,7 +36,7 @@ test('an answer is shown as formatted Markdown, and the transcript is complete',
 });
 
 test('one key approves, and exactly the shown command runs', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   const command = 'echo ran > ran.txt && cat ran.txt';
   model.when('do it', callTools({ name: 'bash', arguments: { command } }), say('It ran.'));
   chat.type('do it\r');
@@ -66,7 +48,7 @@ test('one key approves, and exactly the shown command runs', async () => {
 });
 
 test('a wait for the model is shown, and Enter ends it', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   model.when('in a hurry', fail(429, { retryAfterSecs: 250, message: 'slow down' }));
   chat.type('in a hurry\r');
   const rows = await chat.until(has('Enter tries now · Ctrl-C stops it'), 'the wait');
@@ -79,7 +61,7 @@ test('a wait for the model is shown, and Enter ends it', async () => {
 });
 
 test('a question that another client decides disappears', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   model.when('ask twice', callTools({ name: 'bash', arguments: { command: 'touch never' } }), say('As you wish.'));
   chat.type('ask twice\r');
   await chat.until(has('y approve'), 'the question');
@@ -102,7 +84,7 @@ test('a pending approval is shown as soon as the chat is opened', async () => {
 });
 
 test('Ctrl-C cancels the answer, Ctrl-D quits', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   const waiting = stall();
   model.when('never ends', [say('It begins\n\nand'), waiting]);
   chat.type('never ends\r');
@@ -114,7 +96,7 @@ test('Ctrl-C cancels the answer, Ctrl-D quits', async () => {
 });
 
 test('an incoming answer does not disturb typing', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   const waiting = stall();
   model.when('slowly', [say('first line\n\n'), waiting, say('second line\n\nthird line')]);
   chat.type('slowly\r');
@@ -154,7 +136,7 @@ test('kill -9 during an answer: nothing on the screen is lost or duplicated', as
 });
 
 test('the input history is stored, readable only by its owner', async () => {
-  await using chat = await openChat();
+  await using chat = await openChat(daemon);
   model.when('remember me', say('Yes.'));
   chat.type('remember me\r');
   await chat.until((seen) => has('Yes.')(seen) && isQuiet(seen), 'the answer');

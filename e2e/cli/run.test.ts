@@ -123,3 +123,23 @@ test('a daemon that is killed during an answer finishes the run after its restar
   await other.restart();
   assert.deepEqual(await child.ended, { code: 0, stdout: 'the whole answer\n' });
 });
+
+test('a message that another client lets steer the run in progress gets the answer of that run', async () => {
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  const held = stall();
+  model.when('wander', [held, callTools({ name: 'list_directory', arguments: {} })]);
+  model.when('turn left', say('Left.'));
+  await client.call('workstream.send', { wsId, message: 'wander' });
+  await held.reached;
+  const child = begin(['--ws', wsId, 'turn left']);
+  const waits = new Promise<string>((resolve) => {
+    client.on('queue.changed', ({ messages }) => {
+      if (messages[0]) resolve(messages[0].runId);
+    });
+  });
+  const { messages } = await client.call('queue.list', { wsId });
+  await client.call('queue.steer', { wsId, runId: messages[0]?.runId ?? (await waits) });
+  held.release();
+  assert.deepEqual(await child.ended, { code: 0, stdout: 'Left.\n' });
+});

@@ -1,4 +1,5 @@
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
+import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { type ModelWait, toWaitText } from '../../../protocol/text/wait-words.ts';
 import type { Paint } from '../terminal/paint.ts';
@@ -6,6 +7,7 @@ import type { Question } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import type { LiveView } from '../terminal/screen.ts';
 import { cutToRow } from '../terminal/wrap.ts';
+import { toQueueLines } from './chat-queue.ts';
 import { toInputRows } from './input-rows.ts';
 import type { LineEditor } from './line-editor.ts';
 import type { Transcript } from './transcript.ts';
@@ -21,6 +23,8 @@ export type Mode =
 export interface ChatSituation {
   transcript: Pick<Transcript, 'liveLines' | 'question' | 'state' | 'isWaiting'>;
   wait: ModelWait | undefined;
+  /** The messages that wait. */
+  waiting: readonly QueuedMessage[];
   connection: ConnectionStatus;
   mode: Mode;
   editor: Pick<LineEditor, 'text' | 'cursor'>;
@@ -43,9 +47,10 @@ interface Size {
 
 /** Everything below the transcript: the status, the question and the input line. */
 export function toChatView(situation: ChatSituation, { paint, columns, rows }: Size): LiveView {
-  const { transcript, mode, editor, hint, completions } = situation;
+  const { transcript, waiting, mode, editor, hint, completions } = situation;
   const below = [
     ...toStatusLines(situation, paint),
+    ...toQueueLines(waiting, paint),
     ...toChoiceLines({ question: transcript.question, mode, isTyping: editor.text !== '' }, paint),
     ...(hint === undefined ? [] : [paint('dim', hint)]),
     ...completions.map(({ name, summary }) => paint('dim', `  ${name}  ${summary}`)),

@@ -111,18 +111,20 @@ test('Enter sends a line with an idempotency key and clears the prompt; a slash 
   enter();
   await settled();
   assert.deepEqual(calls, [
-    ['workstream.send', { wsId: 'w', message: 'hello', idempotencyKey: 'k1' }],
+    ['workstream.send', { wsId: 'w', message: 'hello', queue: true, idempotencyKey: 'k1' }],
     ['workstream.command', { wsId: 'w', command: '/model fast' }],
   ]);
   assert.deepEqual(rows(), ['› ']);
 });
 
 test('a message that was not accepted stays in the prompt, and a line says why', async () => {
-  const { type, enter, rows } = open(() => ({ status: 'busy' }));
+  const { type, enter, rows } = open(() => {
+    throw new Error('Too many messages are queued in this workstream');
+  });
   type('hello');
   enter();
   await settled();
-  assert.deepEqual(rows(), ['Still answering. Press Ctrl-C to stop it, or send again when it is done.', '› hello']);
+  assert.deepEqual(rows(), ['Too many messages are queued in this workstream', '› hello']);
 });
 
 test('a backslash, Ctrl-J and a paste add lines without sending', async () => {
@@ -135,7 +137,7 @@ test('a backslash, Ctrl-J and a paste add lines without sending', async () => {
   assert.deepEqual([calls, rows()], [[], ['› one', '  two', '  three', '  four', '  ']]);
   enter();
   await settled();
-  assert.deepEqual(calls[0]?.[1], { wsId: 'w', message: 'one\ntwo\nthree\nfour', idempotencyKey: 'k1' });
+  assert.deepEqual(calls[0]?.[1], { wsId: 'w', message: 'one\ntwo\nthree\nfour', queue: true, idempotencyKey: 'k1' });
 });
 
 for (const [key, approved] of [
@@ -276,8 +278,8 @@ test('while disconnected, a line says so, and Enter reconnects at once', async (
 
 test('commands are suggested while one is typed, and /quit leaves', () => {
   const { type, rows, enter, left, press } = open();
-  type('/q');
-  assert.deepEqual(rows(), ['  /quit  Leave; a run in progress continues.', '› /q']);
+  type('/qui');
+  assert.deepEqual(rows(), ['  /quit  Leave; a run in progress continues.', '› /qui']);
   press({ name: 'u', ctrl: true });
   type('/quit');
   enter();

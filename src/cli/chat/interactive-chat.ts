@@ -9,6 +9,7 @@ import type { LiveView, Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import { attach, isAttach } from './attach.ts';
 import type { ChatFiles } from './chat-files.ts';
+import { runQueueCommand } from './chat-queue.ts';
 import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
 import { exportTo, isExport } from './export.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
@@ -105,6 +106,7 @@ export class InteractiveChat {
       sending: this.#sending,
       hint: this.#hint,
       wait: this.talk.wait,
+      waiting: this.talk.queue.waiting,
       nowMs: this.#deps.now(),
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
       completions: this.#mode.kind === 'message' ? this.#commands.find(text).map(toCompletion) : [],
@@ -232,11 +234,10 @@ export class InteractiveChat {
 
   #submit(line: string): void {
     this.#sending = line;
-    const give = isCommand(line) ? this.talk.command(line).then(() => 'sent' as const) : this.talk.send(line);
-    const done = give.then((outcome) => {
-      if (outcome === 'busy')
-        throw new Error('Still answering. Press Ctrl-C to stop it, or send again when it is done.');
-    });
+    const { queue, transcript, send, command } = this.talk;
+    const done =
+      runQueueCommand(line, { queue, send, print: (lines) => transcript.print(lines) }) ??
+      (isCommand(line) ? command(line) : send(line, { queue: true }));
     this.#attempt(
       done.catch((error: unknown) => {
         if (this.#editor.text === '') this.#editor.replace(line);
@@ -246,7 +247,7 @@ export class InteractiveChat {
   }
 
   /** Shows a failure in one line. */
-  #attempt(work: Promise<void>): void {
+  #attempt(work: Promise<unknown>): void {
     const finish = (hint: string | undefined) => {
       this.#sending = undefined;
       this.#hint = hint;

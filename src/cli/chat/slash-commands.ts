@@ -6,6 +6,7 @@ import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
 const LOCAL_COMMANDS: Record<string, string> = {
   '/attach': 'Attach a file to the next message: /attach FILE.',
   '/export': 'Write the conversation to a file: /export FILE, with .md as Markdown.',
+  '/queue': 'List the messages that wait; /queue edit, move and remove change them.',
   '/output': 'Print the last call’s output in full.',
   '/thought': 'Print the last thought in full.',
   '/quit': 'Leave; a run in progress continues.',

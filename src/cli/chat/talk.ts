@@ -8,6 +8,7 @@ import { toSafeText } from '../terminal/safe-text.ts';
 import { untilAnswered } from '../until-answered.ts';
 import type { ChatFiles } from './chat-files.ts';
 import type { AutoApprove } from './chat-header.ts';
+import { type ChatQueue, followQueue } from './chat-queue.ts';
 import { followSettings } from './chat-settings.ts';
 import { followWaits } from './model-wait.ts';
 import { createTranscript, type Transcript, type TranscriptDeps } from './transcript.ts';
@@ -36,9 +37,11 @@ export interface Talk {
   readonly usage: StatusRecord | undefined;
   /** Why the model is asked again later, and when. */
   readonly wait: ModelWait | undefined;
+  readonly queue: ChatQueue;
   /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
   readonly opened: Promise<void>;
-  send(message: string): Promise<SendOutcome>;
+  /** During a run, a message waits with `queue`; with `steer`, the model reads it before its next step. */
+  send(message: string, how?: { queue: true } | { steer: true }): Promise<SendOutcome>;
   /** Attaches a file to the next message. */
   attach(file: string): Promise<Attachment>;
   /** Writes the conversation to a new file. */
@@ -58,6 +61,7 @@ export function openTalk(deps: TalkDeps): Talk {
   const decisions = new Set<string>();
   const remarks = createRemarks(decisions);
   const isMyRun = (runId: string) => runs.has(runId) || remarks.isShown();
+  const queue = followQueue({ client, wsId, onChange });
   const isMyDecision = (approvalId: string) => decisions.has(approvalId);
   const transcript = createTranscript({ screen, sheet, grow, isInteractive, isMyRun, isMyDecision });
   const waits = followWaits((wait) => {
@@ -76,6 +80,7 @@ export function openTalk(deps: TalkDeps): Talk {
       waits.reset();
       transcript.onSnapshot(snapshot);
       opened.resolve();
+      queue.read();
       onChange();
     },
     onEvent(event) {
@@ -110,24 +115,43 @@ export function openTalk(deps: TalkDeps): Talk {
     get usage() {
       return usage;
     },
+    queue,
     opened: opened.promise,
     send,
     attach,
     exportTo: (file) => files.exportTo(wsId, file),
-    async command(line) {
-      await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
-    },
-    async cancel(force) {
-      await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
-    },
-    async tryNow() {
-      await untilAnswered(() => client.call('workstream.proceed', { wsId }));
-    },
+    ...createControls({ client, wsId, transcript, queue }),
     decide: (decision) => decide(client, decision, decisions),
-    close: () => subscription.close(),
+    close() {
+      queue.close();
+      subscription.close();
+    },
   };
   return talk;
 }
+
+/** What acts on the workstream at once. */
+const createControls = ({
+  client,
+  wsId,
+  transcript,
+  queue,
+}: Pick<TalkDeps, 'client' | 'wsId'> & Pick<Talk, 'transcript' | 'queue'>): Pick<
+  Talk,
+  'command' | 'cancel' | 'tryNow'
+> => ({
+  async command(line) {
+    await untilAnswered(() => client.call('workstream.command', { wsId, command: line }));
+  },
+  async cancel(force) {
+    const waiting = queue.waiting.filter(({ source }) => source === 'person');
+    await untilAnswered(() => client.call('workstream.cancel', { wsId, force }));
+    if (waiting.length > 0) transcript.print(waiting.map(({ message }) => `(not sent) ${toSafeText(message)}`));
+  },
+  async tryNow() {
+    await untilAnswered(() => client.call('workstream.proceed', { wsId }));
+  },
+});
 
 async function decide(
   client: GatewayClient,
@@ -169,11 +193,11 @@ function createSending(
       attached.push(attachment.attachment_id);
       return attachment;
     },
-    async send(message) {
+    async send(message, how) {
       const idempotencyKey = newKey();
       runs.add(idempotencyKey); // becomes the run's id
       const sent = attached.length > 0 && { attachmentIds: [...attached] };
-      const params = { wsId, message, ...sent, idempotencyKey };
+      const params = { wsId, message, ...how, ...sent, idempotencyKey };
       const { status } = await untilAnswered(() => client.call('workstream.send', params));
       if (status === 'busy') return 'busy';
       attached.length = 0;

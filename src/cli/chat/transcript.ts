@@ -171,7 +171,7 @@ class LoggedTranscript implements Transcript {
   }
 
   #onUserTurn(event: StreamEventOf<'user_turn'>): void {
-    const isOurs = this.#isResent || this.#deps.isMyRun(event.run_id);
+    const isOurs = this.#isResent || this.#deps.isMyRun(event.steered_run_id ?? event.run_id);
     [this.#toldError, this.#isResent] = [false, false];
     this.print(toTurnLines(event, { paint: this.#deps.sheet().paint, isOurs }));
   }

@@ -118,8 +118,12 @@ function createProgress({ onBegin, onEvent, onQuestion }: Pick<FollowDeps, 'onBe
       default:
     }
   };
+  const onTurn = ({ run_id, steered_run_id }: StreamEventOf<'user_turn'>) => {
+    if (steered_run_id === runId) runId = run_id; // another client let it steer the run in progress
+    if (run_id === runId) isOurs = true;
+  };
   const take = (event: StreamEvent) => {
-    if (event.type === 'user_turn' && event.run_id === runId) isOurs = true;
+    if (event.type === 'user_turn') onTurn(event);
     const end = endOf(event, runId);
     if (isOurs || end !== undefined) {
       onEvent(event);
