@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
@@ -117,4 +119,26 @@ test('SIGTERM while a tool runs: the tool is stopped and recorded as stopped, an
     ...turnLines('I see'),
     'state idle (ok)',
   ]);
+});
+
+test('SIGTERM at work: sockets and commands end first, then the store, then the lock of the home', async () => {
+  const entry = new URL('../support/fixtures/closing-daemon.ts', import.meta.url);
+  const log = path.join(daemon.home, 'closing.log');
+  await daemon.restart({ entry, env: { CLOSING_LOG: log } });
+  await using answering = await openConversation(daemon);
+  await using working = await openConversation(daemon);
+  model.when('end in mid-answer', [say('half'), stall()]);
+  model.when('end at work', callTools({ name: 'bash', arguments: { command: 'echo up; sleep 60' } }));
+  await askFor(answering, 'end in mid-answer');
+  await answering.until('content');
+  await askFor(working, 'end at work');
+  await working.decide((await working.until('approve_request')).approval_id, { approved: true });
+  await working.until('tool_output_chunk');
+  await terminate();
+  assert.deepEqual((await readFile(log, 'utf8')).trim().split('\n'), [
+    'store closes, locked, open: nothing',
+    'store closed, locked',
+    'exit, unlocked',
+  ]);
+  await daemon.restart();
 });
