@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { wordsOf } from '../protocol/words-of.ts';
 import { systemClock } from '../src/clock.ts';
 import { describeCommit, describeMachine, isCheckoutChanged } from './machine.ts';
 import { compare, measure, type Row, type RowResult } from './row.ts';
@@ -11,16 +12,17 @@ import { ROWS } from './rows.ts';
 import { createStage, preparePrograms } from './stage.ts';
 import { type Report, toCells, toChange, toText } from './table.ts';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true, default: [] },
-    rounds: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'string' },
-    against: { type: 'string' },
-    list: { type: 'boolean', default: false },
-  },
-});
+const USAGE = `npm run bench -- [options]
+
+  --only ROW        only the rows whose names begin so; may be repeated
+  --rounds N        rounds of each row; default 5
+  --quick           less load and one round: whether everything works, not how fast it is
+  --json FILE       write the results to FILE; without --only and --quick the default is bench/latest.json
+  --against FOLDER  compare with the build in another checkout
+  --list            list the rows
+  --help            show this help
+`;
+const values = readFlags();
 
 // An interruption must not leave servers behind; they end when this process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -28,13 +30,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const PUBLISHED_ROUNDS = 3;
 const LATEST = path.join(import.meta.dirname, 'latest.json');
 const rows = chosen(values.only);
-if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
+if (values.help) say(USAGE.trimEnd());
+else if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
 else if (values.against === undefined) await run();
 else await runAgainst(path.resolve(values.against));
 
 async function run(): Promise<void> {
   const { quick } = values;
-  const rounds = Number(values.rounds ?? (quick ? 1 : 5));
+  const rounds = roundsOf(values);
   const isPart = quick || rows.length < ROWS.length;
   const file = values.json === undefined ? (isPart ? undefined : LATEST) : path.resolve(values.json);
   if (file === LATEST) requireWorth({ isPart, rounds });
@@ -68,9 +71,32 @@ async function runAgainst(checkout: string): Promise<void> {
   for (const row of rows) {
     await using now = createStage(ours, { quick });
     await using before = createStage(theirs, { quick });
-    const compared = compare(row, { now, before }, Number(values.rounds ?? (quick ? 1 : 5)));
+    const compared = compare(row, { now, before }, roundsOf(values));
     say(await compared.then(toChange, (error: unknown) => `${row.name.padEnd(17)} not compared: ${String(error)}`));
   }
+}
+
+function readFlags() {
+  try {
+    return parseArgs({
+      options: {
+        only: { type: 'string', multiple: true, default: [] },
+        rounds: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        json: { type: 'string' },
+        against: { type: 'string' },
+        list: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    return refuse(`${wordsOf(error)}\n\n${USAGE}`);
+  }
+}
+
+function roundsOf({ rounds = '', quick }: { rounds?: string | undefined; quick: boolean }): number {
+  if (rounds === '') return quick ? 1 : 5;
+  return /^[1-9]\d{0,2}$/.test(rounds) ? Number(rounds) : refuse(`--rounds is a number from 1 to 999, not ${rounds}`);
 }
 
 /** All rows, or the named ones; `fan-out` selects every row that begins so. */

@@ -5,9 +5,9 @@ import { chromium, type Page } from 'playwright-core';
 import { installedChromium } from '../e2e/support/clients/chromium.ts';
 import { type PageFigures, scrollThrough, watchPage } from '../e2e/support/clients/page-watch.ts';
 import { startDaemon } from '../e2e/support/daemon/daemon.ts';
-import { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { startScriptedModel } from '../e2e/support/model/scripted-model.ts';
 import { pause, type Step, say } from '../e2e/support/model/scripted-steps.ts';
+import type { Programs } from './stage.ts';
 
 /** Measurements of the page while a person uses a long conversation. */
 export interface PageScale {
@@ -22,13 +22,13 @@ export interface PageScale {
 const MESSAGES = 5_000;
 
 /** Opens a conversation of 5,000 messages in a browser, scrolls to its start and back, and streams an answer into it. */
-export async function measurePage(): Promise<PageScale> {
+export async function measurePage({ product, seeds }: Pick<Programs, 'product' | 'seeds'>): Promise<PageScale> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headgate-page-'));
   const home = path.join(folder, 'home');
-  await storeLongConversation(home, 'long', MESSAGES);
+  await (await seeds()).conversation(home, 'long', MESSAGES);
   const model = await startScriptedModel();
   try {
-    await using daemon = await startDaemon({ home, model: model.url });
+    await using daemon = await startDaemon({ home, model: model.url, entry: product });
     const browser = await chromium.launch({ ...(await installedChromium()), args: ['--no-sandbox', '--disable-gpu'] });
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });

@@ -1,10 +1,13 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
+import type { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
+import type { seedDatabase } from './seed-database.ts';
+import type { seedJobs } from './seed-jobs.ts';
 import { startTasks, type TaskProcess, type Tasks } from './task-process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -50,6 +53,24 @@ export interface Programs {
   product: string;
   anchor(name: string): string;
   folder: string;
+  /** Fill databases for this build, with its own schema. */
+  seeds(): Promise<Seeds>;
+}
+
+export interface Seeds {
+  jobs: typeof seedJobs;
+  database: typeof seedDatabase;
+  conversation: typeof storeLongConversation;
+}
+
+async function seedsOf(checkout: string): Promise<Seeds> {
+  const from = async (file: string) => import(pathToFileURL(path.join(checkout, file)).href);
+  const [{ seedJobs }, { seedDatabase }, { storeLongConversation }] = await Promise.all([
+    from('bench/seed-jobs.ts'),
+    from('bench/seed-database.ts'),
+    from('e2e/support/model/long-conversation.ts'),
+  ]);
+  return { jobs: seedJobs, database: seedDatabase, conversation: storeLongConversation };
 }
 
 /**
@@ -69,6 +90,7 @@ export async function preparePrograms(checkout?: string): Promise<Programs & Asy
   await bundleAnchors(path.join(folder, 'anchors'));
   return {
     folder,
+    seeds: () => seedsOf(checkout ?? ROOT),
     product: path.join(product, 'bin/headgate.js'),
     anchor: (name) => path.join(folder, 'anchors', `${name}.js`),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),

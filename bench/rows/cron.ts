@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeanSocket } from '../load/sockets.ts';
 import { perCpuSecond } from '../process-costs.ts';
 import type { Round, Row, Target } from '../row.ts';
-import { seedJobs } from '../seed-jobs.ts';
 import type { Product, Stage } from '../stage.ts';
 
 /** A daemon with so many jobs, none of which is due. */
@@ -30,7 +29,7 @@ const cronRow = (
 async function scheduled(stage: Stage, count: number): Promise<Scheduled> {
   const home = path.join(await stage.folder(), 'home');
   await mkdir(home, { recursive: true, mode: 0o700 });
-  const ids = await seedJobs(path.join(home, 'headgate.db'), count);
+  const ids = await (await stage.programs.seeds()).jobs(path.join(home, 'headgate.db'), count);
   return { ...(await stage.product({ home })), ids };
 }
 

@@ -9,9 +9,9 @@ export const pageRow: Row = {
   unit: 'ms',
   target: { atMost: 50 },
   maxRounds: 1,
-  async open() {
+  async open({ programs }) {
     return async () => {
-      const { opening, scrollingUp, scrollingDown, streaming } = await measurePage();
+      const { opening, scrollingUp, scrollingDown, streaming } = await measurePage(programs);
       const phases = [opening, scrollingUp, scrollingDown, streaming];
       const most = (figure: 'blocks' | 'longTasks' | 'longestTaskMs' | 'longestTaskCpuMs') =>
         Math.max(...phases.map((phase) => phase[figure]));

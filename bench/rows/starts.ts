@@ -7,8 +7,6 @@ import { type DaemonProcess, spawnHeadgate } from '../../e2e/support/daemon/daem
 import { LeanSocket } from '../load/sockets.ts';
 import { residentBytes } from '../process-costs.ts';
 import { type Row, ratio } from '../row.ts';
-import { seedDatabase } from '../seed-database.ts';
-import { seedJobs } from '../seed-jobs.ts';
 import { kill, productEnv, type Stage } from '../stage.ts';
 
 const startRow: Row = {
@@ -36,7 +34,11 @@ const readyRow: Row = {
   async open(stage) {
     const { home, token } = await usedHome(stage);
     const workstreams = stage.quick ? 1_000 : 10_000;
-    await seedDatabase(path.join(home, 'headgate.db'), { workstreams, messagesEach: 100, eventsEach: 20 });
+    await (await stage.programs.seeds()).database(path.join(home, 'headgate.db'), {
+      workstreams,
+      messagesEach: 100,
+      eventsEach: 20,
+    });
     return async () => {
       const tookMs = await startedMs((port) => spawnProduct(stage, { home, port }), token);
       return { value: tookMs / 1000, figures: { tookMs, workstreams, messages: workstreams * 100 } };
@@ -52,7 +54,7 @@ const jobsRow: Row = {
   target: { atMost: 1.25 },
   async open(stage) {
     const [many, none] = [await usedHome(stage), await usedHome(stage)];
-    await seedJobs(path.join(many.home, 'headgate.db'), stage.quick ? 1_000 : 10_000);
+    await (await stage.programs.seeds()).jobs(path.join(many.home, 'headgate.db'), stage.quick ? 1_000 : 10_000);
     const tookMs = ({ home, token }: { home: string; token: string }) =>
       startedMs((port) => spawnProduct(stage, { home, port }), token);
     return async () => ratio({ product: await tookMs(many), anchor: await tookMs(none) });

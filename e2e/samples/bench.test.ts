@@ -10,7 +10,14 @@ test('a row compares the median of its counted rounds with its target', async ()
   const values = [100, 3, 1, 2];
   const round = async () => ({ value: values.shift() ?? 0, figures: {} });
   const row: Row = { name: 'n', what: 'w', anchor: 'a', unit: 'x', target: { atMost: 1.5 }, open: async () => round };
-  await using programs = { folder: '', product: '', anchor: () => '', [Symbol.asyncDispose]: async () => undefined };
+  const unused = () => Promise.reject(new Error('nothing is seeded'));
+  await using programs = {
+    folder: '',
+    product: '',
+    anchor: () => '',
+    seeds: unused,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
   await using stage = createStage(programs, { quick: true });
   const result = await measure(row, stage, 3);
   assert.deepEqual(toCells(result), ['n', 'w', 'a', '≤ 1.50x', '2.00x (1.00x to 3.00x)', 'no']);
