@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attachment } from '../../protocol/stream-events.ts';
-import { readAttached } from './attached-content.ts';
-import type { Message } from './message.ts';
+import { findCrowded, readAttached } from './attached-content.ts';
+import type { Message, UserMessage } from './message.ts';
 
 const MIB = 1024 * 1024;
 const FULL = { kind: 'absent', why: 'newer attachments filled the request' };
 
-const messageOf = (kind: Attachment['kind'], sizes: readonly number[], name = 'f'): Message => ({
+const messageOf = (kind: Attachment['kind'], sizes: readonly number[], name = 'f'): UserMessage => ({
   role: 'user',
   content: 'look',
   attachments: sizes.map((size_bytes, i) => ({
@@ -61,4 +61,37 @@ test('a missing file is described in words, and a file named by two messages is 
   assert.deepEqual(read, ['f0']);
   const contents = await readAttached([messageOf('image', [1])], async () => undefined);
   assert.deepEqual(contents.get('f0'), { kind: 'absent', why: 'its file is gone or damaged' });
+});
+
+test('attachments that are no longer shown are not read', async () => {
+  const { read, of } = disk();
+  await readAttached([{ ...messageOf('image', [1]), unseen: true }], of);
+  assert.deepEqual(read, []);
+});
+
+test('beyond 20 images, those leave that do not fit into half of the room; the newest message keeps its own', () => {
+  const five = (name: string) => messageOf('image', [1, 1, 1, 1, 1], name);
+  const crowd = ['a', 'b', 'c', 'd', 'e'].map(five);
+  const unseen = crowd.slice(0, 3).map((message): Message => ({ ...message, unseen: true }));
+  assert.deepEqual(
+    [
+      findCrowded(crowd.slice(0, 4)),
+      findCrowded(crowd),
+      findCrowded([...unseen, ...crowd.slice(3)]),
+      findCrowded([
+        messageOf(
+          'image',
+          Array.from({ length: 21 }, () => 1),
+        ),
+      ]),
+      findCrowded([five('a'), five('a'), five('a'), five('a'), five('a')]),
+    ],
+    [undefined, 2, undefined, undefined, undefined],
+  );
+});
+
+test('the room for images and for texts counts bytes, too', () => {
+  const big = messageOf('image', [12 * MIB], 'big');
+  const text = (name: string) => messageOf('text', [MIB, MIB], name);
+  assert.deepEqual([findCrowded([big, messageOf('image', [9 * MIB])]), findCrowded(['a', 'b', 'c'].map(text))], [0, 1]);
 });

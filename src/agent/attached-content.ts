@@ -32,7 +32,7 @@ const SHOWN_TEXT_BYTES = 256 * 1024;
 export async function readAttached(messages: readonly Message[], read: ReadAttachment): Promise<AttachedContents> {
   const contents = new Map<string, AttachedContent>();
   const left = { image: MOST_IMAGE_BYTES, images: MOST_IMAGES, text: MOST_TEXT_BYTES };
-  const named = messages.flatMap((message) => (message.role === 'user' ? (message.attachments ?? []) : []));
+  const named = messages.flatMap(seenIn);
   for (const attachment of named.reverse()) {
     const { attachment_id: id, kind } = attachment;
     if (contents.has(id)) continue;
@@ -46,6 +46,46 @@ export async function readAttached(messages: readonly Message[], read: ReadAttac
     contents.set(id, await contentOf(attachment, read));
   }
   return contents;
+}
+
+/** The attachments of a message that a model reads. */
+const seenIn = (message: Message): readonly Attachment[] =>
+  message.role === 'user' && !message.unseen ? (message.attachments ?? []) : [];
+
+/**
+ * If a request with these messages has no room for all attachments: the index of the message up to which they are to
+ * leave it. Half of the room stays free, so that this is rare.
+ */
+export function findCrowded(messages: readonly Message[]): number | undefined {
+  if (messages.length === 0 || !isOver(loadOf(messages), 1)) return undefined;
+  const newest = messages.findLastIndex((message) => seenIn(message).length > 0);
+  for (let index = newest - 1; index >= 0; index -= 1) {
+    const message = messages[index];
+    if (message && seenIn(message).length > 0 && isOver(loadOf(messages.slice(index)), 0.5)) return index;
+  }
+  return undefined;
+}
+
+interface Load {
+  images: number;
+  imageBytes: number;
+  textBytes: number;
+}
+
+const isOver = ({ images, imageBytes, textBytes }: Load, share: number): boolean =>
+  images > MOST_IMAGES * share || imageBytes > MOST_IMAGE_BYTES * share || textBytes > MOST_TEXT_BYTES * share;
+
+/** What the attachments of some messages take, each file once. */
+function loadOf(messages: readonly Message[]): Load {
+  const files = [...new Map(messages.flatMap(seenIn).map((file) => [file.attachment_id, file])).values()];
+  const images = files.filter(({ kind }) => kind === 'image');
+  const texts = files.filter(({ kind }) => kind !== 'image');
+  const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
+  return {
+    images: images.length,
+    imageBytes: sum(images.map(({ size_bytes: bytes }) => bytes)),
+    textBytes: sum(texts.map(({ size_bytes: bytes }) => Math.min(bytes, SHOWN_TEXT_BYTES))),
+  };
 }
 
 async function contentOf(attachment: Attachment, read: ReadAttachment): Promise<AttachedContent> {

@@ -19,6 +19,8 @@ export type Message =
       content: string;
       /** References; the bytes are loaded for the request. */
       attachments?: Attachment[];
+      /** Since a cut, the model reads only the names of the attachments. */
+      unseen?: true;
       /** Written by the daemon or by a caller with the approve scope. */
       trusted?: true;
       /** Its run ended without an answer. People see it, the model does not. */
@@ -39,6 +41,8 @@ export type Message =
       partial?: boolean;
       /** The part of the answer before the output limit; the rest is its continuation. */
       cutPart?: CutPart;
+      /** What is known of the images before it. */
+      images?: AnsweredImages;
       /** Data that a provider needs back unchanged, such as signed reasoning, by provider name. */
       providerData?: Record<string, unknown>;
     }
@@ -61,6 +65,12 @@ export type Message =
       /** What the daemon tells the model after the output. */
       notice?: string;
     };
+
+/** Which model answered with the images before its answer, and the ids of those that its server has refused. */
+export interface AnsweredImages {
+  model: string;
+  withheld?: string[];
+}
 
 /** How much of an answer came before the output limit of its model, with its provider's data for this part. */
 export interface CutPart {

@@ -36,9 +36,9 @@ export function* cutsTold({ disk }: Evidence): Generator<Finding> {
   }
 }
 
-/** Prunings are for models only. */
+/** These are for models only. */
 function nameOfCut({ kind, after_seq: after, to_seq: to }: CutTable): string[] {
-  if (kind === 'prune') return [];
+  if (kind === 'prune' || kind === 'attachments' || kind === 'unbind') return [];
   return [kind === 'rewind' ? `a rewind to ${after}` : `a ${kind} up to ${to}`];
 }
 

@@ -1,3 +1,5 @@
+import type { AssistantMessage, Message } from '../message.ts';
+import { findOriginalParts } from './ai-sdk/original-parts.ts';
 import type { Provider } from './provider.ts';
 
 /** Anthropic's Messages API with thinking and automatic prompt caching. */
@@ -6,8 +8,8 @@ export const anthropic: Provider = {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).languageModel(modelId);
   },
-  options: ({ effort, mayPause }, modelId) => ({
-    ...(!/^claude-3/.test(modelId) && { reasoning: effort }),
+  options: ({ effort, mayPause, messages }, modelId) => ({
+    ...(mayThink(modelId, messages) && { reasoning: effort }),
     providerOptions: {
       anthropic: {
         // Five minutes without a ttl, which is less than a person may take for an approval.
@@ -21,6 +23,22 @@ export const anthropic: Provider = {
   sendsPlainReasoning: false,
   bindsReasoning,
 };
+
+/**
+ * Models with a budget for thoughts demand them at the beginning of an answer whose results they read. If another model gave
+ * that answer, the request is sent without thinking.
+ */
+function mayThink(modelId: string, messages: readonly Message[]): boolean {
+  if (/^claude-3/.test(modelId)) return false;
+  const last = messages.findLast(isSaid);
+  if (bindsReasoning(modelId) || !last || last.toolCalls.length === 0) return true;
+  const parts = findOriginalParts(last, { provider: 'anthropic', modelId });
+  return parts?.[0]?.type === 'reasoning';
+}
+
+/** Other answers are not sent. */
+const isSaid = (message: Message): message is AssistantMessage =>
+  message.role === 'assistant' && (message.content !== '' || message.toolCalls.length > 0);
 
 function bindsReasoning(modelId: string): boolean {
   return /^claude-(fable-5-[12]|opus-5-5|sonnet-5-5)/.test(modelId);

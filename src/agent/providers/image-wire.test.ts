@@ -101,6 +101,9 @@ const EXPECTED: Record<Name, unknown> = {
   ],
 };
 
+/** What is stored with an answer. */
+const imagesIn = (part: ModelPart | undefined) =>
+  part?.type === 'finish' && part.images ? { images: part.images } : {};
 const warningOf = (part: ModelPart | undefined) => (part?.type === 'finish' ? part.warning : undefined);
 
 for (const name of NAMES) {
@@ -125,8 +128,10 @@ for (const name of NAMES) {
   test(`${name}: a refused request is retried without its images, which are never sent again`, async () => {
     const { ask, asked } = await setUp(name, { statuses: [400] });
     const refused = 'Warning: the model did not receive cat.png: the model’s server refused a request with it.';
-    assert.equal(warningOf(await ask(REQUEST)), refused);
-    const messages = [...REQUEST.messages, look('dog', 'and the dog?')];
+    const refusal = await ask(REQUEST);
+    assert.equal(warningOf(refusal), refused);
+    const answer: Message = { role: 'assistant', content: 'ok', toolCalls: [], ...imagesIn(refusal) };
+    const messages = [...REQUEST.messages, answer, look('dog', 'and the dog?')];
     const attachments = new Map([...contentsOf('cat'), ['dog', { kind: 'image', bytes: Buffer.from('dog') }]] as const);
     assert.equal(warningOf(await ask({ ...REQUEST, messages, attachments })), undefined);
     const dog = Buffer.from('dog').toString('base64');

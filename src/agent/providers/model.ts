@@ -1,7 +1,7 @@
 import type { Notice } from '../../../protocol/notice.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
-import type { Message, ToolCall } from '../message.ts';
+import type { AnsweredImages, Message, ToolCall } from '../message.ts';
 import type { Price } from './prices/price.ts';
 import type { Refusal } from './refusals/refusal.ts';
 
@@ -70,6 +70,8 @@ export type ModelPart =
       usage: Usage;
       providerData?: Record<string, unknown>;
       warning?: string;
+      /** Absent if there were none but those that earlier answers name. */
+      images?: AnsweredImages;
       droppedThoughts?: number;
     };
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import type { Message } from '../message.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { anthropic } from './anthropic.ts';
 import type { ModelPart, ModelRequest } from './model.ts';
@@ -64,5 +65,29 @@ test('thoughts that the server dropped are counted', async () => {
   assert.deepEqual(
     parts.map((part) => part.type === 'finish' && part.droppedThoughts),
     [1],
+  );
+});
+
+test('anthropic: models with a budget for thoughts do not think while they read results that another model asked for', () => {
+  const calls = [{ id: 'a', name: 'bash', arguments: '{}' }];
+  const parts = [
+    { type: 'reasoning', text: 'hm', options: { anthropic: { signature: 's' } } },
+    { type: 'tool-call', callId: 'a' },
+  ];
+  const answer = (modelId?: string): Message => ({
+    ...{ role: 'assistant', content: '', toolCalls: calls },
+    ...(modelId !== undefined && { providerData: { anthropic: { modelId, parts } } }),
+  });
+  const thinks = (modelId: string, last: Message) =>
+    anthropic.options({ ...REQUEST, messages: [last] }, modelId).reasoning !== undefined;
+  const older = 'claude-sonnet-4-5';
+  assert.deepEqual(
+    [
+      thinks(older, answer()),
+      thinks(older, answer('other')),
+      thinks(older, answer(older)),
+      thinks('claude-opus-5-5', answer()),
+    ],
+    [false, false, true, true],
   );
 });

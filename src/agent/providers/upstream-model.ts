@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
-import { createImageGate, isRefusal } from './ai-sdk/kept-images.ts';
+import { type GatedImages, gateImages, isRefusal } from './ai-sdk/kept-images.ts';
 import { type AnswerMeter, createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
 import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
@@ -45,7 +45,7 @@ export function createUpstreamModel(
   { clock, random, fetch, post, breaker, limits, onOutcome, onRetry }: UpstreamDeps,
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
-  const images = createImageGate({ takesImages: choice.settings.images ?? true });
+  const takesImages = choice.settings.images ?? true;
   const { baseUrl, apiKey } = choice;
   const open = createOpening(kind, { baseUrl, apiKey, fetch, post });
   let described: Description | undefined;
@@ -57,29 +57,31 @@ export function createUpstreamModel(
     isOutdated = false;
     return described;
   };
-  const ask = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
-    const modelId = choice.modelId ?? (await learn(signal)).modelId;
+  const nameModel = async (signal: AbortSignal): Promise<string> => choice.modelId ?? (await learn(signal)).modelId;
+  const ask = async (
+    { request, modelId, images }: { request: ModelRequest; modelId: string; images: GatedImages },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ModelPart>> => {
     const deadlines = deadlinesFor(choice.baseUrl, limits);
     const meter = createAnswerMeter(limits, choice);
     const model = await open(modelId, meter);
-    const asked = { model, kind, upstream: choice, attaching: images.attaching(request) };
-    const warning = images.warning(request);
-    return begun(streamAiSdk(asked, request, { clock, signal, deadlines, onPart: meter.part, warning }));
+    const { attaching, warning, answered } = images;
+    const asked = { model, kind, upstream: choice, attaching };
+    const around = { clock, signal, deadlines, onPart: meter.part, warning, images: answered };
+    return begun(streamAiSdk(asked, request, around));
   };
   /**
-   * If the server refuses a request with images for an unknown reason or because of them, retries once without them, so
-   * that an image cannot end a conversation. If that is refused, too, the images were not the reason.
+   * If the server refuses a request with images for an unknown reason or because of them, retries without them, so that
+   * an image cannot end a conversation. If that is refused, too, the images were not the reason.
    */
   const attempt = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
+    const modelId = await nameModel(signal);
+    const gate = gateImages(request, { modelId, takesImages });
+    const askWithout = (more?: readonly string[]) => ask({ request, modelId, images: gate.opening(more) }, signal);
     try {
-      return await ask(request, signal);
+      return await askWithout();
     } catch (error) {
-      const sendAgain = images.holdBack(error, request);
-      if (!sendAgain) throw error;
-      return ask(request, signal).catch((second: unknown) => {
-        if (isRefusal(second)) sendAgain();
-        throw second;
-      });
+      return await retryWithout(error, gate.suspectsOf(error), askWithout);
     }
   };
   const onEnd = (error: unknown) => {
@@ -114,6 +116,24 @@ export function createUpstreamModel(
     describe: async (signal) => void (await learn(signal)),
     stream,
   };
+}
+
+/** Leaves out one list of images after the other. Rejects with the last refusal. */
+async function retryWithout<T>(
+  error: unknown,
+  suspects: readonly (readonly string[])[],
+  askWithout: (more: readonly string[]) => Promise<T>,
+): Promise<T> {
+  let last = error;
+  for (const more of suspects) {
+    try {
+      return await askWithout(more);
+    } catch (next) {
+      if (!isRefusal(next)) throw next;
+      last = next;
+    }
+  }
+  throw last;
 }
 
 /** A hosted provider understands the reasoning of all its models. Of other servers only the same one does. */

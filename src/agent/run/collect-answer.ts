@@ -33,6 +33,7 @@ export function collectAnswer(recorder: Pick<Recorder, 'emit'>) {
     ...(reasoning !== '' && { reasoning }),
     toolCalls: calls,
     ...(finish?.providerData && { providerData: finish.providerData }),
+    ...imagesOf(finish),
   });
   const isContinued = () => first !== undefined && (content.length > first.part.contentChars || calls.length > 0);
   const firstWord = () => {
@@ -71,24 +72,27 @@ export function collectAnswer(recorder: Pick<Recorder, 'emit'>) {
       };
       first = { part, finish };
       finish = undefined;
-      return { ...message(), toolCalls: [], cutPart: part };
+      return { ...message(), ...imagesOf(first.finish), toolCalls: [], cutPart: part };
     },
     isContinued,
     whole(): CollectedAnswer {
       if (!first) return { message: message(), finish, cut: cutOf(finish), spent: undefined, spoke };
       if (!isContinued()) {
         const { providerData } = first.part;
-        const unchanged = { ...message(), ...(providerData && { providerData }) };
+        const unchanged = { ...message(), ...imagesOf(first.finish), ...(providerData && { providerData }) };
         return { message: unchanged, ...lost(first.finish, finish), spoke };
       }
       const cut = cutOf(finish) && ('again' as const);
       const spent = sumUsage(first.finish.usage, finish?.usage);
-      return { message: { ...message(), cutPart: first.part }, finish, cut, spent, spoke };
+      return { message: { ...message(), ...imagesOf(first.finish), cutPart: first.part }, finish, cut, spent, spoke };
     },
     partial: (): AssistantMessage | undefined =>
       content === '' && reasoning === '' ? undefined : { ...message(), toolCalls: [], partial: true },
   };
 }
+
+const imagesOf = (finish: Finish | undefined): Pick<AssistantMessage, 'images'> =>
+  finish?.images ? { images: finish.images } : {};
 
 const cutOf = (finish: Finish | undefined): Cut | undefined => (finish?.reason === 'length' ? 'once' : undefined);
 

@@ -36,7 +36,7 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     await recordCall(run, notes, { ...(newPrefix && { prefix: newPrefix }), ...reserved.step });
     const answer = collectAnswer(run.recorder);
     try {
-      const toRequest = async () => requestOf(run, run.prefix() ?? (await beginAnew(run, model)));
+      const toRequest = async () => requestOf(run, await prefixFor(run, model));
       const { request, parts } = await openAnswer(run, { model, toRequest });
       for await (const part of parts) answer.take(part);
       run.signal.throwIfAborted();
@@ -71,6 +71,12 @@ const recordCall = (run: RunContext, notes: readonly string[], rest: Step): Prom
       ...(steered.length > 0 && { messages, steered }),
     });
   });
+
+/** The prefix of the next request: a new one after a cut, and for a model of another family that takes over. */
+async function prefixFor(run: RunContext, model: Model): Promise<Prefix> {
+  const prefix = run.prefix();
+  return prefix?.family === model.family ? prefix : beginAnew(run, model);
+}
 
 async function requestOf(run: RunContext, prefix: Prefix): Promise<ModelRequest> {
   const { autoApprove, effort } = run.settings;

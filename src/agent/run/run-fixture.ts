@@ -7,7 +7,6 @@ import type { Prefix } from '../prefix/prefix.ts';
 import { beginningOf } from '../prefix/prefix-fixture.ts';
 import type { Surroundings } from '../prefix/surroundings.ts';
 import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.ts';
-import { shortenOutput } from '../shortened-output.ts';
 import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
@@ -19,8 +18,9 @@ import { advance, type Decision, type JournalEntry, newProgress, type Progress }
 import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
+import { afterCut } from './window/cut-fixture.ts';
 import { createModelWindows } from './window/model-windows.ts';
-import type { ContextCount, ContextCut, NumberedMessage, RunWindow } from './window/run-window.ts';
+import type { ContextCount, NumberedMessage, RunWindow } from './window/run-window.ts';
 
 export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
 
@@ -230,14 +230,6 @@ function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
 function countOf({ usage, contextWindow, afterSeq }: NonNullable<Step['usage']>) {
   const tokens = usage.promptTokens + usage.completionTokens;
   return { window: contextWindow, ...(afterSeq !== undefined && { count: { tokens, afterSeq } }) };
-}
-
-/** What the gateway's fold of messages and cuts gives. */
-function afterCut(numbered: readonly NumberedMessage[], cut: ContextCut): NumberedMessage[] {
-  if (cut.kind === 'compaction') {
-    return [{ seq: cut.toSeq, message: cut.summary }, ...numbered.filter(({ seq }) => seq > cut.toSeq)];
-  }
-  return numbered.map((one) => (one.seq <= cut.toSeq ? { ...one, message: shortenOutput(one.message) } : one));
 }
 
 function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model {

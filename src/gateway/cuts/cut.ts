@@ -36,7 +36,7 @@ export type View = 'current' | 'original';
  * drops everything after its beginning, and voids the compactions and prunings made after it, so that their originals count again.
  */
 export function toParts(cuts: readonly Cut[], { after, upTo }: Range, view: View = 'current'): Part[] {
-  const inForce = inForceOf(cuts).filter(({ kind }) => kind !== 'prune');
+  const inForce = inForceOf(cuts).filter((cut) => isCompaction(cut) || !isForModels(cut));
   const used = view === 'original' ? inForce.filter(({ kind }) => kind !== 'compaction') : inForce;
   const summaries = used.filter((cut) => !isCovered(cut, used)).flatMap(toSummary);
   const parts: Part[] = [
@@ -50,16 +50,20 @@ export function toParts(cuts: readonly Cut[], { after, upTo }: Range, view: View
 export interface Rewritten {
   /** Long outputs up to this message are replaced by a line. */
   prunedTo: number;
-  /** Reasoning up to this message belongs to what was read before a cut. */
+  /** Attachments up to this message are only named. */
+  unseenTo: number;
+  /** Signed reasoning up to this message is no longer accepted. */
   unboundTo: number;
 }
 
 export function toRewritten(cuts: readonly Cut[]): Rewritten {
   const inForce = inForceOf(cuts);
   const most = (numbers: number[]) => Math.max(0, ...numbers);
+  const lastOf = (wanted: Cut['kind']) => most(inForce.filter(({ kind }) => kind === wanted).map(({ toSeq }) => toSeq));
   return {
-    prunedTo: most(inForce.filter(({ kind }) => kind === 'prune').map(({ toSeq }) => toSeq)),
-    unboundTo: most(inForce.filter(isForModels).map(({ atSeq }) => atSeq)),
+    prunedTo: lastOf('prune'),
+    unseenTo: lastOf('attachments'),
+    unboundTo: lastOf('unbind'),
   };
 }
 
@@ -70,7 +74,7 @@ export const countOf = (parts: readonly Part[]): number =>
 const isCompaction = ({ kind }: Cut): boolean => kind === 'compaction';
 
 /** People read the originals. */
-const isForModels = ({ kind }: Cut): boolean => kind === 'compaction' || kind === 'prune';
+export const isForModels = ({ kind }: Pick<Cut, 'kind'>): boolean => kind !== 'rewind' && kind !== 'remove';
 
 const inForceOf = (cuts: readonly Cut[]): Cut[] => cuts.filter((cut) => !isVoid(cut, cuts));
 

@@ -2,7 +2,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
-import { type Cut, countOf, toParts } from './cut.ts';
+import { type Cut, countOf, isForModels, toParts } from './cut.ts';
 import { insertCut, readCuts } from './cut-rows.ts';
 
 /** A cut that is about to be stored. Its statements and event belong in one unit. */
@@ -55,7 +55,7 @@ export async function planRange(
   const cut: Cut = { ...range, n: cuts.length + 1, atSeq, createdMs: nowMs };
   const left = countOf(toParts([...cuts, cut], { after, upTo: atSeq }, 'original'));
   const cutCount = atSeq - after - left;
-  const isRewritten = cut.kind === 'compaction' || cut.kind === 'prune';
+  const isRewritten = isForModels(cut);
   return {
     cut,
     statements: [
@@ -93,8 +93,9 @@ const deletePrefix = (wsId: string): Statement => statementOf(build.deleteFrom('
  * Removes the notes after messages that were taken back, because later notes get the same place as the last of these.
  * For a removed message, only what its failure said.
  */
-function deleteNotes(wsId: string, { kind, afterSeq, toSeq }: Cut): Statement[] {
-  if (kind === 'compaction' || kind === 'prune') return [];
+function deleteNotes(wsId: string, cut: Cut): Statement[] {
+  const { kind, afterSeq, toSeq } = cut;
+  if (isForModels(cut)) return [];
   const after = build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '>', afterSeq);
   if (kind === 'rewind') return [statementOf(after)];
   return [statementOf(after.where('after_seq', '<=', toSeq).where('body_json', 'like', '{"type":"error"%'))];

@@ -1,6 +1,7 @@
 import type { Message } from '../../agent/message.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { shortenOutput } from '../../agent/shortened-output.ts';
+import { withoutSignatures } from '../../agent/unbound-answer.ts';
 import { type Cut, type Part, type Range, type Rewritten, toParts, toRewritten, type View } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
@@ -113,11 +114,10 @@ export function createMessages(store: Store): Messages {
 const PEOPLE: View = 'original';
 
 /** The message as models read it since the latest cuts. */
-function rewrite(message: Message, seq: number, { prunedTo, unboundTo }: Rewritten): Message {
+function rewrite(message: Message, seq: number, { prunedTo, unseenTo, unboundTo }: Rewritten): Message {
+  if (message.role === 'user') return message.attachments && seq <= unseenTo ? { ...message, unseen: true } : message;
   const pruned = seq <= prunedTo ? shortenOutput(message) : message;
-  if (pruned.role !== 'assistant' || seq > unboundTo || !pruned.providerData) return pruned;
-  const { providerData: _, ...unbound } = pruned;
-  return unbound;
+  return pruned.role === 'assistant' && seq <= unboundTo ? withoutSignatures(pruned) : pruned;
 }
 
 /** Parts of at most so many messages. */

@@ -28,7 +28,7 @@ export function toFileMessage(
 }
 
 function toFileAnswer(message: AssistantMessage): Omit<Extract<FileMessage, { role: 'assistant' }>, 'createdMs'> {
-  const { providerData: _signed, cutPart, ...rest } = message;
+  const { providerData: _signed, images: _machine, cutPart, ...rest } = message;
   return { ...rest, ...(cutPart && { cutPart: lengthsOf(cutPart) }) };
 }
 

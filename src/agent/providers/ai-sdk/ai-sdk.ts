@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { Clock } from '../../../clock.ts';
+import type { AnsweredImages } from '../../message.ts';
 import { type Deadlines, watchSilence } from '../deadlines.ts';
 import { type FinishReason, type ModelPart, type ModelRequest, ProviderError, type Usage } from '../model.ts';
 import type { OpenedModel, PartReader, Provider } from '../provider.ts';
@@ -24,6 +25,8 @@ interface Attempt {
   onPart(part: LanguageModelV4StreamPart): void;
   /** Of the answer, for the person. */
   warning?: string | undefined;
+  /** To be stored with the answer. */
+  images?: AnsweredImages | undefined;
 }
 
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
@@ -35,7 +38,7 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 export async function* streamAiSdk(
   { model, kind, upstream, attaching }: AiSdkModel,
   request: ModelRequest,
-  { clock, signal, deadlines, onPart, warning }: Attempt,
+  { clock, signal, deadlines, onPart, warning, images }: Attempt,
 ): AsyncGenerator<ModelPart> {
   signal.throwIfAborted();
   const silence = watchSilence({ clock, signal, deadlines });
@@ -55,7 +58,7 @@ export async function* streamAiSdk(
       if (!part) throw brokenOff(upstream);
       onPart(part);
       const converted = convert(part);
-      if (converted) yield withWarning(converted, warning);
+      if (converted) yield withFacts(converted, { warning, images });
       if (converted?.type === 'finish') return;
       silence.expect();
     }
@@ -179,8 +182,8 @@ async function readPart({ reader, upstream, signal }: { reader: PartReader; upst
   }
 }
 
-const withWarning = (part: ModelPart, warning: string | undefined): ModelPart =>
-  part.type === 'finish' && warning !== undefined ? { ...part, warning } : part;
+const withFacts = (part: ModelPart, { warning, images }: Pick<Attempt, 'warning' | 'images'>): ModelPart =>
+  part.type === 'finish' ? { ...part, ...(warning !== undefined && { warning }), ...(images && { images }) } : part;
 
 function toFinish(
   { finishReason, usage, providerMetadata }: FinishPart,

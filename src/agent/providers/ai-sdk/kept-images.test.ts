@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attachment } from '../../../../protocol/stream-events.ts';
 import type { AttachedContent } from '../../attached-content.ts';
-import type { Message } from '../../message.ts';
+import type { AnsweredImages, Message } from '../../message.ts';
 import { type ModelRequest, ProviderError } from '../model.ts';
-import { createImageGate } from './kept-images.ts';
+import type { Refusal } from '../refusals/refusal.ts';
+import { gateImages } from './kept-images.ts';
 
 const attachment = (id: string, kind: Attachment['kind'] = 'image'): Attachment => ({
   ...{ attachment_id: id, filename: `${id}.x`, mime_type: 'image/png', size_bytes: 1, kind },
@@ -18,56 +19,72 @@ const request = (messages: Message[], contents: Record<string, AttachedContent> 
   ...{ system: '', messages, tools: [], effort: 'low', typedByPerson: true },
   attachments: new Map(Object.entries(contents)),
 });
-const refusal = new ProviderError('refused', 'no images here');
+const MODEL = { modelId: 'm', takesImages: true };
+const refusedFor = (refusal?: Refusal) => new ProviderError('refused', 'no images here', { refusal });
+const answered = (images: AnsweredImages): Message => ({ role: 'assistant', content: 'ok', toolCalls: [], images });
+const REFUSED = 'the model’s server refused a request with it';
 
-test('images that a server refused are never sent to it again; later images are', () => {
-  const gate = createImageGate({ takesImages: true });
-  const first = request([asked(attachment('cat'))], { cat: IMAGE });
-  const { keepsBack } = gate.attaching(first);
-  const before = keepsBack('cat');
-  const retries = [gate.holdBack(refusal, first) !== undefined, gate.holdBack(refusal, first) !== undefined];
+test('images that a server refused are never sent to it again; later images and other models get theirs', () => {
+  const messages = [asked(attachment('cat')), answered({ model: 'm', withheld: ['cat'] }), asked(attachment('dog'))];
+  const asking = request(messages, { cat: IMAGE, dog: IMAGE });
+  const whyNot = (modelId: string) =>
+    ['cat', 'dog'].map(gateImages(asking, { ...MODEL, modelId }).opening().attaching.keepsBack);
   assert.deepEqual(
-    { before, retries, cat: keepsBack('cat'), dog: keepsBack('dog') },
-    {
-      before: undefined,
-      retries: [true, false],
-      cat: 'the model’s server refused a request with it',
-      dog: undefined,
-    },
+    [whyNot('m'), whyNot('other')],
+    [
+      [REFUSED, undefined],
+      [undefined, undefined],
+    ],
   );
 });
 
-test('a refused request is retried only if its images may be the reason', () => {
-  const gate = createImageGate({ takesImages: true });
+test('only images that the model has not answered with are suspected, unless its server names an image', () => {
+  const messages = [asked(attachment('cat')), answered({ model: 'm' }), asked(attachment('dog'), attachment('ant'))];
+  const gate = gateImages(request(messages, { dog: IMAGE, ant: IMAGE, cat: IMAGE }), MODEL);
+  const unknown = gate.suspectsOf(refusedFor());
+  const named = gate.suspectsOf(refusedFor({ about: 'image' }));
+  assert.deepEqual(
+    { unknown, named },
+    {
+      unknown: [['dog', 'ant']],
+      named: [
+        ['dog', 'ant'],
+        ['dog', 'ant', 'cat'],
+      ],
+    },
+  );
+  const { attaching, answered: stored } = gate.opening(unknown[0]);
+  assert.deepEqual(['cat', 'dog', 'ant'].map(attaching.keepsBack), [undefined, REFUSED, REFUSED]);
+  assert.deepEqual(stored, { model: 'm', withheld: ['dog', 'ant'] });
+});
+
+test('images without suspicion are not blamed: other errors, no images, or all of them known', () => {
   const withImage = request([asked(attachment('cat'))], { cat: IMAGE });
   const without = request([asked(attachment('notes', 'text'))], { notes: TEXT, old: FULL });
-  assert.deepEqual(
-    {
-      noImage: gate.holdBack(refusal, without),
-      nothing: gate.holdBack(refusal, { ...without, attachments: undefined } as never),
-      unreachable: gate.holdBack(new ProviderError('unreachable', 'gone'), withImage),
-      another: gate.holdBack(new Error('refused'), withImage),
-      tooLong: gate.holdBack(new ProviderError('refused', 'no', { refusal: { about: 'window' } }), withImage),
-      schema: gate.holdBack(new ProviderError('refused', 'no', { refusal: { about: 'schema' } }), withImage),
-      takesNone: createImageGate({ takesImages: false }).holdBack(refusal, withImage),
-    },
-    {
-      ...{ noImage: undefined, nothing: undefined, unreachable: undefined, another: undefined },
-      ...{ tooLong: undefined, schema: undefined, takesNone: undefined },
-    },
-  );
-  assert.equal(gate.attaching(withImage).keepsBack('cat'), undefined);
+  const known = request([asked(attachment('cat')), answered({ model: 'm' }), asked()], { cat: IMAGE });
+  const suspects = [
+    gateImages(without, MODEL).suspectsOf(refusedFor()),
+    gateImages({ messages: [] }, MODEL).suspectsOf(refusedFor()),
+    gateImages(withImage, MODEL).suspectsOf(new ProviderError('unreachable', 'gone')),
+    gateImages(withImage, MODEL).suspectsOf(new Error('refused')),
+    gateImages(withImage, MODEL).suspectsOf(refusedFor({ about: 'window' })),
+    gateImages(withImage, MODEL).suspectsOf(refusedFor({ about: 'schema' })),
+    gateImages(withImage, { ...MODEL, takesImages: false }).suspectsOf(refusedFor()),
+    gateImages(known, MODEL).suspectsOf(refusedFor()),
+  ];
+  assert.deepEqual(suspects.flat(), []);
 });
 
-test('images that were not the reason of a refusal are sent again', () => {
-  const gate = createImageGate({ takesImages: true });
-  const asking = request([asked(attachment('cat'))], { cat: IMAGE });
-  gate.holdBack(new ProviderError('refused', 'no', { refusal: { about: 'image' } }), asking)?.();
-  assert.equal(gate.attaching(asking).keepsBack('cat'), undefined);
+test('an answer says that its model has seen the images, once', () => {
+  const first = request([asked(attachment('cat'))], { cat: IMAGE });
+  const later = request([asked(attachment('cat')), answered({ model: 'm' }), asked()], { cat: IMAGE });
+  assert.deepEqual(
+    [first, later].map((asking) => gateImages(asking, MODEL).opening().answered),
+    [{ model: 'm' }, undefined],
+  );
 });
 
 test('a warning lists the files of the last message that the model did not receive, by reason', () => {
-  const gate = createImageGate({ takesImages: false });
   const files = [
     attachment('cat'),
     attachment('notes', 'text'),
@@ -76,21 +93,21 @@ test('a warning lists the files of the last message that the model did not recei
     attachment('lost'),
   ];
   const contents = { cat: IMAGE, notes: TEXT, dog: IMAGE, old: FULL };
+  const gate = gateImages(request([asked(...files)], contents), { ...MODEL, takesImages: false });
   assert.equal(
-    gate.warning(request([asked(...files)], contents)),
+    gate.opening().warning,
     'Warning: the model did not receive cat.x, dog.x: this model does not accept images; ' +
       'old.x: newer attachments filled the request; lost.x: its file is gone or damaged.',
   );
 });
 
 test('there is no warning for files that were sent, nor for earlier messages', () => {
-  const gate = createImageGate({ takesImages: true });
   const shown = request([asked(attachment('old')), asked(attachment('cat'), attachment('notes', 'text'))], {
     ...{ old: FULL, cat: IMAGE, notes: TEXT },
   });
   const later = request([asked(attachment('old')), { role: 'user', content: 'and?' }], { old: FULL });
   assert.deepEqual(
-    [gate.warning(shown), gate.warning(later), gate.warning(request([]))],
+    [shown, later, request([])].map((asking) => gateImages(asking, MODEL).opening().warning),
     [undefined, undefined, undefined],
   );
 });

@@ -163,12 +163,45 @@ test('results go back in the order of the calls, whichever finished first', () =
   assert.deepEqual(ids, ['a', 'b', 'c']);
 });
 
-test('thoughts that led to calls go back in every later request, others in none', () => {
+test('the thoughts of a turn with calls go back in every later request, others in none', () => {
   const messages = [asked('go'), calling('a'), resultOf('a'), answered('Done.'), asked('and?'), answered('So.')];
   const thoughts = toPrompt({ system: '', messages }, to).flatMap((message) =>
     message.role === 'assistant' ? message.content.filter(({ type }) => type === 'reasoning') : [],
   );
-  assert.deepEqual(thoughts, [{ type: 'reasoning', text: 'I need a.' }]);
+  assert.deepEqual(thoughts, [
+    { type: 'reasoning', text: 'I need a.' },
+    { type: 'reasoning', text: 'Easy.' },
+  ]);
+});
+
+test('a second call with the same id gets another one, and so does its result', () => {
+  const messages = [asked('go'), calling('a'), resultOf('a'), calling('a', 'a_2'), resultOf('a_2'), resultOf('a')];
+  const ids = toPrompt({ system: '', messages }, to).flatMap(({ content }) =>
+    typeof content === 'string' ? [] : content.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : [])),
+  );
+  assert.deepEqual(ids, ['a', 'a', 'a_2', 'a_2_2', 'a_2', 'a_2_2']);
+});
+
+test('thoughts that led to nothing, because the answer was cut off, are not sent', () => {
+  const options = { anthropic: { signature: 's' } };
+  const answer = (content: string, types: ('reasoning' | 'text')[]): AssistantMessage => ({
+    ...{ role: 'assistant', content, reasoning: 'hm', toolCalls: [] },
+    providerData: {
+      anthropic: {
+        modelId: 'm',
+        parts: types.map((type) => ({ type, text: type === 'text' ? content : 'hm', options })),
+      },
+    },
+  });
+  const messages = [asked('go'), answer('', ['reasoning']), asked('on'), answer('Hi.', ['text', 'reasoning'])];
+  const prompt = toPrompt(
+    { system: '', messages },
+    { provider: 'anthropic', modelId: 'm', sendsPlainReasoning: false },
+  );
+  assert.deepEqual(prompt, [
+    { role: 'user', content: [{ type: 'text', text: 'go\n\non' }] },
+    { role: 'assistant', content: [{ type: 'text', text: 'Hi.', providerOptions: options }] },
+  ]);
 });
 
 test('every request begins with all of the last one, on every wire', () => {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../message.ts';
-import { type Author, findOriginalParts } from './original-parts.ts';
+import { type Author, findOriginalParts, type OriginalPart } from './original-parts.ts';
 import { type Attaching, toUserParts } from './user-parts.ts';
 
 type UserPart = ReturnType<typeof toUserParts>[number];
@@ -12,12 +12,46 @@ export function toPrompt(
   to: AnswerTarget,
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
+  const ids = createUniqueIds();
+  /** The model has made calls since the last message of a person. */
+  let hasCalled = false;
   for (const message of inCallOrder(messages)) {
     if (message.role === 'user') addUser(prompt, toUserParts(message, attaching));
-    else if (message.role === 'tool') addToolResult(prompt, message);
-    else addAnswer(prompt, message, to);
+    else if (message.role === 'tool') addToolResult(prompt, message, ids);
+    else {
+      addAnswer(prompt, message, { ...to, ids, isAfterCalls: hasCalled });
+      hasCalled ||= message.toolCalls.length > 0;
+    }
+    if (message.role === 'user') hasCalled = false;
   }
   return prompt;
+}
+
+/** The ids of calls on the wire. */
+interface UniqueIds {
+  /** For a call: its id, or another one if an earlier call has the same. */
+  ofCall(id: string): string;
+  /** For the result of the latest call with this id. */
+  ofResult(id: string): string;
+}
+
+/**
+ * A conversation can have two calls with one id: an answer reuses the id of a call that a summary had replaced, and a copy
+ * of the conversation has the originals of both. Servers refuse that. Depends only on what comes before.
+ */
+function createUniqueIds(): UniqueIds {
+  const taken = new Set<string>();
+  const latest = new Map<string, string>();
+  return {
+    ofCall(id) {
+      let unique = id;
+      for (let n = 2; taken.has(unique); n++) unique = `${id}_${n}`;
+      taken.add(unique);
+      latest.set(id, unique);
+      return unique;
+    },
+    ofResult: (id) => latest.get(id) ?? id,
+  };
 }
 
 /** Results are stored as they finish. Chat templates of local servers match them to the calls by their order. */
@@ -47,7 +81,7 @@ export const CONTINUE =
   'Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything.';
 
 /** Separates a continued answer into the two answers that it was, so that the next request extends the last one. */
-function addAnswer(prompt: LanguageModelV4Prompt, message: AssistantMessage, to: AnswerTarget): void {
+function addAnswer(prompt: LanguageModelV4Prompt, message: AssistantMessage, to: AnswerPlace): void {
   const { cutPart, content, reasoning = '', providerData, ...rest } = message;
   if (!cutPart) {
     addAssistant(prompt, toAssistantParts(message, to));
@@ -69,7 +103,7 @@ function addAnswer(prompt: LanguageModelV4Prompt, message: AssistantMessage, to:
     reasoning: reasoning.slice(reasoningChars),
     ...(providerData && { providerData }),
   };
-  addAssistant(prompt, toAssistantParts(continuation, to));
+  addAssistant(prompt, toAssistantParts(continuation, { ...to, isAfterCalls: false }));
 }
 
 // Adjacent user messages are merged, because some chat templates require alternating roles.
@@ -93,11 +127,12 @@ function joinText(parts: readonly UserPart[]): UserPart[] {
   return joined;
 }
 
-function addToolResult(prompt: LanguageModelV4Prompt, { callId, name, output, outcome, notice }: ToolMessage): void {
+function addToolResult(prompt: LanguageModelV4Prompt, message: ToolMessage, ids: UniqueIds): void {
+  const { callId, name, output, outcome, notice } = message;
   const value = notice === undefined ? output : `${output}\n\n[Headgate: ${notice}]`;
   const result = {
     type: 'tool-result' as const,
-    toolCallId: callId,
+    toolCallId: ids.ofResult(callId),
     toolName: name,
     output: { type: outcome === 'done' ? ('text' as const) : ('error-text' as const), value },
   };
@@ -115,27 +150,40 @@ interface AnswerTarget extends Author {
   sendsPlainReasoning: boolean;
 }
 
-function toAssistantParts(message: AssistantMessage, to: AnswerTarget): AssistantPart[] {
+/** Where an answer stands. */
+interface AnswerPlace extends AnswerTarget {
+  ids: UniqueIds;
+  /** The model has made calls since the last message of a person. */
+  isAfterCalls: boolean;
+}
+
+function toAssistantParts(message: AssistantMessage, to: AnswerPlace): AssistantPart[] {
   const original = findOriginalParts(message, to);
   if (original) {
-    return original.map((part) => {
+    return withoutLastReasoning(original).map((part) => {
       const metadata = part.options ? { providerOptions: part.options } : {};
       if (part.type !== 'tool-call') return { type: part.type, text: part.text, ...metadata };
-      return { ...toToolCallPart(part.call), ...metadata };
+      return { ...toToolCallPart(part.call, to.ids), ...metadata };
     });
   }
   const parts: AssistantPart[] = [];
-  // Thoughts that led to calls are required in all later requests by DeepSeek. Others are never sent, so that a request
-  // does not depend on which turn is the last.
-  if (to.sendsPlainReasoning && message.toolCalls.length > 0 && message.reasoning) {
-    parts.push({ type: 'reasoning', text: message.reasoning });
+  const { content, toolCalls, reasoning } = message;
+  // DeepSeek requires the thoughts of all answers of a turn with calls, in all later requests. Others are never sent, so
+  // that a request does not depend on which turn is the last.
+  const isOfCalls = toolCalls.length > 0 || (to.isAfterCalls && content !== '');
+  if (to.sendsPlainReasoning && isOfCalls && reasoning) {
+    parts.push({ type: 'reasoning', text: reasoning });
   }
-  if (message.content !== '') parts.push({ type: 'text', text: message.content });
-  return [...parts, ...message.toolCalls.map(toToolCallPart)];
+  if (content !== '') parts.push({ type: 'text', text: content });
+  return [...parts, ...toolCalls.map((call) => toToolCallPart(call, to.ids))];
 }
 
-function toToolCallPart({ id, name, arguments: text }: ToolCall): LanguageModelV4ToolCallPart {
-  return { type: 'tool-call', toolCallId: id, toolName: name, input: toInput(text) };
+/** Without reasoning that led to nothing, because the answer was cut off. OpenAI and Anthropic refuse it. */
+const withoutLastReasoning = (parts: readonly OriginalPart[]): readonly OriginalPart[] =>
+  parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1);
+
+function toToolCallPart({ id, name, arguments: text }: ToolCall, ids: UniqueIds): LanguageModelV4ToolCallPart {
+  return { type: 'tool-call', toolCallId: ids.ofCall(id), toolName: name, input: toInput(text) };
 }
 
 /**

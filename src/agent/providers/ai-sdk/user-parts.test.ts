@@ -18,6 +18,23 @@ const contents = new Map<string, AttachedContent>([
 ]);
 const keepsNothing = () => undefined;
 
+test('attachments that are no longer shown become words', () => {
+  const image = {
+    attachment_id: 'a',
+    filename: 'cat.png',
+    mime_type: 'image/png',
+    size_bytes: 8,
+    kind: 'image' as const,
+  };
+  assert.deepEqual(toUserParts({ role: 'user', content: 'look', attachments: [image], unseen: true }), [
+    {
+      type: 'text',
+      text: '[The user attached "cat.png" (image/png, 8 bytes). It is no longer shown to you, to make room for newer files.]',
+    },
+    { type: 'text', text: 'look' },
+  ]);
+});
+
 test('files come before the text, in order, and a missing file is described in its place', () => {
   const attachments = [attachment('notes'), attachment('cat', 'image'), attachment('old'), attachment('lost')];
   const absent = (id: string, why: string) => ({

@@ -16,10 +16,10 @@ type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 /** Converts a user message to parts: its files, then its text. A file that cannot be sent is described in words. */
 export function toUserParts(
-  { content, attachments = [] }: Extract<Message, { role: 'user' }>,
+  { content, attachments = [], unseen }: Extract<Message, { role: 'user' }>,
   attaching: Attaching = NOTHING,
 ): UserPart[] {
-  const files = attachments.map((attachment) => toPart(attachment, attaching));
+  const files = attachments.map((attachment) => (unseen ? former(attachment) : toPart(attachment, attaching)));
   return content === '' && files.length > 0 ? files : [...files, { type: 'text', text: content }];
 }
 
@@ -38,6 +38,11 @@ function toPart(attachment: Attachment, { contents, keepsBack }: Attaching): Use
       return absent(attachment, content.why);
   }
 }
+
+const former = (attachment: Attachment): UserPart => ({
+  type: 'text',
+  text: `[The user attached ${describeAttachment(attachment)}. It is no longer shown to you, to make room for newer files.]`,
+});
 
 const absent = (attachment: Attachment, why: string): UserPart => ({
   type: 'text',

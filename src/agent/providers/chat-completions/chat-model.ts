@@ -40,7 +40,17 @@ interface BodyBuilder {
 
 async function bodyOf(builder: BodyBuilder, options: LanguageModelV4CallOptions): Promise<string> {
   const { body } = await builder.prepareRequest(options);
+  if (/deepseek/i.test(String(body.model))) addMissingReasoning(body.messages);
   return JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } });
+}
+
+/**
+ * DeepSeek refuses answers without thoughts in a turn with calls. Answers of other models, and of itself before a
+ * summary, have none.
+ */
+function addMissingReasoning(messages: unknown): void {
+  if (!Array.isArray(messages)) return;
+  for (const message of messages) if (message.role === 'assistant') message.reasoning_content ??= '';
 }
 
 /** Gives all parts that have arrived before it reports an error. */

@@ -5,7 +5,7 @@ import { recordingLog } from '../../../testing/temp-store.ts';
 import { type Model, type ModelPart, type ModelRequest, type Patience, ProviderError } from '../../providers/model.ts';
 import type { JournalEntry } from '../journal.ts';
 import { answerOf, runFixture, until } from '../run-fixture.ts';
-import { createRunModel } from './run-model.ts';
+import { createRunModel, FamilyChanged } from './run-model.ts';
 import { RunWaits } from './run-waits.ts';
 
 const limited = () => new ProviderError('rate_limited', 'busy answered 429: slow down', { retryable: true });
@@ -103,7 +103,10 @@ test('later in a run only a model of the same family takes over, and models that
   });
   const later = setUp(models(), SECOND_TURN);
   assert.equal((await later.read()).alias, 'cousin');
-  assert.equal((await setUp(models()).read()).alias, 'stranger');
+  const first = setUp(models());
+  await assert.rejects(first.read(), FamilyChanged); // its request has to begin anew
+  assert.equal((await first.read()).alias, 'stranger');
+  assert.deepEqual(first.asked, ['first', 'stranger']);
   assert.deepEqual(later.log.lines, [['warn', 'a fallback model is not available']]);
 });
 

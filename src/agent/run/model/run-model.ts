@@ -19,7 +19,7 @@ interface RunModelDeps {
 /**
  * The model of one run. Its waits are shown to clients. If it cannot answer, the next of its `fallback` answers for the
  * rest of the run: any model at the run's first request, later only one of the same family, because others do not
- * understand the reasoning in the turn.
+ * understand the reasoning in the turn. The first request to another family rejects with `FamilyChanged`.
  */
 export function createRunModel(deps: RunModelDeps): () => Promise<Model> {
   const { models, chosen, progress } = deps;
@@ -44,6 +44,12 @@ function following(first: Model, fallback: readonly string[], deps: RunModelDeps
       wait: (pause) => waits.take(pause, { modelAlias, recorder, clock, signal }),
     });
   };
+  const takeOver = async (next: Successor, error: ProviderError): Promise<void> => {
+    const { family } = active;
+    await announce({ from: active, to: next.model, error }, deps);
+    ({ model: active, left } = next);
+    if (active.family !== family) throw new FamilyChanged('another family takes over', { cause: error });
+  };
   /** Begins an answer of the first model that gives one. */
   const begin = async (request: ModelRequest, signal: AbortSignal): Promise<Begun> => {
     try {
@@ -53,8 +59,7 @@ function following(first: Model, fallback: readonly string[], deps: RunModelDeps
       signal.throwIfAborted();
       const next = isWorthFallback(error) && mayFallBack(request) ? await findNext(active, left, deps) : undefined;
       if (!next || !(error instanceof ProviderError)) throw error;
-      await announce({ from: active, to: next.model, error }, deps);
-      ({ model: active, left } = next);
+      await takeOver(next, error);
     }
     return begin(request, signal);
   };
@@ -85,6 +90,17 @@ function following(first: Model, fallback: readonly string[], deps: RunModelDeps
     },
     stream: (request, signal) => (left.length === 0 ? start(request, signal) : opening(() => begin(request, signal))),
   };
+}
+
+/** A model of another family takes over, so the conversation needs a new prefix. Ask again with another request. */
+export class FamilyChanged extends Error {
+  override readonly name = 'FamilyChanged';
+}
+
+interface Successor {
+  model: Model;
+  /** Who follows it. */
+  left: readonly string[];
 }
 
 interface Begun {
@@ -121,7 +137,7 @@ async function findNext(
   active: Model,
   aliases: readonly string[],
   { models, progress, log }: RunModelDeps,
-): Promise<{ model: Model; left: readonly string[] } | undefined> {
+): Promise<Successor | undefined> {
   for (const [index, alias] of aliases.entries()) {
     const model = await models.resolve(alias).catch((err: unknown) => {
       log.warn({ err, alias }, 'a fallback model is not available');

@@ -43,6 +43,7 @@ async function play(options: FixtureOptions) {
     ...fixture,
     status: end?.type === 'ws_state' ? end.run?.status : undefined,
     cuts: fixture.steps.flatMap(({ cut }) => cut ?? []),
+    prefixes: fixture.steps.filter(({ prefix }) => prefix).length,
     asked: fixture.requests.filter((request) => !isSummaryRequest(request)),
     summaries: fixture.requests.filter(isSummaryRequest),
   };
@@ -222,6 +223,46 @@ test('after a refusal of its reasoning, the conversation goes on from a summary 
   const [summary, ...rest] = asked.at(-1)?.messages ?? [];
   assert.match(summary?.role === 'user' ? summary.content : '', /It was found\.[\s\S]*word for word:\nlook\n/);
   assert.deepEqual(rest, []);
+});
+
+test('signed reasoning that its server no longer accepts is left out, and nothing else', async () => {
+  const refusal = { about: 'binding' } as const;
+  const providerData = { test: { signature: 's' } };
+  const answer: Message = { role: 'assistant', content: 'found it', toolCalls: [], providerData };
+  const messages = [user('look'), answer, user('and now?')];
+  const { status, asked, cuts, summaries, prefixes } = await play({
+    messages,
+    answer({ messages: read }) {
+      if (read.some((message) => message.role === 'assistant' && message.providerData)) {
+        throw new ProviderError('refused', 'bound to a different conversation', { refusal });
+      }
+      return answerOf('done');
+    },
+  });
+  assert.deepEqual([status, cuts, summaries], ['ok', [{ kind: 'unbind', toSeq: 3 }], []]);
+  assert.deepEqual(asked.at(-1)?.messages, [user('look'), said('found it'), user('and now?')]);
+  assert.equal(prefixes, 2);
+});
+
+test('older images leave the request together, before the newest would not fit, and their names stay', async () => {
+  const image = (id: string) => ({
+    ...{ attachment_id: id, filename: `${id}.png`, mime_type: 'image/png', size_bytes: 1, kind: 'image' as const },
+  });
+  const looks = Array.from({ length: 8 }, (_, n): Message[] => [
+    {
+      role: 'user',
+      content: `look ${n}`,
+      trusted: true,
+      attachments: ['a', 'b', 'c'].map((name) => image(`${name}${n}`)),
+    },
+    said('seen'),
+  ]);
+  const { status, asked, cuts } = await play({ messages: [...looks.flat(), user('and?')], contextWindow: 1_000_000 });
+  assert.deepEqual([status, cuts], ['ok', [{ kind: 'attachments', toSeq: 9 }]]);
+  const unseen = asked.map(
+    ({ messages }) => messages.filter((message) => message.role === 'user' && message.unseen).length,
+  );
+  assert.deepEqual(unseen, [5]);
 });
 
 test('an answer that fails after its first words is not asked for again', async () => {

@@ -1,7 +1,8 @@
+import { findCrowded } from '../../attached-content.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../../providers/model.ts';
 import type { RunContext } from '../run-context.ts';
 import type { ModelWindow } from './model-windows.ts';
-import { type PlannedCut, planCompaction, planPrune } from './plan-cut.ts';
+import { type PlannedCut, planCompaction, planPrune, planUnbound, planUnseen } from './plan-cut.ts';
 import type { NumberedMessage } from './run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
 
@@ -55,12 +56,27 @@ export async function makeRoomEarly(run: Run, asking: Asking): Promise<boolean> 
  */
 export async function makeRoomAfter(error: unknown, run: Run, asking: Asking): Promise<boolean> {
   const refusal = error instanceof ProviderError ? error.refusal : undefined;
-  if (refusal?.about === 'binding') return makeRoom(run, asking, [compactAll]);
+  if (refusal?.about === 'binding') return (await unbind(run)) || makeRoom(run, asking, [compactAll]);
   if (refusal?.about !== 'window') return false;
   const bytes = bytesOfPreamble(asking.request) + bytesOfMessages(run.messages);
   const tokens = countTokens(run, asking);
   run.window.windows.noteOverflow(asking.model, refusal, { tokens, bytes });
   return makeRoom(run, asking, [prune, compact, pruneAll]);
+}
+
+/** Lets attachments leave the request if it has no room for all of them. True if the context has changed. */
+export async function leaveAttachments(run: Run): Promise<boolean> {
+  if (findCrowded(run.messages) === undefined) return false;
+  const planned = planUnseen(await run.window.read());
+  if (planned) await run.recorder.record(planned);
+  return planned !== undefined;
+}
+
+/** Leaves reasoning out that its provider no longer accepts. False if there is none. */
+async function unbind(run: Run): Promise<boolean> {
+  const planned = planUnbound(await run.window.read());
+  if (planned) await run.recorder.record(planned);
+  return planned !== undefined;
 }
 
 /** One step after the other, until the request fits well. */

@@ -1,6 +1,7 @@
 import type { ModelPart, ModelRequest } from '../../providers/model.ts';
+import { FamilyChanged } from '../model/run-model.ts';
 import type { RunContext } from '../run-context.ts';
-import { type Asking, makeRoomAfter, makeRoomEarly } from './make-room.ts';
+import { type Asking, leaveAttachments, makeRoomAfter, makeRoomEarly } from './make-room.ts';
 
 /** A model that keeps refusing cannot be helped. */
 const MOST_TRIES = 4;
@@ -19,14 +20,17 @@ export async function openAnswer(
   run: RunContext,
   { model, toRequest }: { model: Asking['model']; toRequest(): Promise<ModelRequest> },
 ): Promise<OpenedAnswer> {
+  await leaveAttachments(run);
   let request = await toRequest();
   if (await makeRoomEarly(run, { model, request })) request = await toRequest();
   for (let tries = 1; ; tries += 1) {
     try {
       return { request, parts: await begin(model.stream(request, run.signal)) };
     } catch (error) {
-      const hasRoom = tries < MOST_TRIES && (await makeRoomAfter(error, run, { model, request }));
-      if (!hasRoom) throw error;
+      if (error instanceof FamilyChanged) {
+        request = await toRequest();
+        await makeRoomEarly(run, { model, request }); // the window of the model that takes over may be smaller
+      } else if (tries >= MOST_TRIES || !(await makeRoomAfter(error, run, { model, request }))) throw error;
     }
     request = await toRequest();
   }

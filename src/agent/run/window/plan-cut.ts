@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
+import { findCrowded } from '../../attached-content.ts';
 import { isAsked, type Message } from '../../message.ts';
 import { isLongOutput } from '../../shortened-output.ts';
 import type { Spending } from '../recorder.ts';
@@ -29,6 +30,26 @@ export function planPrune(stored: readonly NumberedMessage[], options: { all: bo
   const words = outputs.length === 1 ? 'One tool output was' : `${outputs.length} tool outputs were`;
   const message = `${words} taken out of the model’s context, because it was almost full. The model can read them again.`;
   return { cut: { kind: 'prune', toSeq: last.seq }, events: [{ type: 'info', message }] };
+}
+
+/** Replaces older attachments by words. Undefined while all fit into a request, or if only one message has any. */
+export function planUnseen(stored: readonly NumberedMessage[]): PlannedCut | undefined {
+  const last = stored[findCrowded(stored.map(({ message }) => message)) ?? -1];
+  if (!last) return undefined;
+  const message =
+    'Older images and files were taken out of the model’s context, to make room for newer ones. It still knows their names.';
+  return { cut: { kind: 'attachments', toSeq: last.seq }, events: [{ type: 'info', message }] };
+}
+
+/** Leaves out the signed reasoning of all answers. Undefined when there is none. */
+export function planUnbound(stored: readonly NumberedMessage[]): PlannedCut | undefined {
+  const last = stored.at(-1);
+  const isSigned = stored.some(
+    ({ message }) => message.role === 'assistant' && (message.providerData ?? message.cutPart?.providerData),
+  );
+  if (!last || !isSigned) return undefined;
+  const message = 'The model’s server no longer accepts earlier reasoning, so the conversation goes on without it.';
+  return { cut: { kind: 'unbind', toSeq: last.seq }, events: [{ type: 'info', message }] };
 }
 
 interface Compacting {

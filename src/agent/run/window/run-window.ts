@@ -40,4 +40,8 @@ export type ContextCut =
   /** Long outputs become a line each. */
   | { kind: 'prune'; toSeq: number }
   /** One message stands in their place. */
-  | { kind: 'compaction'; toSeq: number; summary: Message };
+  | { kind: 'compaction'; toSeq: number; summary: Message }
+  /** Attachments become words. */
+  | { kind: 'attachments'; toSeq: number }
+  /** Answers go back without what their provider signed. */
+  | { kind: 'unbind'; toSeq: number };

@@ -5,6 +5,8 @@ import type { ToolDefinition } from '../../providers/model.ts';
 const BYTES_OF_FRAME = 16;
 /** An image counts as this much text. Providers count 800 to 1600 tokens for one. */
 const BYTES_OF_IMAGE = 5_000;
+/** An attachment that is only named. */
+const BYTES_OF_WORDS = 150;
 /** More of an attached text is not sent. */
 const MOST_TEXT_BYTES = 256 * 1024;
 
@@ -28,9 +30,10 @@ export function bytesOfMessage(message: Message): number {
   }
 }
 
-const bytesOfAttachments = ({ attachments = [] }: Extract<Message, { role: 'user' }>): number =>
+const bytesOfAttachments = ({ attachments = [], unseen }: Extract<Message, { role: 'user' }>): number =>
   attachments.reduce(
-    (sum, { kind, size_bytes }) => sum + (kind === 'image' ? BYTES_OF_IMAGE : Math.min(size_bytes, MOST_TEXT_BYTES)),
+    (sum, { kind, size_bytes }) =>
+      unseen ? sum + BYTES_OF_WORDS : sum + (kind === 'image' ? BYTES_OF_IMAGE : Math.min(size_bytes, MOST_TEXT_BYTES)),
     0,
   );
 

@@ -103,8 +103,11 @@ export interface CutTable {
   ws_id: string;
   /** Numbered from 1 without gaps: a cut applies to what the earlier ones left. */
   n: number;
-  /** For models only: `compaction`: one message stands in its place; `prune`: its long outputs are a line each. */
-  kind: 'rewind' | 'remove' | 'compaction' | 'prune';
+  /**
+   * For models only: `compaction`: one message stands in its place; `prune`: its long outputs are a line each; `attachments`:
+   * only the names of its files are read; `unbind`: its answers are sent without signed reasoning.
+   */
+  kind: 'rewind' | 'remove' | 'compaction' | 'prune' | 'attachments' | 'unbind';
   /** The range: `after_seq` < seq ≤ `to_seq`. */
   after_seq: number;
   to_seq: number;
