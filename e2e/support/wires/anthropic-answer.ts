@@ -33,8 +33,10 @@ interface Block {
   deltas: object[];
 }
 
-function blocksOf(body: AnthropicBody, { thoughts, text, calls = [] }: ScriptedAnswer): Block[] {
+function blocksOf(body: AnthropicBody, { thoughts: given, text, calls = [] }: ScriptedAnswer): Block[] {
   const blocks: Block[] = [];
+  // With a budget, every answer begins with thoughts.
+  const thoughts = body.thinking?.type === 'enabled' ? (given ?? 'Hm.') : given;
   if (thoughts !== undefined && isThinking(body)) {
     blocks.push({
       start: { type: 'thinking', thinking: '', signature: '' },

@@ -115,3 +115,10 @@ test('older models bind nothing', () => {
   const body = { ...older, system: [text('Be very brief.')], messages: free };
   assert.deepEqual(checkRequest(anthropicWire, body, LIMITS), AnthropicBody.parse(body));
 });
+
+test('an answer that ends with thoughts is refused', () => {
+  const messages = [...ASKED, assistant(first), user(text('on'))];
+  const checked = checkRequest(anthropicWire, { ...GOOD, messages }, LIMITS);
+  const message = 'messages.1: The final block in an assistant message cannot be `thinking`.';
+  assert.deepEqual(checked, { rule: 'reasoning', ...anthropicWire.refuse('reasoning', message) });
+});

@@ -149,12 +149,17 @@ function checkBinding(body: AnthropicBody): string | undefined {
   return first && `${first}: The block is bound to a different conversation`;
 }
 
-/** With a budget for thoughts, the answer that awaits results begins with them. */
+/** An answer never ends with thoughts. With a budget for thoughts, the one that awaits results begins with them. */
 function checkFirstThoughts({ messages, thinking }: AnthropicBody): string | undefined {
+  const ending = messages.findIndex(({ content }) => isThought(content.at(-1)));
+  if (ending >= 0) return `messages.${ending}: The final block in an assistant message cannot be \`thinking\`.`;
   const index = messages.length - 2;
   const last = messages[index];
   if (thinking?.type !== 'enabled' || last?.role !== 'assistant' || usesIn(last.content).length === 0) return undefined;
-  const type = last.content[0]?.type;
-  if (type === 'thinking' || type === 'redacted_thinking') return undefined;
-  return `messages.${index}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`.`;
+  const [first] = last.content;
+  if (isThought(first)) return undefined;
+  return `messages.${index}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first?.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`.`;
 }
+
+const isThought = (block: AnthropicBlock | undefined): boolean =>
+  block?.type === 'thinking' || block?.type === 'redacted_thinking';

@@ -17,6 +17,7 @@ const other = { functionResponse: { name: 'touch', response: { content: 'seen' }
 const image = { inlineData: { mimeType: 'image/png', data: PIXEL } };
 const ASKED = user(text('look around'));
 const GOOD = {
+  model: 'gemini-3.8-flash',
   systemInstruction: { parts: [text('Be brief.')] },
   ...tools(LOOK),
   contents: [
@@ -59,7 +60,7 @@ testRules(googleWire, {
     },
     window: {
       change: contents(user(text(LONG))),
-      says: 'The input token count (2560) exceeds the maximum number of tokens allowed (2000).',
+      says: 'The input token count (2567) exceeds the maximum number of tokens allowed (2000).',
     },
     'tool-names': { change: tools(LOOK, LOOK), says: 'Duplicate function declaration found: look' },
     'tool-schema': {

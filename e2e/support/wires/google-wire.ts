@@ -24,6 +24,8 @@ const Content = z.strictObject({ role: z.enum(['user', 'model']), parts: z.array
 
 /** A request to Google's Gemini API, as far as it is documented and used. */
 const GoogleBody = z.looseObject({
+  /** In the path of a request. */
+  model: z.string(),
   contents: z.array(Content).min(1),
   systemInstruction: z.looseObject({ parts: z.array(z.strictObject({ text: z.string() })) }).optional(),
   tools: z
@@ -74,8 +76,9 @@ export const googleWire: Wire<GoogleBody> = {
     reasoning: checkSigned,
   },
   refuse: (_rule, message) => ({ status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } }),
-  partsOf: ({ systemInstruction, tools, contents }, path) => ({
-    model: /models\/([^:]+):/.exec(path)?.[1] ?? '',
+  withModel: (body, path) => ({ ...body, model: /models\/([^:]+):/.exec(path)?.[1] }),
+  partsOf: ({ model, systemInstruction, tools, contents }) => ({
+    model,
     before: { systemInstruction, tools },
     messages: contents,
   }),
@@ -90,7 +93,10 @@ const isResponse = (part: Part): part is z.infer<typeof Response> => 'functionRe
 
 function checkTurns({ contents }: GoogleBody): string | undefined {
   if (contents[0]?.role !== 'user') return 'Please ensure that multiturn requests begin with a user role.';
-  const twice = contents.some(({ role }, index) => role === contents[index - 1]?.role);
+  const twice = contents.some(({ role }, index) => {
+    const before = contents[index - 1];
+    return role === before?.role && !before.parts.some(isResponse); // a message may follow responses
+  });
   if (twice) return 'Please ensure that multiturn requests alternate between user and model.';
   return contents.at(-1)?.role === 'user' ? undefined : 'Please ensure that multiturn requests end with a user role.';
 }
@@ -163,8 +169,9 @@ function checkSignatures({ contents }: GoogleBody): string | undefined {
   return isForeign ? 'Corrupted thought signature.' : undefined;
 }
 
-/** The first call of each step has a signature. */
-function checkSigned({ contents }: GoogleBody): string | undefined {
+/** Since Gemini 3, the first call of each step has a signature. */
+function checkSigned({ model, contents }: GoogleBody): string | undefined {
+  if (/gemini-[12]/.test(model)) return undefined;
   for (const [index, { parts }] of contents.entries()) {
     const first = parts.find(isCall);
     if (!first || first.thoughtSignature !== undefined) continue;

@@ -46,12 +46,13 @@ function replyTo<Body>(
   { limits, decide, onRefusal }: WireServerOptions,
 ): Reply {
   if (!wire.isAsked(path)) return json(200, { object: 'list', data: [{ id: 'model', max_model_len: limits.window }] });
-  const checked = checkRequest(wire, JSON.parse(text), limits);
+  const body = JSON.parse(text);
+  const checked = checkRequest(wire, wire.withModel?.(body, path) ?? body, limits);
   if (isRefusal(checked)) {
     onRefusal?.(checked, wire.name);
     return json(checked.status, checked.body);
   }
-  const parts = wire.partsOf(checked, path);
+  const parts = wire.partsOf(checked);
   const { dropped } = wire.answer(checked, {});
   const response = decide({ ...parts, wire: wire.name, dropped });
   if (response.kind === 'fail') return json(response.status, response.body);

@@ -58,8 +58,10 @@ export interface Wire<Body = unknown> {
   schema: z.ZodType<Body>;
   checks: Partial<Record<Exclude<Rule, 'shape'>, Check<Body>>>;
   refuse(rule: Rule, message: string): Omit<Refusal, 'rule'>;
-  /** The parts of a request that later ones repeat. `path` names the model on some wires. */
-  partsOf(body: Body, path: string): RequestParts;
+  /** The body with the model, where the path names it. */
+  withModel?(body: object, path: string): object;
+  /** The parts of a request that later ones repeat. */
+  partsOf(body: Body): RequestParts;
   /** The events of an answer, and the thoughts that were left out of its request. */
   answer(body: Body, answer: ScriptedAnswer): { events: string[]; dropped: number };
   /** A text longer than this in tokens does not fit; images count apart. */

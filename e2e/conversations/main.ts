@@ -1,0 +1,53 @@
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { toWholeNumber } from '../support/whole-number.ts';
+import type { Outcome } from './simulate.ts';
+import { simulateAll } from './simulate-all.ts';
+
+const HELP = `npm run conversations -- [--count 1000] [--seed 1]
+
+Random conversations over all wires, with servers that validate every request as their makers do. Every request must be
+accepted, and must extend the last one byte for byte, except after a declared cut.
+
+  --count N      how many (1000)
+  --seed N       the first seed (1); one that fails fails again
+
+Ends with 1 when something is wrong.
+`;
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+if (values.help) process.stdout.write(HELP);
+else await runAll(toWholeNumber('--seed', values.seed), toWholeNumber('--count', values.count));
+
+async function runAll(first: number, count: number): Promise<void> {
+  const begunMs = performance.now();
+  const wires: Record<string, number> = {};
+  let [requests, steps, bad] = [0, 0, 0];
+  await simulateAll({ seed: first, count }, (outcome) => {
+    requests += outcome.requests;
+    steps += outcome.steps.length;
+    for (const [wire, asked] of Object.entries(outcome.wires)) wires[wire] = (wires[wire] ?? 0) + asked;
+    if (outcome.violations.length === 0) return;
+    bad += 1;
+    report(outcome);
+  });
+  const seconds = (performance.now() - begunMs) / 1000;
+  const asked = Object.entries(wires).map(([wire, number]) => `${wire} ${number}`);
+  say(`${bad === 0 ? '✔' : '✖'} ${count} conversations, ${steps} steps, ${requests} requests (${asked.join(', ')})`);
+  say(`  ${bad} with violations; ${Math.round((count / seconds) * 60)} conversations a minute`);
+  if (bad > 0) process.exitCode = 1;
+}
+
+function report({ seed, steps, violations }: Outcome): void {
+  say(`✖ seed ${seed}: ${steps.map((step, index) => `${index + 1} ${step}`).join(', ')}`);
+  for (const { step, doing, what } of violations.slice(0, 5)) say(`    step ${step}, ${doing}: ${what}`);
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import type { Surroundings } from '../../src/agent/prefix/surroundings.ts';
+import type { Models } from '../../src/agent/providers/model.ts';
+import type { Clock } from '../../src/clock.ts';
+import { wholeGateway } from '../../src/gateway/testing/whole-gateway.ts';
+import type { WireServerOptions } from '../support/wires/wire-server.ts';
+import { ALIASES, aboutModel, openModels } from './model-servers.ts';
+import { type ToolRelease, toolsOf } from './sim-tools.ts';
+
+/** What surrounds the conversations of a machine, and may change. */
+export interface SimSurroundings {
+  release: ToolRelease;
+  /** The text of AGENTS.md; undefined: there is none. */
+  instructions: string | undefined;
+}
+
+/** A whole gateway over a real store, with the real providers. A restart begins with new models, as a process does. */
+export async function openSimMachine(surroundings: SimSurroundings, servers: WireServerOptions) {
+  const clock: { current?: Clock } = {};
+  let models: Promise<Models> | undefined;
+  let toolbox = toolsOf(surroundings.release);
+  const now = () => clock.current?.now() ?? 0;
+  const current = (): Promise<Models> => {
+    if (!clock.current) throw new Error('the machine has no clock yet');
+    models ??= openModels({ ...servers, clock: clock.current });
+    return models;
+  };
+  const machine = await wholeGateway({
+    models: {
+      resolve: async (alias) => (await current()).resolve(alias),
+      list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
+      current: () => aboutModel('opus'),
+      notices: () => [],
+      health: () => ({ status: 'up', circuitState: 'closed' }),
+    },
+    toolbox: {
+      definitions: () => toolbox.definitions(),
+      prepare: (call, context) => toolbox.prepare(call, context),
+    },
+    surroundings: surroundingsOf(surroundings, now),
+  });
+  clock.current = machine.clock;
+  const begin = () => {
+    models = undefined;
+    toolbox = toolsOf(surroundings.release);
+  };
+  return Object.assign(machine, {
+    /** A process of the present release follows. */
+    async restartAnew() {
+      begin();
+      await machine.restart();
+    },
+    async crashAnew() {
+      begin();
+      await machine.crash();
+    },
+  });
+}
+
+const surroundingsOf = (about: SimSurroundings, now: () => number): Surroundings => ({
+  async look() {
+    const { instructions: text } = about;
+    const digest = createHash('sha256')
+      .update(text ?? '')
+      .digest('hex');
+    const files = text === undefined ? [] : [{ path: '/work/AGENTS.md', text, digest }];
+    return {
+      date: new Date(now()).toISOString().slice(0, 10),
+      zone: 'Europe/Berlin',
+      instructions: { files, untrusted: [] },
+    };
+  },
+  git: async () => undefined,
+});

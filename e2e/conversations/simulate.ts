@@ -1,0 +1,133 @@
+import { createRandom, type Random } from '../checker/random.ts';
+import type { Refusal, ScriptedAnswer } from '../support/wires/wire.ts';
+import type { WireRequest, WireResponse } from '../support/wires/wire-server.ts';
+import { extend, forget, nothingSent } from './extension.ts';
+import { ALIASES } from './model-servers.ts';
+import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
+import { chooseStep } from './steps.ts';
+import { Talk } from './talk.ts';
+
+/** Something that must not happen, with the step in which it did. */
+export interface Violation {
+  step: number;
+  doing: string;
+  what: string;
+}
+
+export interface Outcome {
+  seed: number;
+  /** What was done, in order. */
+  steps: string[];
+  requests: number;
+  /** Requests to each wire. */
+  wires: Record<string, number>;
+  violations: Violation[];
+}
+
+/** A scripted reply to the next request of the conversation. */
+export interface Reply {
+  answer?: ScriptedAnswer;
+  /** After so many events the server waits, until the client cancels or dies. */
+  holdAfter?: number;
+  /** Refused for a reason that has nothing to do with its form. */
+  fail?: { status: number; body: object };
+}
+
+const WINDOWS = [5_000, 9_000, 200_000];
+const IMAGES = 20;
+
+/** One random conversation, the same for the same seed. */
+export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<Outcome> {
+  const random = createRandom(seed);
+  const outcome: Outcome = { seed, steps: [], requests: 0, wires: {}, violations: [] };
+  const witness = createWitness(outcome);
+  const surroundings: SimSurroundings = {
+    release: { version: 1, hasDepth: false, hasThird: false },
+    instructions: random.chance(0.3) ? 'Be brief.' : undefined,
+  };
+  const window = random.pick(WINDOWS);
+  await using machine = await openSimMachine(surroundings, {
+    limits: { window, images: IMAGES },
+    decide: witness.decide,
+    onRefusal: witness.onRefusal,
+  });
+  const talk = new Talk({ machine, surroundings, random, witness, wsId: await machine.main() });
+  await talk.update({ model: random.pick(ALIASES) });
+  const count = random.int(mostSteps >> 1, mostSteps);
+  for (let step = 1; step <= count; step += 1) await runStep(talk, { random, witness, outcome });
+  return outcome;
+}
+
+/** What the servers see, and what they answer. */
+export type Witness = ReturnType<typeof createWitness>;
+
+function createWitness(outcome: Outcome) {
+  const replies: Reply[] = [];
+  let sent = nothingSent();
+  let broken: string[] = [];
+  let isHeld = false;
+  const violate = (what: string) =>
+    outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
+  const witnessed = (request: WireRequest, { answer, holdAfter, fail }: Reply): void => {
+    const isSilent = !answer?.text && !answer?.calls?.length;
+    const extended = extend(sent, request, { isUnanswered: fail !== undefined || holdAfter !== undefined || isSilent });
+    if (extended.broken !== undefined) broken.push(`${request.wire} ${request.model}, ${extended.broken}`);
+    if (extended.isForeign) violate(`${request.model} got the system prompt of another family`);
+    if (request.dropped > 0) violate(`${request.model} dropped ${request.dropped} thoughts`);
+  };
+  return {
+    violate,
+    script: (...next: Reply[]) => void replies.push(...next),
+    /** Replies that were not used. */
+    forgetScript: () => void replies.splice(0),
+    /** A declared cut: nothing sent before counts. */
+    cut: () => forget(sent),
+    /** Another conversation goes on. */
+    moveTo(other: typeof sent) {
+      sent = other;
+    },
+    takeBroken(): string[] {
+      const taken = broken;
+      broken = [];
+      return taken;
+    },
+    takeHeld(): boolean {
+      const taken = isHeld;
+      isHeld = false;
+      return taken;
+    },
+    decide(this: void, request: WireRequest): WireResponse {
+      outcome.requests += 1;
+      outcome.wires[request.wire] = (outcome.wires[request.wire] ?? 0) + 1;
+      const hasTools = JSON.stringify(request.before ?? '').includes('look');
+      if (!hasTools) return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
+      const reply = replies.shift() ?? { answer: { text: `ok ${outcome.requests}` } };
+      witnessed(request, reply);
+      if (reply.fail) return { kind: 'fail', ...reply.fail };
+      isHeld = reply.holdAfter !== undefined;
+      return { kind: 'answer', answer: reply.answer ?? {}, ...(isHeld && { holdAfter: reply.holdAfter }) };
+    },
+    onRefusal(this: void, { rule, body }: Refusal, wire: string) {
+      violate(`${wire} refused a request (${rule}): ${JSON.stringify(body)}`);
+    },
+  };
+}
+
+/** Does something, and checks what the servers saw meanwhile. */
+async function runStep(
+  talk: Talk,
+  { random, witness, outcome }: { random: Random; witness: Witness; outcome: Outcome },
+): Promise<void> {
+  const { name, run } = chooseStep(random);
+  outcome.steps.push(name);
+  const before = await talk.cuts();
+  try {
+    await run(talk, random);
+  } catch (error) {
+    witness.violate(`could not be done: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+  const broken = witness.takeBroken();
+  const cuts = (await talk.cuts()) - before;
+  if (broken.length > cuts) for (const what of broken) witness.violate(`not extended: ${what}`);
+  witness.forgetScript();
+}

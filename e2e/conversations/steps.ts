@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import type { Random } from '../checker/random.ts';
+import { ALIASES, familyOf, hasFallback } from './model-servers.ts';
+import type { Reply } from './simulate.ts';
+import type { Talk } from './talk.ts';
+
+type Run = (talk: Talk, random: Random) => Promise<void>;
+
+interface Step {
+  name: string;
+  /** How often, compared with the others. */
+  weight: number;
+  run: Run;
+}
+
+const DAY_MS = 86_400_000;
+
+/** An answer with words, thoughts, or calls of tools. */
+function answerOf(talk: Talk, random: Random, calls: number): Reply {
+  const thoughts = random.chance(0.6) ? { thoughts: `I think about ${talk.nextMessage()}.` } : {};
+  const text = calls === 0 || random.chance(0.4) ? { text: `answer to ${talk.nextMessage()}` } : {};
+  const made = Array.from({ length: calls }, () => ({
+    id: talk.nextCallId(),
+    name: random.pick(['look', 'look', 'touch']),
+    arguments: { text: talk.nextMessage(), chars: random.pick([5, 30, 900]) },
+  }));
+  return { answer: { ...thoughts, ...text, ...(made.length > 0 && { calls: made }) } };
+}
+
+/** A turn with some rounds of calls, and words at the end. */
+function scriptTurn(talk: Talk, random: Random): void {
+  const rounds = random.pick([0, 0, 1, 1, 2, 3]);
+  for (let round = 0; round < rounds; round += 1) talk.witness.script(answerOf(talk, random, random.int(1, 3)));
+  talk.witness.script(answerOf(talk, random, 0));
+}
+
+async function sendScripted(talk: Talk, random: Random): Promise<void> {
+  scriptTurn(talk, random);
+  await talk.send(`${talk.nextMessage()} ${'word '.repeat(random.pick([0, 5, 60]))}`);
+}
+
+const badRequest = { status: 400, body: { error: { message: 'The request was rejected.', code: 400, status: 'X' } } };
+const noModel = { status: 404, body: { error: { message: 'The model does not exist.', code: 404, status: 'X' } } };
+
+/** A model of the same family, or of another one. */
+async function switchModel(talk: Talk, random: Random, isSameFamily: boolean): Promise<void> {
+  const now = await talk.alias();
+  const others = ALIASES.filter((alias) => alias !== now && (familyOf(alias) === familyOf(now)) === isSameFamily);
+  if (others.length > 0) await talk.update({ model: random.pick(others) });
+  await sendScripted(talk, random);
+}
+
+async function upgrade(talk: Talk, random: Random): Promise<void> {
+  const { release } = talk.surroundings;
+  release.version += 1;
+  if (random.chance(0.5)) release.hasDepth = !release.hasDepth;
+  if (random.chance(0.5)) release.hasThird = !release.hasThird;
+  if (random.chance(0.5)) await talk.machine.restartAnew();
+  else await talk.machine.crashAnew();
+  await sendScripted(talk, random);
+}
+
+/** Whatever a person takes back is a declared cut. A conversation without a suitable message refuses it. */
+const takingBack =
+  (method: 'workstream.rewind' | 'workstream.retry' | 'workstream.edit'): Run =>
+  async (talk, random) => {
+    const { wsId, machine, witness } = talk;
+    const { messages } = await machine.call('workstream.history', { wsId });
+    const asked = messages.filter(({ role, failed }) => role === 'user' && !failed);
+    if (asked.length === 0) return;
+    witness.cut();
+    talk.isStopped = false;
+    scriptTurn(talk, random);
+    if (method === 'workstream.retry') await machine.call(method, { wsId });
+    else if (method === 'workstream.rewind') await machine.call(method, { wsId, turns: 1 });
+    else {
+      const seq = random.pick(asked).seq;
+      assert.ok(seq !== undefined);
+      await machine.call(method, { wsId, seq, message: talk.nextMessage() });
+    }
+    await talk.settle();
+    await talk.checkEnd();
+  };
+
+async function elsewhere(talk: Talk, random: Random): Promise<void> {
+  const { machine, wsId } = talk;
+  if (random.chance(0.5)) {
+    const { messages } = await machine.call('workstream.history', { wsId });
+    if (messages.length === 0) return;
+    const file = await machine.call('workstream.export', { wsId });
+    assert.ok(file.format === 'json');
+    talk.moveTo((await machine.call('workstream.import', { conversation: file.conversation })).wsId);
+  } else {
+    const { messages } = await machine.call('workstream.history', { wsId });
+    if (messages.length > 0) talk.moveTo((await machine.call('workstream.fork', { wsId })).wsId);
+  }
+  await sendScripted(talk, random);
+}
+
+async function resume(talk: Talk, random: Random): Promise<void> {
+  const { machine } = talk;
+  const known = new Set((await machine.call('workstream.saved', {})).workstreams.map(({ wsId }) => wsId));
+  await talk.command('/new');
+  talk.witness.cut();
+  await sendScripted(talk, random);
+  const { workstreams } = await machine.call('workstream.saved', {});
+  const saved = workstreams.find(({ wsId }) => !known.has(wsId));
+  if (!saved) return;
+  await talk.command(`/resume ${saved.name}`);
+  talk.witness.cut();
+  await sendScripted(talk, random);
+}
+
+/** An answer that ends at the output limit: in its words, before them, or in its calls. */
+async function cutShort(talk: Talk, random: Random): Promise<void> {
+  const whole = answerOf(talk, random, random.pick([0, 0, 1])).answer ?? {};
+  const { text: _, ...wordless } = whole;
+  talk.witness.script({ answer: { ...(random.chance(0.4) ? wordless : whole), isCut: true } });
+  await sendScripted(talk, random);
+}
+
+async function failing(talk: Talk, random: Random): Promise<void> {
+  if (random.chance(0.5)) talk.witness.script(answerOf(talk, random, 2));
+  talk.witness.script({ fail: badRequest });
+  const message = talk.nextMessage();
+  await sendFailing(talk, message);
+  talk.witness.forgetScript();
+  await sendScripted(talk, random);
+}
+
+async function sendFailing(talk: Talk, message: string): Promise<void> {
+  const { wsId, machine } = talk;
+  talk.isStopped = true;
+  await machine.call('workstream.send', { wsId, message });
+  await talk.settle();
+  await talk.checkEnd();
+}
+
+async function sendFiles(talk: Talk, random: Random): Promise<void> {
+  const isImage = random.chance(0.8);
+  const ids = await talk.upload(isImage ? random.int(1, 8) : 1, isImage ? 'image' : 'text');
+  scriptTurn(talk, random);
+  await talk.send(random.chance(0.3) ? '' : talk.nextMessage(), ids);
+}
+
+async function interrupted(talk: Talk, random: Random): Promise<void> {
+  const calls = random.pick([0, 0, 2]);
+  if (random.chance(0.4)) talk.witness.script(answerOf(talk, random, 2));
+  talk.witness.script({ ...answerOf(talk, random, calls), holdAfter: random.int(0, 6) });
+  await talk.send(talk.nextMessage());
+}
+
+const STEPS: Step[] = [
+  { name: 'send', weight: 8, run: sendScripted },
+  { name: 'send files', weight: 4, run: sendFiles },
+  { name: 'interrupted', weight: 4, run: interrupted },
+  { name: 'switch in the family', weight: 2, run: (talk, random) => switchModel(talk, random, true) },
+  { name: 'switch the family', weight: 4, run: (talk, random) => switchModel(talk, random, false) },
+  {
+    name: 'midnight',
+    weight: 2,
+    async run(talk, random) {
+      talk.machine.clock.jump(DAY_MS);
+      await sendScripted(talk, random);
+    },
+  },
+  {
+    name: 'instructions',
+    weight: 2,
+    async run(talk, random) {
+      talk.surroundings.instructions = random.pick([undefined, 'Be brief.', 'Be kind.']);
+      await sendScripted(talk, random);
+    },
+  },
+  { name: 'upgrade', weight: 2, run: upgrade },
+  {
+    name: 'crash',
+    weight: 1,
+    async run(talk, random) {
+      await talk.machine.crashAnew();
+      await sendScripted(talk, random);
+    },
+  },
+  {
+    name: 'compact',
+    weight: 2,
+    async run(talk, random) {
+      await talk.command('/compact');
+      await sendScripted(talk, random);
+    },
+  },
+  { name: 'rewind', weight: 1, run: takingBack('workstream.rewind') },
+  { name: 'retry', weight: 1, run: takingBack('workstream.retry') },
+  { name: 'edit', weight: 1, run: takingBack('workstream.edit') },
+  { name: 'elsewhere', weight: 1, run: elsewhere },
+  { name: 'resume', weight: 1, run: resume },
+  {
+    name: 'clear',
+    weight: 1,
+    async run(talk, random) {
+      await talk.command('/clear');
+      talk.witness.cut();
+      await sendScripted(talk, random);
+    },
+  },
+  { name: 'cut short', weight: 2, run: cutShort },
+  { name: 'failing', weight: 2, run: failing },
+  {
+    name: 'fallback',
+    weight: 2,
+    async run(talk, random) {
+      talk.witness.script({ fail: noModel });
+      scriptTurn(talk, random);
+      if (hasFallback(await talk.alias())) await talk.send(talk.nextMessage());
+      else await sendFailing(talk, talk.nextMessage());
+    },
+  },
+  {
+    name: 'nothing said',
+    weight: 1,
+    async run(talk, random) {
+      talk.witness.script({ answer: {} });
+      await talk.send(talk.nextMessage());
+      await sendScripted(talk, random);
+    },
+  },
+];
+
+const TOTAL = STEPS.reduce((sum, { weight }) => sum + weight, 0);
+
+/** A random step. */
+export function chooseStep(random: Random): Step {
+  let left = random.fraction() * TOTAL;
+  for (const step of STEPS) {
+    left -= step.weight;
+    if (left < 0) return step;
+  }
+  throw new Error('the weights do not add up');
+}

@@ -1,0 +1,157 @@
+import type { Random } from '../checker/random.ts';
+import { nothingSent } from './extension.ts';
+import { ALIASES, type Alias } from './model-servers.ts';
+import type { openSimMachine, SimSurroundings } from './sim-machine.ts';
+import type { Witness } from './simulate.ts';
+
+type Machine = Awaited<ReturnType<typeof openSimMachine>>;
+
+interface TalkOptions {
+  machine: Machine;
+  surroundings: SimSurroundings;
+  random: Random;
+  witness: Witness;
+  wsId: string;
+}
+
+/** Of real time. */
+const MOST_MS = 10_000;
+
+/** A conversation as its person has it. */
+export class Talk {
+  readonly machine: Machine;
+  readonly surroundings: SimSurroundings;
+  readonly witness: Witness;
+  readonly #random: Random;
+  wsId: string;
+  /** A person stopped the run, or its model failed on purpose. */
+  isStopped = false;
+  readonly #ended = new Set<string>();
+  #messages = 0;
+  #calls = 0;
+
+  constructor({ machine, surroundings, random, witness, wsId }: TalkOptions) {
+    this.machine = machine;
+    this.surroundings = surroundings;
+    this.#random = random;
+    this.witness = witness;
+    this.wsId = wsId;
+  }
+
+  nextMessage(): string {
+    this.#messages += 1;
+    return `message ${this.#messages}`;
+  }
+
+  /** Some servers begin anew with every answer. */
+  nextCallId(): string {
+    this.#calls += 1;
+    return this.#random.chance(0.2) ? `call_${this.#calls % 3}` : `call_x${this.#calls}`;
+  }
+
+  /** How many cuts of its context were stored. */
+  async cuts(): Promise<number> {
+    const rows = this.machine.store.db.selectFrom('cuts').select('n').where('ws_id', '=', this.wsId);
+    return (await rows.execute()).length;
+  }
+
+  /** Sends a message and lives through its run. */
+  async send(message: string, attachmentIds: string[] = []): Promise<void> {
+    this.isStopped = false;
+    const { wsId } = this;
+    await this.machine.call('workstream.send', { wsId, message, attachmentIds });
+    await this.settle();
+    await this.checkEnd();
+  }
+
+  /** Every run that nobody stopped ends well. */
+  async checkEnd(): Promise<void> {
+    const { db } = this.machine.store;
+    const runs = await db
+      .selectFrom('runs')
+      .select(['run_id', 'status', 'error'])
+      .where('ws_id', '=', this.wsId)
+      .execute();
+    const ended = runs.filter(({ run_id }) => !this.#ended.has(run_id));
+    for (const { run_id, status, error } of ended) {
+      this.#ended.add(run_id);
+      if (this.isStopped || status === 'ok' || status === 'incomplete') continue;
+      this.witness.violate(`a run ended with ${status}: ${error}`);
+    }
+  }
+
+  async command(command: string): Promise<void> {
+    await this.machine.call('workstream.command', { wsId: this.wsId, command });
+    await this.settle();
+  }
+
+  async update(change: object): Promise<void> {
+    await this.machine.call('workstream.update', { wsId: this.wsId, ...change });
+  }
+
+  /** The model of the next run. */
+  async alias(): Promise<Alias> {
+    const { snapshot } = await this.machine.call('workstream.get', { wsId: this.wsId });
+    return ALIASES.find((alias) => alias === snapshot.workstream.modelAlias) ?? 'opus';
+  }
+
+  async upload(count: number, kind: 'image' | 'text'): Promise<string[]> {
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      this.#messages += 1;
+      const text = `content ${this.#messages}`;
+      const content = kind === 'image' ? Buffer.concat([PNG, Buffer.from(text)]) : Buffer.from(text);
+      const fileName = kind === 'image' ? `${this.#messages}.png` : `${this.#messages}.txt`;
+      const owner = { wsId: this.wsId, principal: 'ada' };
+      const file = { fileName, bytes: bytesOf(content) };
+      ids.push((await this.machine.gateway.attachments.receive(owner, file)).attachment_id);
+    }
+    return ids;
+  }
+
+  /** Goes on in another workstream, whose conversation begins with a prefix of its own. */
+  moveTo(wsId: string): void {
+    this.wsId = wsId;
+    this.witness.moveTo(nothingSent());
+  }
+
+  /** Until nothing runs any more: decides what is asked, and interrupts answers that do not end. */
+  async settle(): Promise<void> {
+    const begunMs = performance.now();
+    while (performance.now() - begunMs < MOST_MS) {
+      const { workstreams, approvals } = this.machine.parts;
+      if (workstreams.find(this.wsId)?.busy !== true) return;
+      const [asked] = approvals.list(this.wsId);
+      if (asked) await this.#decide(asked.approvalId);
+      else if (this.witness.takeHeld()) await this.#interrupt();
+      else await new Promise(setImmediate);
+    }
+    throw new Error(`the run does not end: ${JSON.stringify(this.machine.log.lines.slice(-5))}`);
+  }
+
+  async #decide(approvalId: string): Promise<void> {
+    const chance = this.#random.fraction();
+    const decide = (approved: boolean, feedback?: string) =>
+      this.machine.call('approval.resolve', { approvalId, approved, ...(feedback !== undefined && { feedback }) });
+    if (chance < 0.5) await decide(true);
+    else if (chance < 0.62) await decide(true, this.nextMessage());
+    else if (chance < 0.76) await decide(false, this.nextMessage());
+    else if (chance < 0.84) await decide(false);
+    else await this.#interrupt();
+  }
+
+  async #interrupt(): Promise<void> {
+    const chance = this.#random.fraction();
+    if (chance < 0.4) {
+      this.isStopped = true;
+      await this.machine.call('workstream.cancel', { wsId: this.wsId });
+    } else if (chance < 0.8) await this.machine.crashAnew();
+    else await this.machine.restartAnew();
+  }
+}
+
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+
+async function* bytesOf(content: Buffer) {
+  yield content;
+}
