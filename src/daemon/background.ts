@@ -6,6 +6,7 @@ import { createRetention } from '../gateway/store/retention.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
 import { dailyWhileSteady } from '../timing/steady-time.ts';
+import { collectGarbage } from './collect-garbage.ts';
 
 interface BackgroundDeps {
   clock: Clock;
@@ -23,6 +24,8 @@ interface BackgroundDeps {
 
 /** How often the daemon stores that it is alive. Approvals do not age while it is down. */
 const ALIVE_MS = 30_000;
+/** Clients connect as soon as the port is open. They do not wait for the collection of garbage. */
+const SETTLED_MS = 2_000;
 const DAY_MS = 86_400_000;
 
 /** Runs all background services until the signal aborts. If one fails, the others continue. */
@@ -36,6 +39,10 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
         .catch((error: unknown) => log.warn({ err: error }, 'could not store that the daemon is alive'));
       await clock.sleep(ALIVE_MS, signal).catch(() => undefined); // aborted: the loop ends
     }
+  };
+  const tidyMemory = async () => {
+    await clock.sleep(SETTLED_MS, signal);
+    collectGarbage();
   };
   const tidyOutputs = () =>
     removeOldOutputs(outputs, clock.now() - live.retentionDays * DAY_MS).catch((err: unknown) =>
@@ -51,6 +58,7 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },
     alive: { run: stayAlive },
+    memory: { run: tidyMemory },
   };
   return Promise.all(
     Object.entries(services).map(async ([name, service]) => {

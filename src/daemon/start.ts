@@ -14,7 +14,6 @@ import { readVersion } from '../version.ts';
 import { loadAssets } from './assets.ts';
 import { toBanner } from './banner.ts';
 import { readBootId } from './boot-id.ts';
-import { collectGarbage } from './collect-garbage.ts';
 import { startDaemon } from './compose.ts';
 import { loadConfig } from './config/config.ts';
 import { type Options, resolveOptions, type StartFlags } from './config/options.ts';
@@ -76,7 +75,6 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     const daemon = await starting;
     await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
     await makeCompileCache({ home, root });
-    collectGarbage();
   } catch (error) {
     throw isDiskFull(error) ? new StartError(noRoomIn(home), { cause: error }) : error;
   }

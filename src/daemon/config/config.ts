@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ConfigIssue } from '../../../protocol/methods/config.ts';
-import { check } from '../../../protocol/parse.ts';
+import { checkOnce } from '../../../protocol/parse.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { ModelsConfig } from '../../agent/providers/models-config.ts';
 import { isAddressRange } from '../../gateway/auth/client-address.ts';
@@ -158,7 +158,7 @@ export function parseConfig(text: string, file: string): LoadedConfig {
   const value = parseJson5(text, file);
   const tooDeep = findTooDeep(value);
   if (tooDeep !== undefined) throw unusable(file, [tooDeep]);
-  const parsed = check(Config, value);
+  const parsed = checkOnce(Config, value);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(({ path: keys, message }) => ({ path: keys.join('.'), message }));
     throw unusable(file, issues);
