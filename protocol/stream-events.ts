@@ -183,8 +183,8 @@ export const STREAM_EVENTS = {
     steered_run_id: z.string().optional(), // it waited as this run, and was given to the run in progress
     source: RunSource,
     attachments: z.array(Attachment).optional(),
-    /** The number of the message; absent in events of earlier versions. */
-    seq: z.int().min(1).optional(),
+    seq: z.int().min(1).optional(), // its number; absent in events of earlier versions, like the time
+    created_ms: z.int().min(0).optional(),
   }),
   thinking_start: event('thinking_start', {}),
   thinking_stop: event('thinking_stop', {}),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { fail, say } from '../support/model/scripted-steps.ts';
+import { callTools, fail, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -68,4 +68,84 @@ test('on a phone, the actions of a message open on a tap, are large enough for a
   await again.tap();
   await page.locator('.answer', { hasText: 'Tapped again.' }).waitFor();
   await again.waitFor({ state: 'hidden' });
+});
+
+test('a message shows when it was sent, and the whole answer is copied as Markdown, by mouse and by keyboard', async (t) => {
+  const { page } = await visit(t, daemon);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const wsId = await openWorkstream(page, 'copying');
+  model.when(
+    'two parts',
+    [say('First **part**.'), callTools({ name: 'list_directory', arguments: {} })],
+    say('Second `part`:\n\n- a\n- b'),
+  );
+  await send(page, 'in two parts');
+  await page.locator('.answer', { hasText: 'Second part' }).waitFor();
+  await state(page, 'idle');
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  const answer = 'First **part**.\n\nSecond `part`:\n\n- a\n- b';
+
+  const time = page.locator('.message-time');
+  const row = page.locator('.message-row');
+  assert.equal(await row.evaluate((element) => getComputedStyle(element).opacity), '0');
+  await page.locator('.block.user').hover();
+  await page.waitForFunction(() => {
+    const shown = document.querySelector('.message-row');
+    return shown !== null && getComputedStyle(shown).opacity === '1';
+  });
+  const sentMs = async () => Date.parse((await time.getAttribute('datetime')) ?? '');
+  const { messages } = await (await daemon.client()).call('workstream.history', { wsId });
+  const isStoredTime = async () => Math.abs((await sentMs()) - (messages[0]?.created_ms ?? 0)) < 1_000;
+  assert.equal(await isStoredTime(), true);
+  const shown = await time.evaluate(
+    (element, ms) => {
+      const at = new Date(ms);
+      return {
+        title: element.getAttribute('title') === at.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' }),
+        text: getComputedStyle(element, '::before').content.includes(
+          at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' }),
+        ),
+      };
+    },
+    await sentMs(),
+  );
+  assert.deepEqual(shown, { title: true, text: true });
+
+  await button(page, 'Copy the answer').click();
+  assert.equal(await clipboard(), answer);
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await button(page, 'Copy this message').focus();
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()) === 'in two parts');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, answer);
+  await page.reload();
+  await page.locator('.answer', { hasText: 'Second part' }).waitFor();
+  assert.equal(await isStoredTime(), true);
+});
+
+test('on a phone, the time and both copies are in the menu of the message, large enough for a finger', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await openWorkstream(page, 'copying by touch');
+  model.when('poem', say('A *poem*.'));
+  await send(page, 'a poem');
+  await page.locator('.answer', { hasText: 'A poem.' }).waitFor();
+  await state(page, 'idle');
+  assert.equal(await page.locator('.message-time').isVisible(), false);
+  for (const [name, text] of [
+    ['Copy the answer', 'A *poem*.'],
+    ['Copy this message', 'a poem'],
+  ] as const) {
+    await button(page, 'What to do with this message').tap();
+    await page.locator('.message-time').waitFor();
+    const box = await button(page, name).boundingBox();
+    const row = await page.locator('.message-row').boundingBox();
+    assert.ok(box && box.width >= 44 && box.height >= 44, JSON.stringify(box));
+    assert.ok(row && row.x >= 0 && row.x + row.width <= (page.viewportSize()?.width ?? 0), JSON.stringify(row));
+    await button(page, name).tap();
+    await page.waitForFunction(async (copied) => (await navigator.clipboard.readText()) === copied, text);
+    await page.locator('.message-row').waitFor({ state: 'hidden' });
+  }
 });

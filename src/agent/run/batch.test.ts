@@ -141,6 +141,7 @@ test('feedback with an approval becomes the next user message, after the results
     run_id: 'run_1',
     source: 'person',
     seq: 4,
+    created_ms: 1_000,
   });
 });
 

@@ -75,7 +75,16 @@ async function recordFeedback(run: RunContext): Promise<void> {
   const isThere = run.messages.at(-1)?.role === 'user'; // already recorded before a restart
   if (feedback === '' || isThere) return;
   await run.recorder.record({
-    events: [{ type: 'user_turn', message: feedback, run_id: run.runId, source: 'person', seq: run.messageCount + 1 }],
+    events: [
+      {
+        type: 'user_turn',
+        message: feedback,
+        run_id: run.runId,
+        source: 'person',
+        seq: run.messageCount + 1,
+        created_ms: run.clock.now(),
+      },
+    ],
     messages: [{ role: 'user', content: feedback, trusted: true }],
   });
 }

@@ -58,7 +58,7 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
 const recordCall = (run: RunContext, notes: readonly string[], rest: Step): Promise<void> =>
   run.steering.handOver((waiting) => {
     const { runId, messageCount: afterSeq } = run;
-    const { events, messages, steered } = steeredStep({ runId, afterSeq }, waiting);
+    const { events, messages, steered } = steeredStep({ runId, afterSeq, nowMs: run.clock.now() }, waiting);
     return run.recorder.record({
       ...rest,
       events: [

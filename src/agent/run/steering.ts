@@ -10,7 +10,7 @@ type SteeredStep = Required<Pick<Step, 'events' | 'messages' | 'steered'>>;
 
 /** The part of a step that adds the messages to the conversation, after message number `afterSeq`. */
 export const steeredStep = (
-  { runId, afterSeq }: { runId: string; afterSeq: number },
+  { runId, afterSeq, nowMs }: { runId: string; afterSeq: number; nowMs: number },
   steered: readonly SteeredMessage[],
 ): SteeredStep => ({
   events: steered.map(({ runId: steeredRunId, source, message: { content, attachments } }, index) => ({
@@ -21,6 +21,7 @@ export const steeredStep = (
     source,
     ...(attachments && { attachments }),
     seq: afterSeq + index + 1,
+    created_ms: nowMs,
   })),
   messages: steered.map(({ message }) => message),
   steered,

@@ -15,7 +15,7 @@ test('a retry answers the last message again, in place of its answer', async () 
   });
   assert.deepEqual(events.slice(0, 2), [
     { type: 'rewound', after_seq: 2, reason: 'retry' },
-    { type: 'user_turn', message: 'b', run_id: runId, source: 'person', seq: 5 },
+    { type: 'user_turn', message: 'b', run_id: runId, source: 'person', seq: 5, created_ms: 1_000_000 },
   ]);
   assert.deepEqual(sent(gateway), ['a', 'A', 'b']);
   assert.deepEqual(await seen(gateway), ['1 a', '2 A', '5 b', '6 better']);
@@ -43,7 +43,7 @@ test('an edit replaces a message and everything after it', async () => {
   );
   assert.deepEqual(events.slice(0, 2), [
     { type: 'rewound', after_seq: 2, reason: 'edit' },
-    { type: 'user_turn', message: 'bb', run_id: 'k', source: 'person', seq: 7 },
+    { type: 'user_turn', message: 'bb', run_id: 'k', source: 'person', seq: 7, created_ms: 1_000_000 },
   ]);
   assert.deepEqual(sent(gateway), ['a', 'A', 'bb']);
   assert.deepEqual(await seen(gateway), ['1 a', '2 A', '7 bb', '8 BB']);

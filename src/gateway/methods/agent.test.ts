@@ -33,6 +33,7 @@ test('agent answers accepted, runs the turn in main, and sends the final answer'
     run_id: 'k1',
     source: 'agent',
     seq: 1,
+    created_ms: 1_000_000,
   });
   const { messages } = await gateway.call('workstream.history', { wsId: main });
   assert.deepEqual(

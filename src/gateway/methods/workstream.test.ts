@@ -53,7 +53,14 @@ test('workstream.send accepts the message and returns the run', async () => {
   assert.equal(status, 'ok');
   await gateway.isIdle(wsId);
   const [first] = await gateway.events(wsId);
-  assert.deepEqual(first, { type: 'user_turn', message: 'hello', run_id: runId, source: 'person', seq: 1 });
+  assert.deepEqual(first, {
+    type: 'user_turn',
+    message: 'hello',
+    run_id: runId,
+    source: 'person',
+    seq: 1,
+    created_ms: 1_000_000,
+  });
 });
 
 test('a busy workstream answers busy and sends busy_error, and a repeat with the same key tries again', async () => {

@@ -6,14 +6,14 @@ import type { RunRecord, RunRequest } from './run-record.ts';
 
 /** The first step of a run: adds its message to the conversation as number `seq`, with the files reserved for it. */
 export function firstStepOf(
-  { runId, source, request }: RunRecord,
+  { runId, source, request, acceptedMs, startedMs = acceptedMs }: RunRecord,
   seq: number,
 ): { step: Step; statements: Statement[] } {
   const { message, attachments } = request;
   const files = attachments && { attachments };
   return {
     step: {
-      events: [{ type: 'user_turn', message, run_id: runId, source, ...files, seq }],
+      events: [{ type: 'user_turn', message, run_id: runId, source, ...files, seq, created_ms: startedMs }],
       messages: [messageOf(request)],
       journal: [{ kind: 'started' }],
     },

@@ -17,4 +17,12 @@ export function findTurn(blocks: readonly Block[], block: Block): AskedTurn | un
   return { seq: block.seq, endSeq: next?.seq === undefined ? undefined : next.seq - 1, isLast: next === undefined };
 }
 
+/** The whole answer to a message, as Markdown: what the model said up to the next message of the person. */
+export function toAnswerText(blocks: readonly Block[], asked: Block): string {
+  const after = blocks.slice(blocks.indexOf(asked) + 1);
+  const end = after.findIndex(isAsked);
+  const said = end < 0 ? after : after.slice(0, end);
+  return said.flatMap((block) => (block.kind === 'answer' && block.text !== '' ? [block.text] : [])).join('\n\n');
+}
+
 const isAsked = (block: Block): block is UserBlock => block.kind === 'user';

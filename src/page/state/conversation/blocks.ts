@@ -30,6 +30,8 @@ export interface UserBlock extends Placed {
   runId?: string | undefined;
   /** Its number in the conversation; absent in events of older builds. */
   seq?: number | undefined;
+  /** When it was sent; absent in events of older builds. */
+  sentMs?: number | undefined;
   /** Its run ended without any answer. */
   failed?: MessageFailure | undefined;
 }

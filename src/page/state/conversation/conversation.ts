@@ -156,6 +156,7 @@ const toQuestionBlock = (event: StreamEventOf<'user_turn'>, key: string): UserBl
   runId: event.run_id,
   ...(event.attachments && { attachments: event.attachments }),
   seq: event.seq,
+  sentMs: event.created_ms,
 });
 
 function addDelta(

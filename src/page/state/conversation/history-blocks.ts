@@ -23,6 +23,7 @@ export function toBlocks(messages: readonly HistoryMessage[], notes: readonly Hi
           text: message.content ?? '',
           source: 'person',
           seq: message.seq,
+          sentMs: message.created_ms,
           ...(message.attachments && { attachments: message.attachments }),
           ...(message.failed && { failed: message.failed }),
         });

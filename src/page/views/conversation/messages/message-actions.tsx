@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Desk } from '../../../state/app.ts';
-import type { AskedTurn } from '../../../state/conversation/asked-turn.ts';
+import { type AskedTurn, toAnswerText } from '../../../state/conversation/asked-turn.ts';
 import type { UserBlock } from '../../../state/conversation/blocks.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon, type IconName } from '../../icons.tsx';
@@ -19,7 +19,8 @@ export function MessageActions({ block, turn, isBusy, desk, tab, edit }: Message
   const [isOpen, setOpen] = useState(false);
   const { actions } = desk;
   // Browsers allow clipboard access only on https and localhost.
-  const copy = navigator.clipboard && (() => void navigator.clipboard.writeText(block.text));
+  const copy = navigator.clipboard && ((text: string) => void (text !== '' && navigator.clipboard.writeText(text)));
+  const answer = () => toAnswerText(tab.conversation.peek()?.blocks ?? [], block);
   return (
     <fieldset
       class={`message-actions ${isOpen ? 'open' : ''}`}
@@ -47,7 +48,9 @@ export function MessageActions({ block, turn, isBusy, desk, tab, edit }: Message
         <Icon name="more" />
       </button>
       <span class="message-row">
-        {copy && <Action name="Copy this message" icon="copy" run={copy} />}
+        {block.sentMs !== undefined && <SentTime atMs={block.sentMs} />}
+        {copy && <Action name="Copy this message" icon="copy" run={() => copy(block.text)} />}
+        {copy && <Action name="Copy the answer" icon="answer" run={() => copy(answer())} />}
         <Action name="Edit and send again" icon="pencil" run={edit} disabled={isBusy} />
         {turn.isLast && (
           <Action
@@ -68,6 +71,21 @@ export function MessageActions({ block, turn, isBusy, desk, tab, edit }: Message
         )}
       </span>
     </fieldset>
+  );
+}
+
+const SHORT: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' };
+
+/** In local time. The style sheet draws it, so that a selection of the conversation does not contain it. */
+function SentTime({ atMs }: { atMs: number }) {
+  const at = new Date(atMs);
+  return (
+    <time
+      class="message-time"
+      dateTime={at.toISOString()}
+      title={at.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
+      data-shown={at.toLocaleString(undefined, SHORT)}
+    />
   );
 }
 
