@@ -1,9 +1,9 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
+import { createEventRows, type EventRows } from './compaction/event-rows.ts';
 import { createGroupLog, type GroupLog } from './group-log.ts';
 import type { LogHeads } from './log-heads.ts';
-import { eventChecksum } from './row-checksum.ts';
-import type { Connection } from './sqlite/sqlite-connection.ts';
+import { type Connection, pageBytesOf } from './sqlite/sqlite-connection.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 import { type Statement, type StoredEvent, type Unit, UnitRefused } from './store.ts';
 
@@ -29,16 +29,19 @@ export function createGroupWriter(deps: {
   durability: 'normal' | 'full';
 }): GroupWriter {
   const { connection, heads } = deps;
+  const rows = createEventRows(connection);
+  const pageBytes = pageBytesOf(connection);
   const writeAll = (units: readonly Unit[]): GroupResult => {
     try {
       connection.run('begin immediate');
-      const result = writeUnits(connection, { units, heads, nowMs: deps.clock.now() });
+      const result = writeUnits(connection, { units, heads, rows, pageBytes, nowMs: deps.clock.now() });
       connection.run('commit');
       for (const [wsId, events] of result.appended) heads.advance(wsId, events.at(-1)?.offset ?? 0);
       return result;
     } catch (error) {
       if (connection.database.isTransaction) connection.run('rollback');
       heads.forget();
+      rows.forget();
       throw error;
     }
   };
@@ -53,10 +56,15 @@ export function createGroupWriter(deps: {
   };
 }
 
-function writeUnits(
-  connection: Connection,
-  { units, heads, nowMs }: { units: readonly Unit[]; heads: LogHeads; nowMs: number },
-): GroupResult {
+interface GroupPlace {
+  units: readonly Unit[];
+  heads: LogHeads;
+  rows: EventRows;
+  pageBytes: number;
+  nowMs: number;
+}
+
+function writeUnits(connection: Connection, { units, heads, rows, pageBytes, nowMs }: GroupPlace): GroupResult {
   const log = createGroupLog((wsId) => heads.bounds(wsId).last);
   const outcomes = units.map((unit): UnitOutcome => {
     const written = writeUnit(connection, unit, log);
@@ -65,12 +73,11 @@ function writeUnits(
     return { kind: 'done', offset: written.offsets.at(-1) ?? 0 };
   });
   const appended = log.appended();
-  let walBytes = PAGE_BYTES * (2 + units.length);
+  let walBytes = pageBytes * (2 + units.length);
   for (const [wsId, events] of appended) {
-    for (const { offset, json } of events) {
-      const checksum = eventChecksum({ ws_id: wsId, offset, body_json: json, created_ms: nowMs });
-      connection.run(INSERT_EVENT, [wsId, offset, json, nowMs, checksum]);
-      walBytes += json.length + EVENT_OVERHEAD_BYTES;
+    for (const event of events) {
+      rows.write(wsId, event, nowMs);
+      walBytes += event.json.length + EVENT_OVERHEAD_BYTES;
     }
   }
   return { outcomes, appended, walBytes };
@@ -140,8 +147,6 @@ function changedBy(connection: Connection, { sql, parameters, tag }: Statement):
   }
 }
 
-const PAGE_BYTES = 4096;
 const EVENT_OVERHEAD_BYTES = 64;
 const INSERT_NOTE = `insert into notes (ws_id, after_seq, "offset", body_json, created_ms)
   select ws_id, message_count, ?, ?, ? from workstreams where ws_id = ?`;
-const INSERT_EVENT = 'insert into events (ws_id, "offset", body_json, created_ms, checksum) values (?, ?, ?, ?, ?)';

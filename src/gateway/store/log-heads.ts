@@ -1,3 +1,4 @@
+import { MAX_ROW_EVENTS } from './compaction/packed-body.ts';
 import { DamagedRow, isIntactEvent } from './row-checksum.ts';
 import type { Connection } from './sqlite/sqlite-connection.ts';
 import type { Statement } from './store.ts';
@@ -41,15 +42,18 @@ export function createLogHeads({ connection, onDamage, capacity = 20_000 }: LogH
   };
   /**
    * The last offset, based on the newest intact row. Damaged rows after it keep their offsets, because clients that
-   * have seen the first event with an offset would never request another one.
+   * have seen the first event with an offset would never request another one. A row can have many events, so its own
+   * offset decides while it is possible.
    */
   const findLast = (wsId: string, first: number): number => {
-    let damaged = 0;
+    let [damaged, claimed] = [0, 0];
+    const toLast = (intact: number) => Math.min(Math.max(claimed, intact + damaged), intact + damaged * MAX_ROW_EVENTS);
     for (const row of connection.iterateStored(NEWEST, [wsId])) {
-      if (isIntactEvent(row)) return Number(row.offset) + damaged;
+      if (isIntactEvent(row)) return toLast(Number(row.offset));
       if (damaged++ === 0) onDamage(new DamagedRow(`the newest event of workstream ${wsId} is damaged`));
+      claimed = Math.max(claimed, Number(row.offset) || 0);
     }
-    return first - 1 + damaged;
+    return toLast(first - 1);
   };
 
   return {

@@ -11,7 +11,7 @@ import type { Database } from './schema/schema.ts';
 import { type CheckpointWorker, createCheckpointer } from './sqlite/checkpointer.ts';
 import { openUndamaged } from './sqlite/damage.ts';
 import { createDiskHealth, type DiskHealth } from './sqlite/disk-health.ts';
-import type { Connection } from './sqlite/sqlite-connection.ts';
+import { type Connection, pageBytesOf } from './sqlite/sqlite-connection.ts';
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 import { localCheckpoint, probeDisk } from './sqlite/writing-connection.ts';
@@ -84,6 +84,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     clock,
     log,
     maxWalBytes,
+    pageBytes: pageBytesOf(connection),
   });
   const queue = createUnitQueue({
     write: createGroupWriter({ connection, heads, clock, durability }),

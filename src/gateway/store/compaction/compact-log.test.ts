@@ -15,32 +15,39 @@ const content = (text: string): StreamEvent => ({ type: 'content', text });
 const reasoning = (text: string): StreamEvent => ({ type: 'reasoning', text });
 const chunk = (call_id: string, text: string): StreamEvent => ({ type: 'tool_output_chunk', call_id, chunk: text });
 const info = (message: string): StreamEvent => ({ type: 'info', message });
+/** So long that a row holds only one. */
+const long = (text: string): string => text.padEnd(120, '.');
 const TURN: readonly StreamEvent[] = [
   info('1'),
-  reasoning('2'),
-  reasoning('3'),
-  content('4'),
-  content('5'),
-  content('6'),
+  reasoning(long('2')),
+  reasoning(long('3')),
+  content(long('4')),
+  content(long('5')),
+  content(long('6')),
   info('7'),
-  chunk('a', '8'),
-  chunk('b', '9'),
+  chunk('a', long('8')),
+  chunk('b', long('9')),
   info('10'),
 ];
 
-test('what follows each cursor of 1 000 logs is the same before and after compaction, in pages of any size', async () => {
+test('what follows each cursor of 1 000 logs is what was written, before and after compaction, in pages of any size', async () => {
   await using store = await tempStore();
   let logs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent(), { minLength: 1, maxLength: 24 }), fc.nat(24), async (events, running) => {
       logs += 1;
       const wsId = `log ${logs}`;
-      await append(store, wsId, events);
-      const before = await everyRest(store, wsId);
+      await (logs % 2 === 0 ? append : writeOneByOne)(store, wsId, events);
+      const written = events.map((event, index) => stored(index + 1, event));
+      const rests = everyRestOf(written);
+      assert.deepEqual(await everyRest(store, wsId), rests);
       await compact(store, wsId, Math.max(1, events.length - running));
-      assert.deepEqual(await everyRest(store, wsId), before);
+      assert.deepEqual(await everyRest(store, wsId), rests);
       await append(store, wsId, [content('later')]);
-      assert.deepEqual(await store.readEvents(wsId, events.length, 9), [stored(events.length + 1, content('later'))]);
+      assert.deepEqual(
+        await everyRest(store, wsId),
+        everyRestOf([...written, stored(events.length + 1, content('later'))]),
+      );
     }),
     { numRuns: 1_000 },
   );
@@ -65,8 +72,8 @@ test('an event of a packed row is found from the end of the log', async () => {
 test('an answer of more pieces than a step becomes few rows, and a text that goes on is not torn', async () => {
   await using store = await tempStore();
   const before = Array.from({ length: 300 }, (_, n) => info(`${n}`));
-  const long = Array.from({ length: 1_300 }, (_, n) => content(`piece ${n}`));
-  await append(store, 'a', [...before, ...long, info('end')]);
+  const answer = Array.from({ length: 1_300 }, (_, n) => content(`piece ${n}`));
+  await writeOneByOne(store, 'a', [...before, ...answer, info('end')]);
   const all = await store.readEvents('a', 0, 2_000);
   await compact(store, 'a', 1_601);
   assert.deepEqual((await rowsOf(store)).slice(300), ['812 packed', '1324 packed', '1600 packed', '1601']);
@@ -100,8 +107,8 @@ test('damage to a packed row is shown in place of its events, and the rest of th
   const before = ['1'];
   const after = ['7', '8', '9', '10'];
   for (const change of [
-    `update events set body_json = replace(body_json, '456', '457') where "offset" = 6`,
-    `update events set body_json = replace(body_json, 'BBB', 'BBC') where "offset" = 6`,
+    `update events set body_json = replace(body_json, '.6', '.7') where "offset" = 6`,
+    `update events set body_json = replace(body_json, '4D', '4E') where "offset" = 6`,
     'update events set checksum = checksum + 1 where "offset" = 6',
     'delete from events where "offset" = 6',
   ]) {
@@ -116,6 +123,19 @@ test('a log whose packed end is damaged does not use its offsets again', async (
   const store = await compactedThen(t, 'delete from events where "offset" >= 6');
   assert.equal(await store.commit({ events: { wsId: 'a', events: [info('11')] } }), 11);
   assert.deepEqual(await offsetsOf(store, 0), ['1', '10 !', '11']);
+});
+
+test('a log whose unpacked end is damaged after a kill does not use its offsets again', async (t) => {
+  const pieces = Array.from({ length: 5 }, () => content('piece '));
+  const end = 'update events set created_ms = 2 where "offset" = 15';
+  const store = await storeAfter(
+    t,
+    async (whole) => void (await append(whole, 'a', pieces)),
+    `${end}; delete from log_heads`,
+  );
+  assert.deepEqual(await rowsOf(store), ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '15 packed']);
+  assert.equal(await store.commit({ events: { wsId: 'a', events: [info('16')] } }), 16);
+  assert.deepEqual(await offsetsOf(store, 9), ['10', '15 !', '16']);
 });
 
 test('damaged deltas are left as they are', async (t) => {
@@ -139,11 +159,20 @@ function anyEvent(): fc.Arbitrary<StreamEvent> {
   );
 }
 
-/** One row for each event: deltas of a unit with statements are not merged. */
+/** Deltas of a unit with statements are not merged, but may share a row. */
 const append = (store: SqliteStore, wsId: string, events: readonly StreamEvent[]): Promise<number> =>
   store.commit({
     statements: [{ sql: "delete from meta where key = 'nothing'", parameters: [] }],
     events: { wsId, events },
+  });
+
+/** One row for each event, as earlier versions stored them. */
+const writeOneByOne = (store: SqliteStore, wsId: string, events: readonly StreamEvent[]): Promise<number> =>
+  store.commit({
+    statements: events.map((event, index) => ({
+      sql: 'insert into events values (?1, ?2, ?3, 1, event_checksum(?1, ?2, ?3, 1))',
+      parameters: [wsId, index + 1, JSON.stringify(event)],
+    })),
   });
 
 async function compact(store: SqliteStore, wsId: string, through: number): Promise<void> {
@@ -154,11 +183,18 @@ async function compact(store: SqliteStore, wsId: string, through: number): Promi
 async function everyRest(store: SqliteStore, wsId: string): Promise<StoredEvent[][]> {
   const { last } = store.bounds(wsId);
   const rests: StoredEvent[][] = [];
-  for (const limit of [1, 3, 100]) {
+  for (const limit of LIMITS) {
     for (let after = 0; after <= last; after += 1) rests.push(await store.readEvents(wsId, after, limit));
   }
   return rests;
 }
+
+const everyRestOf = (events: readonly StoredEvent[]): StoredEvent[][] =>
+  LIMITS.flatMap((limit) =>
+    Array.from({ length: events.length + 1 }, (_, after) => events.slice(after, after + limit)),
+  );
+
+const LIMITS = [1, 3, 100];
 
 const stored = (offset: number, event: StreamEvent): StoredEvent => ({ offset, json: JSON.stringify(event) });
 

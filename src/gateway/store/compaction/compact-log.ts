@@ -3,14 +3,19 @@ import { eventChecksum } from '../row-checksum.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
 import { build, statementOf } from '../statements.ts';
 import type { Statement } from '../store.ts';
-import { pack } from './packed-body.ts';
+import { isPacked, MAX_ROW_EVENTS, Packer, unpack } from './packed-body.ts';
 
 export type CompactedStore = Pick<SqliteStore, 'commit' | 'readEventRows'>;
 
-/** Rows of one step, so that it blocks the event loop for about a millisecond. A packed row has no more events. */
-const STEP = 512;
+/** Limits one step, so that it blocks the event loop for about a millisecond. */
+const STEP = { rows: 512, events: MAX_ROW_EVENTS };
 /** Limits a packed row, because a reader inside it reads all of it. */
 const MAX_CHARS = 32_768;
+
+/** A row and its events. */
+interface Row extends EventRow {
+  events: string[];
+}
 
 /**
  * Packs the deltas of the next rows of a log, up to `through`, in one unit. Returns the offset to continue after;
@@ -20,46 +25,63 @@ export async function compactStep(
   store: CompactedStore,
   { wsId, after, through }: { wsId: string; after: number; through: number },
 ): Promise<number> {
-  const rows = await store.readEventRows(wsId, after, STEP);
-  const ended = rows.filter(({ offset }) => offset <= through);
-  const groups = adjacentDeltas(ended, after);
-  const end = ended.at(-1)?.offset ?? through;
+  const { rows, isMore } = firstRows(await store.readEventRows(wsId, after, STEP.rows), through);
+  const groups = adjacentDeltas(rows);
+  const end = rows.at(-1)?.offset ?? through;
   const isLast = end >= through;
   // The next step continues a text that may go on, unless nothing else is in this one.
   const open = groups.at(-1);
-  const isOpen = !isLast && rows.length === STEP && open?.at(-1)?.offset === end && open.length < STEP;
+  const first = isMore && !isLast ? open?.[0] : undefined;
+  const isOpen = first !== undefined && first !== rows[0];
   if (isOpen) groups.pop();
-  const next = isOpen ? (open?.[0]?.offset ?? end) - 1 : end;
+  const next = isOpen ? firstOf(first) - 1 : end;
   const statements = groups.flatMap((group) => packed(wsId, group));
   if (statements.length > 0 || isLast) await store.commit({ statements: [...statements, mark(wsId, next)] });
   return next;
 }
 
-/** Groups of rows with one delta and the next offset each; an empty one stands for other rows. */
-function adjacentDeltas(rows: readonly EventRow[], after: number): EventRow[][] {
-  const groups: EventRow[][] = [];
-  let [place, chars] = [after, 0];
-  for (const row of rows) {
-    const isNext = row.offset === place + 1;
+function firstRows(read: readonly EventRow[], through: number): { rows: Row[]; isMore: boolean } {
+  const rows: Row[] = [];
+  let events = 0;
+  for (const row of read) {
+    if (row.offset > through) return { rows, isMore: false };
+    if (events >= STEP.events) return { rows, isMore: true };
+    rows.push({ ...row, events: unpack(row.body) });
+    events += rows.at(-1)?.events.length ?? 0;
+  }
+  return { rows, isMore: read.length === STEP.rows };
+}
+
+/** Groups of rows with deltas and adjacent offsets; an empty one stands for other rows. */
+function adjacentDeltas(rows: readonly Row[]): Row[][] {
+  const groups: Row[][] = [];
+  let [chars, events] = [0, 0];
+  for (const [index, row] of rows.entries()) {
+    chars += row.body.length;
+    events += row.events.length;
+    const isNext = firstOf(row) === (rows[index - 1]?.offset ?? 0) + 1;
     const newest = groups.at(-1);
-    if (!DELTA.test(row.body)) groups.push([]);
-    else if (newest && isNext && chars + row.body.length <= MAX_CHARS) newest.push(row);
+    if (!isDeltas(row)) groups.push([]);
+    else if (newest?.length && isNext && chars <= MAX_CHARS && events <= MAX_ROW_EVENTS) newest.push(row);
     else {
       groups.push([row]);
-      chars = 0;
+      [chars, events] = [row.body.length, row.events.length];
     }
-    chars += row.body.length;
-    place = row.offset;
   }
   return groups;
 }
 
+const firstOf = ({ offset, events }: Row): number => offset - events.length + 1;
+
+const isDeltas = ({ body }: Row): boolean => isPacked(body) || new Packer().add(body);
+
 /** Replaces the rows of a group by one. */
-function packed(wsId: string, group: readonly EventRow[]): Statement[] {
+function packed(wsId: string, group: readonly Row[]): Statement[] {
   const [first, last] = [group[0], group.at(-1)];
   if (!first || !last || first === last) return [];
-  const body_json = pack(group.map(({ body }) => body));
-  if (body_json === undefined) return [];
+  const deltas = new Packer();
+  if (!group.every(({ events }) => events.every((json) => deltas.add(json)))) return [];
+  const body_json = deltas.body();
   const { offset, createdMs } = last;
   const checksum = eventChecksum({ ws_id: wsId, offset, body_json, created_ms: createdMs });
   const others = build
@@ -85,7 +107,6 @@ const mark = (wsId: string, compacted: number): Statement => ({
   parameters: [wsId, compacted, compacted, wsId],
 });
 
-const DELTA = /^\{"type":"(content|reasoning|tool_output_chunk)"/;
 const MARK = `insert into log_heads (ws_id, "first", "last", compacted)
   select ?, 1, ?, ? where exists (select 1 from events where ws_id = ?)
   on conflict (ws_id) do update set "last" = max("last", excluded."last"), compacted = max(compacted, excluded.compacted)`;

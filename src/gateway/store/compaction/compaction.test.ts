@@ -10,7 +10,11 @@ import { unavailable } from '../store-fault.ts';
 import { type Compaction, createCompaction } from './compaction.ts';
 import { isPacked } from './packed-body.ts';
 
-const ANSWER: readonly StreamEvent[] = ['an ', 'answer ', 'in ', 'pieces'].map((text) => ({ type: 'content', text }));
+/** Pieces so long that a row holds only one. */
+const ANSWER: readonly StreamEvent[] = ['an ', 'answer ', 'in ', 'pieces'].map((text) => ({
+  type: 'content',
+  text: text.padEnd(120, '.'),
+}));
 const end = (wsId: string): StreamEvent => ({
   type: 'ws_state',
   ws_id: wsId,

@@ -6,7 +6,11 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const MORE = 32;
 
-export const writeLengths = (lengths: readonly number[]): string => lengths.map(writeLength).join('');
+export function writeLength(length: number): string {
+  const rest = Math.floor(length / MORE);
+  const digit = length % MORE;
+  return rest === 0 ? DIGITS.charAt(digit) : DIGITS.charAt(digit + MORE) + writeLength(rest);
+}
 
 export function readLengths(text: string): number[] {
   const lengths: number[] = [];
@@ -20,10 +24,4 @@ export function readLengths(text: string): number[] {
     [sum, unit] = [0, 1];
   }
   return lengths;
-}
-
-function writeLength(length: number): string {
-  const rest = Math.floor(length / MORE);
-  const digit = length % MORE;
-  return rest === 0 ? DIGITS.charAt(digit) : DIGITS.charAt(digit + MORE) + writeLength(rest);
 }

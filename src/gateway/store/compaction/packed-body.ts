@@ -1,6 +1,5 @@
-import type { StreamEvent } from '../../../../protocol/stream-events.ts';
-import { type Delta, isDelta, mergeDeltas, textOf, withText } from '../merge-deltas.ts';
-import { readLengths, writeLengths } from './lengths.ts';
+import { type Delta, mergeDeltas, textOf, withText } from '../merge-deltas.ts';
+import { readLengths, writeLength } from './lengths.ts';
 
 /**
  * Adjacent events of one row, as stored in `body_json`. The row has the offset of the last one; those before it count
@@ -16,24 +15,43 @@ type PackedText = [lengths: string, whole: Delta];
 /** No event begins like this, because its type is always first. */
 const BEGINNING = '{"packed":';
 
+const DELTA = /^\{"type":"(?:content|reasoning|tool_output_chunk)"/;
+
 export const isPacked = (body: string): boolean => body.startsWith(BEGINNING);
 
-/** The body of one row for adjacent deltas; undefined if they would not be read exactly as they are now. */
-export function pack(events: readonly string[]): string | undefined {
-  const texts: { pieces: number[]; whole: Delta }[] = [];
-  for (const json of events) {
-    const event: StreamEvent = JSON.parse(json);
-    if (!isDelta(event)) return undefined;
-    const newest = texts.at(-1);
-    const whole = newest && mergeDeltas(newest.whole, event, Number.POSITIVE_INFINITY);
-    if (newest && whole) {
-      newest.pieces.push(textOf(event).length);
-      newest.whole = whole;
-    } else texts.push({ pieces: [textOf(event).length], whole: event });
+/** A row holds no more events. */
+export const MAX_ROW_EVENTS = 512;
+
+/** Collects adjacent deltas for one row. */
+export class Packer {
+  readonly #texts: PackedText[] = [];
+  #first = '';
+  #count = 0;
+
+  /** How many there are. */
+  get count(): number {
+    return this.#count;
   }
-  const body: PackedBody = { packed: texts.map(({ pieces, whole }) => [writeLengths(pieces), whole]) };
-  const packed = JSON.stringify(body);
-  return isSame(unpack(packed), events) ? packed : undefined;
+
+  /** False when the row is full, for an event that is not a delta, and for one that would not be read back byte for byte. */
+  add(json: string): boolean {
+    if (this.#count === MAX_ROW_EVENTS || !DELTA.test(json)) return false;
+    const event: Delta = JSON.parse(json);
+    const newest = this.#texts.at(-1);
+    const merged = newest && mergeDeltas(newest[1], event, Number.POSITIVE_INFINITY);
+    const text = textOf(event);
+    if (JSON.stringify(withText(merged ?? event, text)) !== json) return false;
+    const length = writeLength(text.length);
+    if (newest && merged) this.#texts[this.#texts.length - 1] = [newest[0] + length, merged];
+    else this.#texts.push([length, event]);
+    if (this.#count++ === 0) this.#first = json;
+    return true;
+  }
+
+  /** The body of the row: the event itself if there is only one. */
+  body(): string {
+    return this.#count === 1 ? this.#first : JSON.stringify({ packed: this.#texts } satisfies PackedBody);
+  }
 }
 
 /** The events of an intact row, as JSON; a row that is not packed has one. */
@@ -49,6 +67,3 @@ export function unpack(body: string): string[] {
     });
   });
 }
-
-const isSame = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((json, index) => json === other[index]);

@@ -171,6 +171,7 @@ function setUp(options: { result?: CheckpointResult; fails?: () => Error | undef
     clock,
     log,
     maxWalBytes: 64 * MIB,
+    pageBytes: 4_096,
   });
   return { checkpointer, clock, log, calls };
 }

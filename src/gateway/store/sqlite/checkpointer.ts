@@ -46,7 +46,6 @@ export interface Checkpointer {
 const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_576 };
 /** A checkpoint on the writing connection blocks the event loop, so it is rare. */
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
-const PAGE_BYTES = 4_096;
 
 /**
  * Uses `worker` until it is gone, then `fallback`. A failed checkpoint (a full disk) is logged once and retried until
@@ -59,6 +58,7 @@ export function createCheckpointer(deps: {
   log: Log;
   /** Beyond this size, a log that is constantly written is forced to restart. */
   maxWalBytes: number;
+  pageBytes: number;
 }): Checkpointer {
   const stop = new AbortController();
   let { worker } = deps;
@@ -72,7 +72,7 @@ export function createCheckpointer(deps: {
     wait?.abort();
     wait = undefined;
     pendingBytes = 0;
-    running = checkpoint(worker ?? deps.fallback, deps.maxWalBytes)
+    running = checkpoint(worker ?? deps.fallback, deps)
       .then((logBytes) => {
         isFailing = false;
         if (!stop.signal.aborted) idle.begin(logBytes);
@@ -138,9 +138,12 @@ export function createCheckpointer(deps: {
  * checkpoint. A restart blocks the writer while it moves the remaining pages, so two passive checkpoints before it
  * leave few pages. Returns how large the log was.
  */
-async function checkpoint(worker: CheckpointWorker, maxWalBytes: number): Promise<number> {
+async function checkpoint(
+  worker: CheckpointWorker,
+  { maxWalBytes, pageBytes }: { maxWalBytes: number; pageBytes: number },
+): Promise<number> {
   const { walPages } = await worker.checkpoint('passive');
-  const logBytes = walPages * PAGE_BYTES;
+  const logBytes = walPages * pageBytes;
   if (logBytes <= maxWalBytes) return logBytes;
   await worker.checkpoint('passive');
   await worker.checkpoint('restart');

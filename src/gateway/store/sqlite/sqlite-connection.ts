@@ -31,6 +31,12 @@ export function openConnection(path: string, maxStatements = 256): Connection {
   return toConnection(database, maxStatements);
 }
 
+/** The size of the file's pages. */
+export function pageBytesOf(connection: Pick<Connection, 'all'>): number {
+  const [row] = connection.all('pragma page_size');
+  return Number(row?.page_size);
+}
+
 /** Opens a connection that never changes the database or its log, not even when it is closed. */
 export function openReadingConnection(path: string): Connection {
   return toConnection(new DatabaseSync(path, { timeout: 5_000, readOnly: true }), 16);
