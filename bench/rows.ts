@@ -1,5 +1,5 @@
 import type { Row } from './row.ts';
-import { appendChecksumRow, appendRow } from './rows/appends.ts';
+import { appendChecksumRow, appendRow, writtenRows } from './rows/appends.ts';
 import { connectionRows } from './rows/connections.ts';
 import { cronRows } from './rows/cron.ts';
 import { fanOutRows } from './rows/fan-out.ts';
@@ -27,5 +27,6 @@ export const ROWS: readonly Row[] = [
   ...cronRows,
   appendRow,
   appendChecksumRow,
+  ...writtenRows,
   pageRow,
 ];

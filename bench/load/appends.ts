@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../src/clock.ts';
@@ -10,6 +11,24 @@ interface Appended {
   rows: number;
   cpuMs: number;
   tookMs: number;
+}
+
+interface Streamed {
+  path: string;
+  streams: number;
+  pieces: number;
+}
+
+const PIECE = 'word';
+
+/** As long as real ones. */
+const wsIdsOf = (streams: number): string[] =>
+  Array.from({ length: streams }, (_, n) => String(n).padStart(32, 'c090dfa6274c7cbd'));
+
+/** What this process has written so far, to files and elsewhere. */
+function writtenBytes(): number {
+  const [, bytes = '0'] = /^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];
+  return Number(bytes);
 }
 
 const EVENT = { type: 'info', message: 'x'.repeat(100) } as const;
@@ -27,6 +46,36 @@ const tasks = {
       };
       await Promise.all(Array.from({ length: writers }, write));
     });
+  },
+
+  /** Streams answers in pieces of four characters, one piece of each at a time. Returns the bytes written per character. */
+  async streamed({ path, streams, pieces }: Streamed): Promise<number> {
+    const log = createLog({ level: 'silent', readable: false });
+    await using store = await openSqliteStore({ path, clock: systemClock, log, durability: 'normal', bootId: 'bench' });
+    const before = writtenBytes();
+    for (let n = 0; n < pieces; n += 1) {
+      await Promise.all(
+        wsIdsOf(streams).map((wsId) => store.commit({ events: { wsId, events: [{ type: 'content', text: PIECE }] } })),
+      );
+    }
+    return (writtenBytes() - before) / (streams * pieces * PIECE.length);
+  },
+
+  /** The same with plain SQLite: a row per piece, a transaction per turn. */
+  async streamedBare({ path, streams, pieces }: Streamed): Promise<number> {
+    using database = new DatabaseSync(path);
+    database.exec(
+      'pragma journal_mode = wal; pragma synchronous = normal; create table events (ws_id text, "offset" integer, body_json text, created_ms integer, primary key (ws_id, "offset")) without rowid',
+    );
+    const insert = database.prepare('insert into events values (?, ?, ?, ?)');
+    const before = writtenBytes();
+    for (let n = 0; n < pieces; n += 1) {
+      database.exec('begin');
+      const body = JSON.stringify({ type: 'content', text: PIECE });
+      for (const wsId of wsIdsOf(streams)) insert.run(wsId, n, body, systemClock.now());
+      database.exec('commit');
+    }
+    return (writtenBytes() - before) / (streams * pieces * PIECE.length);
   },
 
   /** Computes only the checksums of the same rows. */

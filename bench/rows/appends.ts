@@ -45,3 +45,27 @@ export const appendChecksumRow: Row = {
     };
   },
 };
+
+/** Bytes are counted, not time, so one round is like the others. */
+const writtenRow = (streams: number): Row => ({
+  name: `written-${streams}`,
+  what: `bytes written per character of ${streams === 1 ? 'an answer' : `${streams} answers`} streamed in pieces of 4 characters`,
+  anchor: 'bare SQLite, a row per piece',
+  unit: 'x',
+  target: { atMost: streams === 1 ? 0.55 : 0.25 },
+  maxRounds: 1,
+  async open(stage) {
+    const folder = await stage.folder();
+    const load = stage.load<AppendTasks>('appends');
+    return async () => {
+      const streamed = { streams, pieces: stage.quick ? 200 : 2_000 };
+      const newFile = () => path.join(folder, `${randomUUID()}.db`);
+      return ratio({
+        product: await load.ask('streamed', { ...streamed, path: newFile() }),
+        anchor: await load.ask('streamedBare', { ...streamed, path: newFile() }),
+      });
+    };
+  },
+});
+
+export const writtenRows = [writtenRow(1), writtenRow(20)];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openConversation } from '../support/clients/conversation.ts';
 import { type DaemonUnderTest, runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
 import { integrityOf, storeIs } from '../support/faults/full-disk.ts';
+import { findLeafPages } from '../support/faults/leaf-pages.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools } from '../support/model/scripted-steps.ts';
 
@@ -215,7 +215,7 @@ test('a run with a pending approval and a damaged conversation ends with the rea
   question.answer.catch(() => undefined); // the connection will be lost
   await conversation.until('approve_request');
   await daemon.stop();
-  damagePage(path.join(daemon.home, 'headgate.db'), '"content":"early 4');
+  damageMessages(path.join(daemon.home, 'headgate.db'));
   await daemon.restart();
   await storeIs(daemon, 'degraded');
   const client = await daemon.client();
@@ -224,13 +224,9 @@ test('a run with a pending approval and a damaged conversation ends with the rea
   assert.equal((await daemon.get('/v1/api/workstreams')).status, 200);
 });
 
-/** Overwrites the page that contains the text; after a clean stop no check would look for it. */
-function damagePage(database: string, text: string): void {
-  {
-    using open = new DatabaseSync(database);
-    open.exec('vacuum'); // pages contain remains of moved rows
-  }
-  const at = Math.floor(readFileSync(database).indexOf(text) / PAGE_BYTES) * PAGE_BYTES;
-  assert.ok(at > 0, `the database holds ${text}`);
-  overwrite(database, [at, at + PAGE_BYTES]);
+/** Overwrites a page of messages; after a clean stop no check would look for it. */
+function damageMessages(database: string): void {
+  const [page = 0] = findLeafPages(database, ['messages']);
+  const pageBytes = readFileSync(database).readUInt16BE(16);
+  overwrite(database, [(page - 1) * pageBytes, page * pageBytes]);
 }
