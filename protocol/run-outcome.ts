@@ -46,7 +46,11 @@ export const BudgetState = z
 export type BudgetState = z.infer<typeof BudgetState>;
 
 /** A budget that is used up, and by how much it grows if a person agrees. */
-export const BudgetQuestion = BudgetState.extend({ more: z.number().positive() }).meta({ id: 'BudgetQuestion' });
+export const BudgetQuestion = BudgetState.extend({
+  more: z.number().positive(),
+  /** What models may still use to finish if a person declines: one short last answer. Absent in earlier questions. */
+  lastAnswer: z.number().min(0).optional(),
+}).meta({ id: 'BudgetQuestion' });
 export type BudgetQuestion = z.infer<typeof BudgetQuestion>;
 
 /**

@@ -9,17 +9,16 @@ const LIMIT = 60_000;
 const CALL = 5_000;
 const RUNS = 50;
 
-/** Resolves when so many questions wait as there are runs left. */
-async function untilAsked(client: GatewayClient, runsLeft: () => number) {
+/** Resolves when so many workstreams wait for a person. */
+async function untilWaiting(client: GatewayClient, count: () => number): Promise<string[]> {
   for (;;) {
-    const next = new Promise((resolve) => client.on('approval.requested', resolve));
-    const { approvals } = await client.call('approval.list', {});
-    if (approvals.length >= runsLeft()) return approvals;
-    await next;
+    const { workstreams } = await client.call('workstream.list', {});
+    const waiting = workstreams.filter(({ state }) => state === 'attention');
+    if (waiting.length >= count()) return waiting.map(({ wsId }) => wsId);
   }
 }
 
-test('50 runs at once keep to a budget, also over kill -9, and then ask', async () => {
+test('50 runs at once keep to a budget, also over kill -9, ask one question, and follow one answer', async () => {
   await using upstream = await startScriptedModel();
   const stalled = [stall(), stall(), stall()];
   upstream.onRequest(() => {
@@ -48,8 +47,14 @@ test('50 runs at once keep to a budget, also over kill -9, and then ask', async 
   const client = await daemon.client();
   const lost = stalled.length;
   const answered = () => upstream.requests.length - lost;
-  const approvals = await untilAsked(client, () => RUNS - answered());
+  let told = 0;
+  client.on('approval.requested', () => {
+    told += 1;
+  });
+  const waiting = await untilWaiting(client, () => RUNS - answered());
+  const { approvals } = await client.call('approval.list', {});
   const made = upstream.requests.length;
+  assert.deepEqual([approvals.length, told <= 1], [1, true]);
   assert.ok(made * CALL <= LIMIT + CALL && made >= 8, `${made} requests`);
   const [first] = approvals;
   assert.deepEqual([first?.kind, first?.items, first?.budget?.of, first?.budget?.limit], ['budget', [], 'day', LIMIT]);
@@ -57,8 +62,21 @@ test('50 runs at once keep to a budget, also over kill -9, and then ask', async 
   const estimated = row?.estimatedTokens ?? 0;
   assert.ok(estimated >= lost * CALL, 'calls without an answer count at least like the others');
   assert.equal((row?.inputTokens ?? 0) + (row?.outputTokens ?? 0), estimated + answered() * CALL);
-  await client.call('approval.resolve', { approvalId: first?.approvalId ?? '', approved: true });
+  for (const wsId of waiting) {
+    const { snapshot } = await client.call('workstream.get', { wsId });
+    const pending = snapshot.pendingApprovals.map(({ approvalId, budget }) => [approvalId, budget?.of]);
+    assert.deepEqual(pending, [[first?.approvalId, 'day']]);
+  }
+  await daemon.kill9();
+  await daemon.restart();
+  const again = await daemon.client();
+  const same = (await again.call('approval.list', {})).approvals;
+  assert.deepEqual(
+    same.map(({ approvalId }) => approvalId),
+    [first?.approvalId],
+  );
+  await again.call('approval.resolve', { approvalId: first?.approvalId ?? '', approved: true });
   await upstream.request(made);
-  const { budgets } = await client.call('budget.list', {});
+  const { budgets } = await again.call('budget.list', {});
   assert.equal(budgets[0]?.limit, LIMIT + (first?.budget?.more ?? 0));
 });

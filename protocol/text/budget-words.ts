@@ -21,5 +21,13 @@ const OWNERS: Record<BudgetScope, (key: string) => string> = {
   day: () => 'today',
 };
 
+/** Why a person is asked, and what happens without more. */
+export function explainBudget(question: BudgetQuestion): string {
+  const used = `${budgetOf(question)} is used up: ${amountOf(question.spent, question)}.`;
+  const { lastAnswer, unit } = question;
+  if (lastAnswer === undefined) return used;
+  return `${used} If you stop here, a short last answer may still use up to ${amountOf(lastAnswer, { unit })}.`;
+}
+
 /** The question to a person. */
 export const askedMore = ({ more, unit }: BudgetQuestion): string => `Continue with ${amountOf(more, { unit })} more?`;

@@ -76,7 +76,7 @@ function createRecords(
     messages: createMessages(store),
     notes: createNotes(store),
     always: new AlwaysRules({ live, authenticator, clock }),
-    budgets: new Budgets({ store, live, clock }),
+    budgets: new Budgets({ store, live, clock, ids }),
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createModelWindows(),
@@ -176,7 +176,7 @@ type TurnDeps = Pick<
 
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
-  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'systemEvents' | 'windows'>;
+  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows'>;
   talks: Pick<Talks, 'workstreams' | 'channels'>;
 }
 
@@ -185,14 +185,14 @@ function createTurns(
   { store, models, toolbox, workdirs, live, hostTimeZone, clock, ids, log }: TurnDeps,
   { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
-  const { messages, attachments, always, systemEvents, windows } = records;
+  const { messages, attachments, always, budgets, systemEvents, windows } = records;
   const { workstreams, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
-  const compactions = new Compactions({ store, messages, models, windows, toolbox, clock, ids, log });
+  const compactions = new Compactions({ store, messages, models, windows, toolbox, budgets, clock, ids, log });
   const commands = new Commands({
     store,
     messages,
@@ -259,6 +259,7 @@ async function recover(
 ): Promise<void> {
   await budgets.recover();
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
+  for (const { run, question } of [...recovered.values()].flat()) if (question) budgets.restore(question, run);
   await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
   await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });

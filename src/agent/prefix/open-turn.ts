@@ -51,6 +51,14 @@ export async function beginAnew(run: RunContext, model: Pick<Model, 'modelId' | 
   return newPrefix;
 }
 
+/** A message of the daemon to the model. People do not see it. */
+export const toldMessage = (messages: readonly Message[], prefix: Prefix, text: string): Message => ({
+  role: 'user',
+  content: `<environment>\n${text}\n</environment>`,
+  trusted: true,
+  environment: { version: prefix.version, told: toldIn(messages, prefix) },
+});
+
 function toldIn(messages: readonly Message[], { version, told }: Prefix) {
   const last = messages.findLast((message) => markOf(message)?.version === version);
   return (last && markOf(last)?.told) ?? told;

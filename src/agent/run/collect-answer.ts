@@ -104,7 +104,7 @@ const lost = (first: Finish, second: Finish | undefined) => ({
 });
 
 /** The tokens of both. */
-export const sumUsage = (one: Usage, other: Usage | undefined): Usage => ({
+const sumUsage = (one: Usage, other: Usage | undefined): Usage => ({
   promptTokens: one.promptTokens + (other?.promptTokens ?? 0),
   completionTokens: one.completionTokens + (other?.completionTokens ?? 0),
   cacheCreationTokens: one.cacheCreationTokens + (other?.cacheCreationTokens ?? 0),

@@ -7,8 +7,8 @@ import type { Prefix } from '../prefix/prefix.ts';
 import type { Seen } from '../prefix/settle-trust.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
-import { USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
-import { type ReservedCall, reserveCall } from './limits/reserve-call.ts';
+import { LAST_ANSWER_TOKENS, USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
+import { TurnBudget } from './limits/turn-budget.ts';
 import type { Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 import { steeredStep } from './steering.ts';
@@ -28,21 +28,23 @@ export type Generated =
  * turn may not be paid. `seen`: what was just seen of the machine.
  */
 export async function generate(run: RunContext, seen?: Seen): Promise<Generated> {
-  const model = await until(run.settings.model(), run.signal);
+  const budget = new TurnBudget(run);
+  const takesOver = (next: Model) => budget.reserve({ model: next, isTakeOver: true });
+  const model = await until(run.settings.model(takesOver), run.signal);
   const { newPrefix, notes } = await openTurn(run, model, seen);
-  const reserved = await reserveCall(run, model);
   let used: Usage | undefined;
   try {
-    await recordCall(run, notes, { ...(newPrefix && { prefix: newPrefix }), ...reserved.step });
+    const reserved = await budget.reserve({ model, newPrefix });
+    await recordCall(run, notes, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
     const answer = collectAnswer(run.recorder);
     try {
-      const toRequest = async () => requestOf(run, await prefixFor(run, model));
-      const { request, parts } = await openAnswer(run, { model, toRequest });
+      const toRequest = async () => requestOf(run, { model, budget, prefix: await prefixFor(run, model) });
+      const { request, parts } = await openAnswer(run, { model, budget, toRequest });
       for await (const part of parts) answer.take(part);
       run.signal.throwIfAborted();
       noteUsage(run, { model, request }, answer.whole().finish);
-      await continueCut(run, { model, request, answer, reserved });
-      const whole = counted(answer.whole(), reserved);
+      await continueCut(run, { model, request, answer, budget });
+      const whole = counted(answer.whole(), budget);
       const recorded = await recordAnswer(run, model, whole);
       used = whole.spent ?? whole.finish?.usage;
       return recorded;
@@ -50,7 +52,7 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
       return { kind: 'broken', error, partial: answer.partial() };
     }
   } finally {
-    reserved.held?.release(used);
+    budget.release(used);
   }
 }
 
@@ -78,7 +80,14 @@ async function prefixFor(run: RunContext, model: Model): Promise<Prefix> {
   return prefix?.family === model.family ? prefix : beginAnew(run, model);
 }
 
-async function requestOf(run: RunContext, prefix: Prefix): Promise<ModelRequest> {
+async function requestOf(
+  run: RunContext,
+  {
+    model: { maxOutputTokens = LAST_ANSWER_TOKENS },
+    budget,
+    prefix,
+  }: { model: Model; budget: TurnBudget; prefix: Prefix },
+): Promise<ModelRequest> {
   const { autoApprove, effort } = run.settings;
   return {
     system: prefix.system,
@@ -89,6 +98,7 @@ async function requestOf(run: RunContext, prefix: Prefix): Promise<ModelRequest>
     typedByPerson: run.source === 'person',
     conversation: prefix.version,
     mayPause: run.source !== 'person' || !autoApprove,
+    ...(budget.isLast && { maxOutputTokens: Math.min(maxOutputTokens, LAST_ANSWER_TOKENS) }),
   };
 }
 
@@ -97,14 +107,9 @@ type Collecting = ReturnType<typeof collectAnswer>;
 /** Asks once for the rest of a text that reached the output limit. If that fails at once, the text stays as it is. */
 async function continueCut(
   run: RunContext,
-  {
-    model,
-    request,
-    answer,
-    reserved: { held },
-  }: { model: Model; request: ModelRequest; answer: Collecting; reserved: ReservedCall },
+  { model, request, answer, budget }: { model: Model; request: ModelRequest; answer: Collecting; budget: TurnBudget },
 ): Promise<void> {
-  const soFar = answer.continueCut((used) => held?.covers(used) ?? true);
+  const soFar = answer.continueCut((used) => budget.covers(used));
   if (!soFar) return;
   try {
     const messages = [...request.messages, soFar];
@@ -122,12 +127,12 @@ interface CountedAnswer extends CollectedAnswer {
 }
 
 /** Some servers report no usage. For a budget it is then estimated. */
-function counted(answer: CollectedAnswer, { step }: ReservedCall): CountedAnswer {
+function counted(answer: CollectedAnswer, { expected }: TurnBudget): CountedAnswer {
   const { promptTokens = 0, completionTokens = 0 } = answer.finish?.usage ?? {};
-  if (!step.reserved || promptTokens + completionTokens > 0) return answer;
+  if (!expected || promptTokens + completionTokens > 0) return answer;
   const { content, reasoning = '', toolCalls } = answer.message;
   const chars = content.length + reasoning.length + JSON.stringify(toolCalls).length;
-  const spent = { ...step.reserved.expected, completionTokens: Math.ceil(chars * USUAL_TOKENS_PER_CHAR) };
+  const spent = { ...expected, completionTokens: Math.ceil(chars * USUAL_TOKENS_PER_CHAR) };
   return { ...answer, spent, isEstimated: true };
 }
 

@@ -14,7 +14,7 @@ export interface Decision {
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */
 export type JournalEntry =
   | { kind: 'accepted' }
-  | { kind: 'started' }
+  | { kind: 'started'; model?: string | null } // the alias of the workstream's model; null: the default one
   | { kind: 'model_called'; afterSeq: number }
   | { kind: 'fell_back'; model: string } // this model answers for the rest of the run
   | { kind: 'model_answered'; calls: ToolCall[]; cut?: Cut }
@@ -31,6 +31,8 @@ export type JournalEntry =
   | { kind: 'tool_process'; callId: string; process: ProcessIdentity }
   // `wrapUp`: the result ends with the notice that the model's next answer is its last
   | { kind: 'tool_finished'; callId: string; trace?: CallTrace; wrapUp?: RunLimit }
+  // A person declined to spend more, so the next answer is the last one. `reason`: how the run ends.
+  | { kind: 'wrap_up'; limit: 'budget'; question: BudgetQuestion; reason: string }
   | { kind: 'suspended' } // the daemon stopped in an orderly way; the turn continues after a restart
   | { kind: 'ended'; status: RunOutcome['status'] };
 
@@ -75,9 +77,18 @@ export interface Progress {
   previousCut: Cut | undefined;
   repeats: Repeats;
   /** The limit that ends the run after one more answer. */
-  wrapUp: { limit: RunLimit; isAnswered: boolean } | undefined;
+  wrapUp: WrapUp | undefined;
+  /** The alias of the workstream's model when the run began; null: the default one. Undefined for earlier versions. */
+  model: string | null | undefined;
   /** The alias of the model that answers instead of the workstream's. */
   fallback: string | undefined;
+}
+
+interface WrapUp {
+  limit: RunLimit;
+  isAnswered: boolean;
+  /** The question about a budget that a person declined, and how the run ends. */
+  declined?: { question: BudgetQuestion; reason: string };
 }
 
 export const newProgress = (): Progress => ({
@@ -95,6 +106,7 @@ export const newProgress = (): Progress => ({
   previousCut: undefined,
   repeats: newRepeats(),
   wrapUp: undefined,
+  model: undefined,
   fallback: undefined,
 });
 
@@ -107,6 +119,7 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       return;
     case 'started':
       progress.phase = 'started';
+      progress.model = entry.model;
       return;
     case 'model_called':
       modelCalled(progress, entry.afterSeq);
@@ -141,6 +154,11 @@ export function advance(progress: Progress, entry: JournalEntry): void {
     case 'tool_finished':
       toolFinished(progress, entry);
       return;
+    case 'wrap_up': {
+      const { limit, question, reason } = entry;
+      progress.wrapUp = { limit, isAnswered: false, declined: { question, reason } };
+      return;
+    }
     case 'suspended':
       // An orderly stop does not count as an attempt; only crashes do.
       if (progress.phase === 'generating') progress.attempts -= 1;

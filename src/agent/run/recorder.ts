@@ -3,8 +3,9 @@ import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.t
 import type { DecidedBy, QuestionKind, RunSource, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message, UserMessage } from '../message.ts';
 import type { Prefix } from '../prefix/prefix.ts';
-import type { Model, Usage } from '../providers/model.ts';
+import type { Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
+import type { Spending } from './spending.ts';
 import type { ContextCut } from './window/run-window.ts';
 
 /** What is stored with an approval. */
@@ -16,12 +17,8 @@ export interface NewApproval {
   budget?: BudgetQuestion | undefined;
   digests: Record<string, string>;
   expiresAtMs: number;
-}
-
-/** The tokens of requests, and whose they were. */
-export interface Spending {
-  usage: Usage;
-  model: Pick<Model, 'provider' | 'modelId' | 'price'>;
+  /** Another run has stored it; this one waits for it, too. */
+  isJoined?: true;
 }
 
 /** A message that waited, and is given to the run in progress. */
@@ -45,6 +42,8 @@ export interface Step {
     by: DecidedBy;
     feedback: string;
     always: boolean;
+    /** Other runs share the question: one of them stored the decision, or still waits for it. */
+    isElsewhere?: true;
   };
   /** What a person decided about the instruction files of these folders, for this conversation. */
   trust?: { folders: string[]; isTrusted: boolean };
@@ -63,7 +62,7 @@ export interface Step {
   };
   /** The model reads less from now on. `RunContext.messages` has changed when the step is recorded. */
   cut?: ContextCut;
-  /** What the summary of the cut took. */
+  /** What a request for a summary took. */
   summarized?: Spending;
   /** The waiting messages among `messages`: their own runs end with this step. */
   steered?: readonly SteeredMessage[];

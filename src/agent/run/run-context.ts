@@ -13,9 +13,12 @@ import type { ApprovalExpiry } from './approval/approval-expiry.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { RunBudget } from './limits/run-budget.ts';
-import type { Recorder } from './recorder.ts';
+import type { Recorder, Step } from './recorder.ts';
 import type { Steering } from './steering.ts';
 import type { RunWindow } from './window/run-window.ts';
+
+/** Called before another model answers instead; what it returns is recorded in the same step. */
+export type TakesOver = (next: Model) => Promise<Pick<Step, 'reserved'>>;
 
 /** The settings of the workstream. Read again at each use, because clients may change them during a run. */
 export interface RunSettings {
@@ -23,7 +26,7 @@ export interface RunSettings {
   autoApprove: boolean;
   effort: Effort;
   /** Throws GatewayError or ProviderError when the workstream's model is not available. */
-  model(): Promise<Model>;
+  model(takesOver: TakesOver): Promise<Model>;
 }
 
 /** Everything that one run works with. */

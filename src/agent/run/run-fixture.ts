@@ -16,6 +16,7 @@ import { createApprovalExpiry } from './approval/approval-expiry.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
+import { countedModel } from './model/counted-model.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 import { afterCut } from './window/cut-fixture.ts';
@@ -84,16 +85,14 @@ export function runFixture(options: FixtureOptions = {}) {
   let [ids, secrets] = [0, 0];
   const waiting = new Map<string, (decision: Decision) => void>();
   const run: RunContext = {
-    wsId: 'ws-1',
-    runId: 'run_1',
-    source: 'person',
+    ...{ wsId: 'ws-1', runId: 'run_1', source: 'person' },
     messages,
     ...beginningOf(recorder.seen.steps, options),
     readAttachment: async () => undefined,
     get messageCount() {
       return recorder.stored.count;
     },
-    window: windowOf(recorder, async () => ({ model: await settings.model() })),
+    window: windowOf(recorder, async (account) => ({ model: countedModel(await settings.model(), account) })),
     progress,
     recorder,
     steering: { handOver: (record) => record([]) },

@@ -9,7 +9,7 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import { refuseCutBatch, runBatch } from './batch.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
-import { BudgetUsedUp } from './limits/reserve-call.ts';
+import { BudgetUsedUp } from './limits/budget-used-up.ts';
 import { hasNoTurnLeft, LIMIT_TEXTS } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
@@ -81,8 +81,7 @@ function toEnd(run: RunContext, conclusion: Conclusion): End {
       return { outcome, summary: INCOMPLETE, events: [{ type: 'error', message: INCOMPLETE }], state: 'idle' };
     }
     case 'limit': {
-      const { limit } = conclusion;
-      const error = LIMIT_TEXTS[limit];
+      const { limit, reason: error = LIMIT_TEXTS[limit] } = conclusion;
       const status = limit === 'time' ? 'timeout' : 'error';
       const outcome: RunOutcome = { run_id: run.runId, status, error, limit };
       return { outcome, summary: error, events: errorEvents(error), state: 'error' };
@@ -108,7 +107,7 @@ class TurnBroken extends Error {
 type Conclusion =
   | { kind: 'done'; summary: string; failed?: MessageFailure }
   | { kind: 'cut' }
-  | { kind: 'limit'; limit: RunLimit };
+  | { kind: 'limit'; limit: RunLimit; reason?: string };
 
 /** Runs turns until the model makes no more calls, or no more are allowed. */
 async function converse(run: RunContext): Promise<Conclusion> {
@@ -136,7 +135,7 @@ async function finishTurn(
   { text, isBlocked }: { text: string; isBlocked?: true },
 ): Promise<Conclusion | undefined> {
   const { cut, previousCut, calls, wrapUp, turns } = run.progress;
-  if (wrapUp?.isAnswered) return { kind: 'limit', limit: wrapUp.limit };
+  if (wrapUp?.isAnswered) return { kind: 'limit', limit: wrapUp.limit, ...wrapUp.declined };
   // A cut batch of calls is continued by the next turn, and a cut text already was.
   if (cut && (calls.length === 0 || cut === 'again' || previousCut)) return { kind: 'cut' };
   if (calls.length === 0) {

@@ -2,7 +2,7 @@ import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
-import { amountOf, askedMore, budgetOf } from '../../../protocol/text/budget-words.ts';
+import { askedMore, explainBudget } from '../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
@@ -47,7 +47,7 @@ export function toQuestionLines({ kind, items, budget }: Question, style: Previe
 
 const toBudgetLines = (budget: BudgetQuestion, { paint }: PreviewStyle): string[] => [
   paint(['bold', 'yellow'], `? ${askedMore(budget)}`),
-  `  ${toSafeText(budgetOf(budget))} is used up: ${amountOf(budget.spent, budget)}.`,
+  `  ${toSafeText(explainBudget(budget))}`,
 ];
 
 /** The space for each call, so that the question and its keys fit on one screen. */

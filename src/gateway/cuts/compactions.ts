@@ -1,10 +1,15 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { budgetOf } from '../../../protocol/text/budget-words.ts';
 import type { Message } from '../../agent/message.ts';
 import { type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
+import { sizeOf } from '../../agent/run/limits/call-size.ts';
+import type { Held } from '../../agent/run/limits/run-budget.ts';
+import type { Recorder } from '../../agent/run/recorder.ts';
 import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
+import type { SummaryAccount } from '../../agent/run/window/run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-count.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -15,6 +20,8 @@ import type { Messages } from '../history/messages.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { Store } from '../store/store.ts';
+import type { Budgets, Spender } from '../usage/budgets.ts';
+import { chargeBrokenOff, forgetReservation, reserve } from '../usage/reservation-rows.ts';
 import { addUsage } from '../usage/usage-rows.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -28,7 +35,8 @@ interface CompactionsDeps {
   models: Models;
   windows: ModelWindows;
   toolbox: Pick<Toolbox, 'definitions'>;
-  clock: Pick<Clock, 'now'>;
+  budgets: Pick<Budgets, 'forRun'>;
+  clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
 }
@@ -75,31 +83,86 @@ export class Compactions {
   }
 
   async #compact(workstream: Workstream, { focus, principal, signal }: Wish): Promise<boolean> {
-    const { store, messages, models, windows, toolbox, clock, ids } = this.#deps;
+    const { store, messages, models, windows, toolbox, clock, ids, log } = this.#deps;
     const { data } = workstream;
-    const summarizer = await summarizerOf(data.modelAlias, models);
+    const recorder = this.#recorderOf(workstream);
+    const account = this.#accountOf({ runId: ids.id('compact'), wsId: data.wsId, principal }, signal);
+    const { waits } = workstream;
+    const summarizer = await summarizerOf(data.modelAlias ?? undefined, account, {
+      models,
+      recorder,
+      waits,
+      clock,
+      log,
+    });
     const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
     const preambleBytes = bytesOfPreamble({ system: '', tools: toolbox.definitions() });
     const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
     const wish = { ...(focus !== '' && { focus }), begun, signal };
-    const planned = await planCompaction(await messages.numbered(data), { summarizer, window, preambleBytes, ...wish });
+    const space = { summarizer, window, preambleBytes };
+    const planned = await planCompaction(await messages.numbered(data), { ...space, ...wish }).finally(account.close);
     if (!planned) return false;
     const loadContext = (of: WorkstreamData, pending: Cut): Promise<Message[]> => messages.context(of, pending);
     const nowMs = clock.now();
     const cut = await prepareContextCut(data, planned.cut, { store, loadContext, nowMs });
     const bytes = preambleBytes + bytesOfMessages(cut.context);
-    const spender = { runId: ids.id('compact'), wsId: data.wsId, principal };
-    const spent = planned.summarized ? [addUsage(spender, planned.summarized, nowMs)] : [];
     const usage = { usage: estimateOf(bytes, window), contextWindow: window.size };
     const status: StreamEvent = { type: 'status', ...statusOf(usage.usage, window.size, data.effort()) };
     await store.commit({
-      statements: [...cut.statements, ...spent, setWorkstream(data.wsId, { usage_json: JSON.stringify(usage) })],
+      statements: [...cut.statements, setWorkstream(data.wsId, { usage_json: JSON.stringify(usage) })],
       events: { wsId: data.wsId, events: [...planned.events, status] },
     });
     cut.apply([]);
     data.usage = usage;
     workstream.forgetContext();
     return true;
+  }
+
+  /** Shows waits, and models that take over. */
+  #recorderOf({ data: { wsId } }: Workstream): Recorder {
+    const { store, log } = this.#deps;
+    return {
+      record: async ({ events = [] }) => void (await store.commit({ events: { wsId, events } })),
+      emit: (event) => {
+        store.commit({ events: { wsId, events: [event] } }).catch((err: unknown) => {
+          log.warn({ err, wsId }, 'an event of a summary could not be stored');
+        });
+      },
+    };
+  }
+
+  /** No run is there to ask for more, so a used-up budget refuses the summary. */
+  #accountOf(spender: Spender, signal: AbortSignal): SummaryAccount & { close(): Promise<void> } {
+    const { store, budgets, clock } = this.#deps;
+    const budget = budgets.forRun(spender);
+    let held: Held | undefined;
+    return {
+      async begin(model, { messages, system }) {
+        held?.drop();
+        held = undefined;
+        const { provider, modelId, price } = model;
+        const called = { provider, modelId, ...(price && { price }) };
+        if (!budget.isLimited(called)) return;
+        const size = sizeOf(messages, model, system.length);
+        const found = await budget.reserve({ model: called, size: () => size }, signal);
+        if (found.kind === 'exhausted') throw new GatewayError('UNAVAILABLE', `${budgetOf(found.question)} is used up`);
+        held = found;
+        const expected = { expected: size.expected, model: called };
+        await store.commit({ statements: [reserve(spender, expected, clock.now())] });
+      },
+      async end(spending) {
+        const statements = [addUsage(spender, spending, clock.now()), forgetReservation(spender.runId)];
+        await store.commit({ statements });
+        held?.drop();
+        held = undefined;
+      },
+      /** A request that broke off counts as an estimate. */
+      async close() {
+        if (!held) return;
+        held.drop();
+        await store.commit({ statements: chargeBrokenOff(spender.runId) });
+      },
+    };
   }
 
   async #tell({ data }: Workstream, event: { type: 'info' | 'error'; message: string }): Promise<void> {

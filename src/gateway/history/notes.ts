@@ -94,6 +94,12 @@ async function readApprovals(db: Store['db'], ids: readonly string[]): Promise<M
   return new Map(rows.map((row) => [row.approval_id, row]));
 }
 
+/**
+ * The only questions without calls or files are those about budgets. Several workstreams share one, whose row may have
+ * been deleted with another workstream.
+ */
+const SHARED = { kind: 'budget', items_json: '[]' } as const;
+
 /** Skips a decision whose question is no longer stored. Undefined when the question is damaged. */
 function toNote(
   { after_seq, created_ms }: NoteTable,
@@ -115,7 +121,7 @@ function toNote(
     return [{ ...told, kind, ...decision }];
   }
   const { approval_id, approved, always, feedback, by } = event;
-  const asked = approvals.get(approval_id);
+  const asked = approvals.get(approval_id) ?? (event.call_ids.length === 0 ? SHARED : undefined);
   if (!asked) return [];
   const calls = read(Items, asked.items_json)?.map(({ call_id, func_name }) => ({ call_id, name: func_name }));
   return (

@@ -27,13 +27,14 @@ export class Approvals {
     this.#store = deps.store;
   }
 
-  /** Oldest first. */
+  /** Oldest first. A question that several workstreams share is listed once. */
   list(wsId?: string): Approval[] {
-    return this.#workstreams
+    const pending = this.#workstreams
       .list()
       .filter(({ data }) => wsId === undefined || data.wsId === wsId)
       .flatMap(({ current }) => current?.pendingApproval() ?? [])
       .sort((a, b) => a.expiresAtMs - b.expiresAtMs);
+    return [...new Map(pending.toReversed().map((approval) => [approval.approvalId, approval])).values()].reverse();
   }
 
   /** Throws NOT_FOUND for an unknown id, CONFLICT for a decided approval. */

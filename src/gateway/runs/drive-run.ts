@@ -1,12 +1,16 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Decision } from '../../agent/run/journal.ts';
 import { createRunModel } from '../../agent/run/model/run-model.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import { RunSuperseded } from '../../agent/run/recorder.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunSettings } from '../../agent/run/run-context.ts';
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
+import { until } from '../../timing/until.ts';
 import { createSteering } from '../queue/steering.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -41,7 +45,7 @@ export async function driveRun(
       get messageCount() {
         return data.messageCount;
       },
-      window: windowOf(data, deps),
+      window: windowOf(live, data, deps),
       progress: live.progress,
       recorder: live,
       steering: createSteering({ live, data, queue, observer: deps.observer }),
@@ -50,7 +54,7 @@ export async function driveRun(
       notSandboxed: deps.notSandboxed,
       signal: live.signal,
       stopping: deps.stopping,
-      decision: (approvalId) => decisionInTime(live, approvalId, expiry),
+      decision: (approvalId) => decisionInTime(live, approvalId, { expiry, deps }),
       expiry,
       get policy() {
         return policyOf(live); // a message may have come that a caller without the approve scope wrote
@@ -82,7 +86,7 @@ const prefixOf = ({ prefix: stored, contextAfterSeq }: WorkstreamData) =>
 
 /** A change of the model takes effect with the next run, because some models cannot continue a turn of another. */
 function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings {
-  const modelAlias = data.modelAlias ?? undefined;
+  const modelAlias = chosenModel(live, data);
   return {
     workdir: deps.workdirs.hold(data),
     get autoApprove() {
@@ -103,7 +107,11 @@ function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
   };
 }
 
-const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
+/** The model that the run began with. Runs of earlier versions did not record it. */
+const chosenModel = ({ progress: { model } }: LiveRun, { modelAlias }: WorkstreamData): string | undefined =>
+  (model === undefined ? modelAlias : model) ?? undefined;
+
+const windowOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
   windows: deps.windows,
   lastCount() {
     if (data.usage?.afterSeq === undefined) return undefined;
@@ -113,18 +121,67 @@ const windowOf = (data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
   },
   lastWindow: () => data.usage?.contextWindow ?? 0,
   read: () => deps.readNumbered(data),
-  summarizer: () => summarizerOf(data.modelAlias, deps.models),
+  summarizer: (account) =>
+    summarizerOf(live.progress.fallback ?? chosenModel(live, data), account, {
+      models: deps.models,
+      recorder: live,
+      waits: live.waits,
+      clock: deps.clock,
+      log: deps.log,
+    }),
 });
 
-async function decisionInTime(live: LiveRun, approvalId: string, expiry: ApprovalExpiry) {
+async function decisionInTime(
+  live: LiveRun,
+  approvalId: string,
+  { expiry, deps }: { expiry: ApprovalExpiry; deps: WorkstreamDeps },
+): Promise<Decision> {
   const answered = new AbortController();
   const expiresAtMs = live.pendingApproval()?.expiresAtMs;
-  const question = { approvalId, expiresAtMs, deny: (denial: Decision) => live.decide(approvalId, denial) };
-  void expiry.enforce(question, AbortSignal.any([answered.signal, live.signal]));
+  const shared = deps.budgets.questions.answerTo(approvalId);
+  const deny = (denial: Decision) =>
+    live.decide(approvalId, denial).catch((error: unknown) => {
+      if (!shared || !isConflict(error)) throw error; // another run has just recorded the same
+    });
+  const over = AbortSignal.any([answered.signal, live.signal]);
+  if (shared) void follow(live, { approvalId, answer: shared, over, deps });
+  void expiry.enforce({ approvalId, expiresAtMs, deny }, over);
   try {
     return await live.decision(approvalId);
   } finally {
     answered.abort();
+  }
+}
+
+const isConflict = (error: unknown) => error instanceof GatewayError && error.code === 'CONFLICT';
+
+const RETRY_MS = 1_000;
+
+/** Records the answer to a question that other runs share, as soon as it is given to any of them. Never rejects. */
+async function follow(
+  live: LiveRun,
+  asked: {
+    approvalId: string;
+    answer: Promise<Decision>;
+    over: AbortSignal;
+    deps: Pick<WorkstreamDeps, 'clock' | 'log'>;
+  },
+): Promise<void> {
+  const { approvalId, over, deps } = asked;
+  try {
+    const decision = await until(asked.answer, over);
+    for (;;) {
+      try {
+        return await live.follow(approvalId, decision);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        deps.log.warn({ err: error, approvalId }, 'a decision could not be recorded for a run; retrying');
+      }
+      await deps.clock.sleep(RETRY_MS, over);
+    }
+  } catch (error) {
+    if (over.aborted || error instanceof RunSuperseded) return;
+    deps.log.error({ err: error, approvalId }, 'a run could not follow a decision');
   }
 }
 

@@ -4,10 +4,13 @@ import { consume } from '../attachments/attachment-rows.ts';
 import type { Statement } from '../store/store.ts';
 import type { RunRecord, RunRequest } from './run-record.ts';
 
-/** The first step of a run: adds its message to the conversation as number `seq`, with the files reserved for it. */
+/**
+ * The first step of a run: adds its message to the conversation as number `seq`, with the files reserved for it. A run
+ * keeps its model, even if clients choose another one meanwhile.
+ */
 export function firstStepOf(
   { runId, source, request, acceptedMs, startedMs = acceptedMs }: RunRecord,
-  seq: number,
+  { seq, model }: { seq: number; model: string | null },
 ): { step: Step; statements: Statement[] } {
   const { message, attachments } = request;
   const files = attachments && { attachments };
@@ -15,7 +18,7 @@ export function firstStepOf(
     step: {
       events: [{ type: 'user_turn', message, run_id: runId, source, ...files, seq, created_ms: startedMs }],
       messages: [messageOf(request)],
-      journal: [{ kind: 'started' }],
+      journal: [{ kind: 'started', model }],
     },
     statements: attachments ? [consume(runId, attachments.length)] : [],
   };

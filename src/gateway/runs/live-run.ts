@@ -2,53 +2,22 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import type { Usage } from '../../agent/providers/model.ts';
 import type { Decision, Progress } from '../../agent/run/journal.ts';
 import { type AskedApproval, advance, findAsked, pendingApproval } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
-import {
-  type NewApproval,
-  type Recorder,
-  RunSuperseded,
-  type Spending,
-  type Step,
-  StepOutdated,
-} from '../../agent/run/recorder.ts';
+import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
-import type { Clock } from '../../clock.ts';
 import { prepareContextCut } from '../cuts/context-cut.ts';
-import type { Cut } from '../cuts/cut.ts';
-import type { Statement, Store } from '../store/store.ts';
+import type { Statement } from '../store/store.ts';
 import { grantsOf } from '../usage/budget-rows.ts';
-import { type AlwaysRules, toAlwaysColumns } from '../workstreams/always.ts';
-import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { toAlwaysColumns } from '../workstreams/always.ts';
 import { decisionStep } from './decision-step.ts';
 import { Deltas } from './deltas.ts';
 import { firstStepOf } from './first-step.ts';
+import type { LiveRunDeps } from './live-run-deps.ts';
 import type { AdoptedRun, RunRecord, RunResult } from './run-record.ts';
 import { fence, setWorkstream, stepStatements, toRunError } from './run-rows.ts';
-
-/** Receives what a run does. Called after the commit; must not throw. */
-interface RunObserver {
-  onApprovalRequested(approval: Approval): void;
-  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
-  onUsage(usage: Spending & { spent?: Usage }): void;
-  onToolStarted(tool: string): void;
-}
-
-export interface LiveRunDeps {
-  data: WorkstreamData;
-  /** The context for the model; everything that the run records is appended. */
-  messages: Message[];
-  loadContext(data: WorkstreamData, pending: Cut): Promise<Message[]>;
-  store: Store;
-  always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
-  clock: Clock;
-  observer: RunObserver;
-  /** Called after the commit of its end; must not throw. */
-  onEnded(result: RunResult): void;
-}
 
 /** One run while it is in memory: its recorder, its pending approval, and its cancellation. */
 export class LiveRun implements Recorder {
@@ -124,7 +93,8 @@ export class LiveRun implements Recorder {
 
   /** The first step: commits the message, the run, `statements` and earlier events in one transaction. */
   begin(statements: Statement[], earlier: StreamEvent[] = []): Promise<void> {
-    const { step, statements: consumed } = firstStepOf(this.run, this.#deps.data.messageCount + 1);
+    const { messageCount, modelAlias: model } = this.#deps.data;
+    const { step, statements: consumed } = firstStepOf(this.run, { seq: messageCount + 1, model });
     const events = [...earlier, ...(step.events ?? [])];
     return this.#commit({ ...step, events }, [...statements, ...consumed]);
   }
@@ -174,6 +144,20 @@ export class LiveRun implements Recorder {
       await this.#deciding;
     } catch (error) {
       throw error instanceof RunSuperseded || error instanceof StepOutdated ? decided() : error;
+    } finally {
+      this.#deciding = undefined;
+    }
+    this.#onDecision?.(decision);
+  }
+
+  /** Records the answer to a question that other runs share; one of them has stored it. */
+  async follow(approvalId: string, decision: Decision): Promise<void> {
+    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // its caller gets the error
+    if (this.signal.aborted || pendingApproval(this.progress)?.approvalId !== approvalId) return;
+    const { settled, ...step } = decisionStep(this.#deps.data, { approvalId, callIds: [], given: undefined }, decision);
+    this.#deciding = this.#commit({ ...step, ...(settled && { settled: { ...settled, isElsewhere: true } }) }, []);
+    try {
+      await this.#deciding;
     } finally {
       this.#deciding = undefined;
     }
@@ -234,14 +218,18 @@ export class LiveRun implements Recorder {
     }
   }
 
-  async #write(step: Step, also: Statement[]): Promise<void> {
-    const { data, store, clock, loadContext } = this.#deps;
+  async #write(whole: Step, also: Statement[]): Promise<void> {
+    const { data, store, clock, questions, loadContext } = this.#deps;
     const nowMs = clock.now();
+    const { settled } = whole;
+    const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
+    const step: Step = settled && left ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
     const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
     const statements = [
       fence(this.run.wsId, this.run.epoch, nowMs),
       ...(cut?.statements ?? []),
       ...also,
+      ...(left?.statements ?? []),
       ...stepStatements(this.run, step, nowMs),
     ];
     const untold = [...this.#deltas.untold];
@@ -251,6 +239,7 @@ export class LiveRun implements Recorder {
       lastOffset = await store.commit({ statements, events, durable: step.durable ?? false });
       this.#deltas.forget(untold.length);
     } catch (error) {
+      left?.undo();
       throw toRunError(error);
     }
     cut?.apply(this.messages);
@@ -279,13 +268,17 @@ export class LiveRun implements Recorder {
     const { data, observer } = this.#deps;
     if (step.approval) {
       this.#pending = step.approval;
-      const approval = this.pendingApproval();
+      const approval = step.approval.isJoined ? undefined : this.pendingApproval();
       if (approval) observer.onApprovalRequested(approval);
     }
     if (step.settled) {
       this.#pending = undefined;
       const { wsId, sessionKey } = data;
-      const { approvalId, status } = step.settled;
+      const { approvalId, status, isElsewhere, by, feedback, always } = step.settled;
+      const isAnswer = !isElsewhere && status !== 'cancelled';
+      const decision = { approved: status === 'approved', by, feedback, always };
+      this.#deps.questions.settle(approvalId, this.run, isAnswer ? decision : undefined);
+      if (isElsewhere) return;
       observer.onApprovalResolved({ approvalId, wsId, sessionKey, approved: status === 'approved' });
     }
   }

@@ -2,7 +2,7 @@ import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { expiryAfterRestart } from '../../agent/run/approval/approval-expiry.ts';
-import type { JournalEntry, Progress } from '../../agent/run/journal.ts';
+import type { Decision, JournalEntry, Progress } from '../../agent/run/journal.ts';
 import { advance, newProgress, pendingApproval } from '../../agent/run/journal.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
@@ -26,6 +26,9 @@ export interface RecoveryDeps {
   log: Log;
 }
 
+/** When the questions expire that were found so far, by their ids. */
+type Expiries = Map<string, number>;
+
 /**
  * Reads the runs that the previous process left unfinished, kills its leftover processes, and closes interrupted
  * answers (`stream_end {interrupted}`) before any client is served. `Workstream.adopt` continues the runs.
@@ -40,8 +43,9 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
     .orderBy('accepted_ms')
     .execute();
   const recovered = new Map<string, AdoptedRun[]>();
+  const expiries: Expiries = new Map();
   for (const row of rows) {
-    const adopted = await adoptedOf(row, deps);
+    const adopted = await adoptedOf(row, deps, expiries);
     if (!adopted) continue;
     recovered.set(row.ws_id, [...(recovered.get(row.ws_id) ?? []), adopted]);
     const { phase } = adopted.progress;
@@ -54,7 +58,7 @@ export async function recoverRuns(deps: RecoveryDeps): Promise<Map<string, Adopt
  * Damage to a part of the database ends only the runs whose data lies in it. Undefined for a waiting run that was ended
  * here, because its message is lost.
  */
-async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun | undefined> {
+async function adoptedOf(row: RunTable, deps: RecoveryDeps, expiries: Expiries): Promise<AdoptedRun | undefined> {
   const request = requestOf(row);
   if (!request) reportDamage(new DamagedRow(`the request of run ${row.run_id} is altered`), row, deps);
   if (!request && row.status === 'queued') return endUnsendable(row, deps);
@@ -63,8 +67,7 @@ async function adoptedOf(row: RunTable, deps: RecoveryDeps): Promise<AdoptedRun 
     const { progress, damage } = foldJournal(await readJournal(row.run_id, deps));
     await killLeftovers(progress, deps);
     if (damage) throw damage;
-    const pending = await pendingOf(progress, deps);
-    return { run, progress, ...(pending && { pending }), ...(!request && { isUnreadable: true }) };
+    return { run, progress, ...(await questionOf(progress, deps, expiries)), ...(!request && { isUnreadable: true }) };
   } catch (error) {
     if (isUnavailable(error)) throw error;
     reportDamage(error, row, deps);
@@ -115,24 +118,56 @@ async function killLeftovers(progress: Progress, { killLeftover, log }: Recovery
   }
 }
 
-async function pendingOf(progress: Progress, deps: RecoveryDeps): Promise<NewApproval | undefined> {
+/** What the run waits for. Several runs may share a question; it may be answered, but not yet by all of them. */
+async function questionOf(
+  progress: Progress,
+  { store, nowMs, lastAliveMs }: RecoveryDeps,
+  expiries: Expiries,
+): Promise<Pick<AdoptedRun, 'pending' | 'question'>> {
   const asked = pendingApproval(progress);
-  if (!asked) return undefined;
-  const { store, nowMs, lastAliveMs } = deps;
+  if (!asked) return {};
   const row = await store.db
     .selectFrom('approvals')
     .selectAll()
     .where('approval_id', '=', asked.approvalId)
     .executeTakeFirst();
-  if (!row) return undefined;
+  if (!row) return {};
+  const { approvalId, budget } = asked;
+  if (budget && row.status !== 'pending') {
+    return { question: { approvalId, budget, expiresAtMs: row.expires_ms, decision: decisionOf(row) } };
+  }
+  const known = expiries.get(approvalId);
+  const expiresAtMs = known ?? (await extend(row, { store, nowMs, lastAliveMs }));
+  expiries.set(approvalId, expiresAtMs);
+  const pending = { ...toApproval(row, { expiresAtMs, store }), budget };
+  return { pending, ...(budget && { question: { approvalId, budget, expiresAtMs } }) };
+}
+
+/** The downtime does not count. */
+async function extend(
+  row: ApprovalTable,
+  { store, nowMs, lastAliveMs }: Pick<RecoveryDeps, 'store' | 'nowMs' | 'lastAliveMs'>,
+): Promise<number> {
   const interrupted = { askedMs: row.asked_ms, expiresAtMs: row.expires_ms, lastAliveMs };
   const expiresAtMs = expiryAfterRestart(interrupted, nowMs);
-  const extend = build
+  const change = build
     .updateTable('approvals')
     .set({ expires_ms: expiresAtMs })
     .where('approval_id', '=', row.approval_id);
-  await store.commit({ statements: [statementOf(extend)] });
-  return { ...toApproval(row, { expiresAtMs, store }), budget: asked.budget };
+  await store.commit({ statements: [statementOf(change)] });
+  return expiresAtMs;
+}
+
+/** The stored answer. Nobody decided a question that was cancelled with its run. */
+function decisionOf({ status, decided_by, feedback }: ApprovalTable): Decision {
+  const id = decided_by ?? '';
+  const isTimeout = status === 'expired';
+  return {
+    approved: status === 'approved',
+    feedback: feedback ?? '',
+    always: false,
+    by: isTimeout ? { kind: 'timeout' } : status === 'cancelled' ? { kind: 'cancel' } : { kind: 'principal', id },
+  };
 }
 
 /** Throws DamagedRow. */

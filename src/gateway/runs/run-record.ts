@@ -6,6 +6,7 @@ import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import type { Rights } from '../rights.ts';
 import type { Statement } from '../store/store.ts';
+import type { FoundQuestion } from '../usage/budget-questions.ts';
 
 /** The request that a run was accepted with. */
 export interface RunRequest {
@@ -84,4 +85,6 @@ export interface AdoptedRun {
   isUnreadable?: boolean;
   /** An approval that was pending when the daemon stopped. */
   pending?: NewApproval;
+  /** A question about a budget that it waits for, perhaps with others, or its answer. */
+  question?: FoundQuestion;
 }

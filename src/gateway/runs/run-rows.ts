@@ -48,12 +48,12 @@ export function toRunError(error: unknown): unknown {
 export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
   const at = { wsId: run.wsId, runId: run.runId, nowMs };
   return [
-    ...(step.settled ? [settleApproval(step.settled, nowMs)] : []),
+    ...(step.settled ? settleApproval(step.settled, nowMs) : []),
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
     ...(step.steered ?? []).flatMap((steered) => takeOver(run, steered, nowMs)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
-    ...(step.approval ? [insertApproval(run, step.approval, nowMs)] : []),
-    ...(step.summarized ? [addUsage(run, step.summarized, nowMs)] : []),
+    ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
+    ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
     ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
     ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
     ...(step.prefix ? [storePrefix(run.wsId, step.prefix)] : []),
@@ -220,8 +220,10 @@ const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number)
     1,
   );
 
-const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement =>
-  statementOf(
+/** A question that several runs share is stored once. */
+const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement[] => {
+  if (approval.isJoined) return [];
+  const insert = statementOf(
     build.insertInto('approvals').values({
       approval_id: approval.approvalId,
       ws_id: run.wsId,
@@ -239,10 +241,13 @@ const insertApproval = (run: { runId: string; wsId: string }, approval: NewAppro
     }),
     1,
   );
+  return [insert];
+};
 
 /** Records a decision; refused when the approval is no longer pending. */
-const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement =>
-  statementOf(
+const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): Statement[] => {
+  if (settled.isElsewhere) return [];
+  const settle = statementOf(
     build
       .updateTable('approvals')
       .set({
@@ -256,6 +261,8 @@ const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): S
       .where('status', '=', 'pending'),
     1,
   );
+  return [settle];
+};
 
 export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement =>
   statementOf(build.updateTable('workstreams').set(values).where('ws_id', '=', wsId), 1);

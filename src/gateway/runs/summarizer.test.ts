@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RunWaits } from '../../agent/run/model/run-waits.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
 import { puppetModels } from '../testing/puppet-model.ts';
 import { summarizerOf } from './summarizer.ts';
 
@@ -9,7 +12,13 @@ async function writers(aliases: string[], modelAlias: string | null) {
   const list = () =>
     aliases.map((alias) => ({ alias, provider: 'puppet', modelId: alias, contextWindow: 0, isDefault: false }));
   const resolve = async (alias = '') => ({ ...(await models.resolve()), alias });
-  const { model, spare } = await summarizerOf(modelAlias, { list, resolve });
+  const account = { begin: async () => undefined, end: async () => undefined };
+  const recorder = { record: async () => undefined, emit: () => undefined };
+  const shared = { recorder, waits: new RunWaits(), clock: fakeClock(), log: recordingLog() };
+  const { model, spare } = await summarizerOf(modelAlias ?? undefined, account, {
+    models: { list, resolve },
+    ...shared,
+  });
   return [model.alias, spare?.alias];
 }
 

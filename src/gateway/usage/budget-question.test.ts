@@ -28,8 +28,9 @@ test('a used-up budget asks a person before the next call, and goes on with what
   await say(gateway, wsId, 'three');
   const { approvalId, kind, items, budget } = await asked(gateway, wsId);
   assert.deepEqual([kind, items, gateway.puppet.requests.length], ['budget', [], 2]);
-  const more = budget?.more ?? 0;
-  assert.deepEqual(budget, { of: 'workstream', key: wsId, unit: 'tokens', limit: 150, spent: 200, more });
+  const { more = 0, lastAnswer = 0 } = budget ?? {};
+  assert.deepEqual(budget, { of: 'workstream', key: wsId, unit: 'tokens', limit: 150, spent: 200, more, lastAnswer });
+  assert.ok(lastAnswer > 0);
   await gateway.call('approval.resolve', { approvalId, approved: true, always: true });
   await gateway.isIdle(wsId);
   assert.equal(gateway.puppet.requests.length, 3);

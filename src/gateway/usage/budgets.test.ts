@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Usage } from '../../agent/providers/model.ts';
+import type { Decision } from '../../agent/run/journal.ts';
 import type { BudgetedCall } from '../../agent/run/limits/run-budget.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
@@ -28,7 +29,9 @@ async function setUp(settings: BudgetSettings) {
   const store = await tempStore();
   const clock = fakeClock(1_000);
   const live = { budgets: settings };
-  const budgets = new Budgets({ store, live, clock });
+  let lastId = 0;
+  const ids = { id: (prefix: string) => `${prefix}_${++lastId}` };
+  const budgets = new Budgets({ store, live, clock, ids });
   const spend = (run: RunRecord, usage: Usage, model = MODEL) =>
     store.commit({
       statements: [addUsage(run, { usage, model }, 1_000), forgetReservation(run.runId)],
@@ -38,7 +41,22 @@ async function setUp(settings: BudgetSettings) {
     return row ? row.inputTokens + row.outputTokens : 0;
   };
   const begin = async (run: RunRecord, call = CALL) => budgets.forRun(run).reserve(call, new AbortController().signal);
-  return { store, clock, live, budgets, spend, total, begin, [Symbol.asyncDispose]: store[Symbol.asyncDispose] };
+  const question = async (run: RunRecord) => {
+    const found = await begin(run);
+    return found.kind === 'exhausted' ? found.question : undefined;
+  };
+  return {
+    store,
+    clock,
+    live,
+    ids,
+    question,
+    budgets,
+    spend,
+    total,
+    begin,
+    [Symbol.asyncDispose]: store[Symbol.asyncDispose],
+  };
 }
 
 /** A generator of numbers from 0 to 1 that repeats itself for the same seed. */
@@ -112,14 +130,14 @@ test('each budget counts what belongs to it, and says by how much it wants to gr
   assert.equal((await world.begin(runOf(1)))?.kind, 'held');
   await world.spend(runOf(1), usageOf(1, 0));
   const question = { of: 'principal', key: 'ada', unit: 'tokens', limit: 10_000, spent: 10_000, more: 10_000 };
-  assert.deepEqual(await world.begin(runOf(2)), { kind: 'exhausted', question });
+  assert.deepEqual(await world.question(runOf(2)), { ...question, lastAnswer: 1_000 });
   assert.equal((await world.begin({ ...runOf(2), principal: 'bob' }))?.kind, 'held');
   await world.clock.advance(86_400_000);
   assert.equal((await world.begin(runOf(2)))?.kind, 'held', 'another day');
   await world.spend({ ...runOf(3), principal: 'eve' }, usageOf(20_000, 0));
-  const exhausted = await world.begin({ ...runOf(3), principal: 'eve' });
   const ofRun = { of: 'run', key: 'run-3', unit: 'usd', limit: 0.02, spent: 0.02, more: 0.04 };
-  assert.deepEqual(exhausted, { kind: 'exhausted', question: ofRun });
+  const asked = await world.question({ ...runOf(3), principal: 'eve' });
+  assert.deepEqual(asked, { ...ofRun, lastAnswer: 0.01 });
 });
 
 test('calls without a price use no money', async () => {
@@ -140,7 +158,7 @@ test('the own budget of a workstream replaces that of config.json, and lets a wa
   assert.deepEqual(tokens, { ...own, unit: 'tokens', limit: 5_000, spent: 50 });
   assert.deepEqual(usd, { ...own, unit: 'usd', limit: 1, spent: 0.00005 });
   assert.equal((await world.begin(run))?.kind, 'held');
-  const again = new Budgets({ store: world.store, live: world.live, clock: world.clock });
+  const again = new Budgets({ store: world.store, live: world.live, clock: world.clock, ids: world.ids });
   await again.recover();
   assert.equal((await again.list({ wsId: 'ws-1' })).length, 2);
   await world.budgets.set('ws-1', {});
@@ -172,4 +190,77 @@ test('a run is short of budget when there is room for less than two more calls l
     shorts.push(budget.isShort());
   }
   assert.deepEqual(shorts, [false, false, true]);
+});
+
+test('the last call after a declined question may use what the question says, and no more', async () => {
+  await using world = await setUp({ day: { tokens: 20_000 } });
+  await world.spend(runOf(1), usageOf(20_000, 0));
+  const declined = (await world.question(runOf(1))) ?? assert.fail('no question');
+  assert.equal(declined.lastAnswer, 2_000);
+  const last = async (run: RunRecord) => {
+    const held = await world.budgets.forRun(run).reserveLast(CALL, declined, new AbortController().signal);
+    if (!held) return false;
+    assert.equal(held.covers(usageOf(0, 0)), false);
+    await world.spend(run, MOST);
+    held.release(MOST);
+    return true;
+  };
+  const ended = await Promise.all([1, 2, 3, 4].map((n) => last(runOf(n))));
+  assert.deepEqual(ended, [true, true, false, false]);
+  assert.equal(await world.total(), 22_000);
+});
+
+test('runs that meet one budget share a question, and its answer makes what was read before outdated', async () => {
+  await using world = await setUp({ day: { tokens: 100 }, workstream: { tokens: 1_000 } });
+  await world.spend(runOf(1), usageOf(100, 0));
+  const meet = async (run: RunRecord) => {
+    const found = await world.begin(run);
+    return found.kind === 'exhausted' ? found : assert.fail('there is room');
+  };
+  const [one, two, late] = [await meet(runOf(1)), await meet(runOf(2)), await meet(runOf(3))];
+  const first = one.join(9_000) ?? assert.fail('no question');
+  const second = two.join(9_500) ?? assert.fail('no question');
+  assert.deepEqual([second.approvalId, second.expiresAtMs], [first.approvalId, 9_000]);
+  const order: string[] = [];
+  const asking = second.ask(async ({ isFirst }) => void order.push(`second ${isFirst}`));
+  await first.ask(async ({ isFirst }) => void order.push(`first ${isFirst}`));
+  assert.deepEqual([await asking, order], [true, ['first true', 'second false']]);
+  const decision: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
+  world.budgets.questions.settle(first.approvalId, runOf(1), decision);
+  assert.deepEqual(await world.budgets.questions.answerTo(first.approvalId), decision);
+  assert.equal(late.join(9_900), undefined);
+});
+
+test('if the first run cannot store the question, the others ask again', async () => {
+  await using world = await setUp({ day: { tokens: 100 } });
+  await world.spend(runOf(1), usageOf(100, 0));
+  const join = async (run: RunRecord) => {
+    const found = await world.begin(run);
+    return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
+  };
+  const [first, second] = [await join(runOf(1)), await join(runOf(2))];
+  const asking = second.ask(() => assert.fail('nothing to record'));
+  await assert.rejects(
+    first.ask(() => Promise.reject(new Error('no disk'))),
+    /no disk/,
+  );
+  assert.equal(await asking, false);
+  assert.notEqual((await join(runOf(2))).approvalId, first.approvalId);
+});
+
+test('a question outlives the run that asked it first, and ends with the last one', async () => {
+  await using world = await setUp({ day: { tokens: 100 } });
+  await world.spend(runOf(1), usageOf(100, 0));
+  const join = async (run: RunRecord) => {
+    const found = await world.begin(run);
+    return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
+  };
+  const { approvalId } = await join(runOf(1));
+  await join(runOf(2));
+  const { questions } = world.budgets;
+  const [passed] = questions.leave(approvalId, runOf(1))?.statements ?? [];
+  assert.deepEqual(passed?.parameters.slice(0, 3), ['ws-2', 'run-2', approvalId]);
+  assert.equal(questions.leave(approvalId, runOf(2)), undefined);
+  questions.settle(approvalId, runOf(2), undefined);
+  assert.equal(questions.answerTo(approvalId), undefined);
 });

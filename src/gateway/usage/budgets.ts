@@ -1,9 +1,9 @@
-import type { BudgetScope, BudgetState } from '../../../protocol/run-outcome.ts';
+import type { BudgetQuestion, BudgetScope, BudgetState } from '../../../protocol/run-outcome.ts';
 import type { Usage } from '../../agent/providers/model.ts';
-import { microCostOf } from '../../agent/providers/prices/cost.ts';
 import type { BudgetedCall, Exhausted, Held, RunBudget } from '../../agent/run/limits/run-budget.ts';
 import type { Clock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
+import type { Ids } from '../../ids.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { until } from '../../timing/until.ts';
 import type { LiveSettings } from '../live-settings.ts';
@@ -11,6 +11,21 @@ import type { RunRecord } from '../runs/run-record.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetKey, BudgetLimit } from './budget-key.ts';
+import {
+  amountOf,
+  hasDay,
+  idOf,
+  isShort,
+  type LimitOnly,
+  type Line,
+  lastLimitOf,
+  toLimit,
+  toLines,
+  toMicro,
+  toQuestion,
+  toState,
+} from './budget-lines.ts';
+import { BudgetQuestions, type FoundQuestion, type Waiter } from './budget-questions.ts';
 import { readBudget } from './budget-rows.ts';
 import { chargeAllBrokenOff } from './reservation-rows.ts';
 
@@ -18,22 +33,11 @@ interface BudgetDeps {
   store: Pick<Store, 'db' | 'commit'>;
   live: Pick<LiveSettings, 'budgets'>;
   clock: Clock;
+  ids: Pick<Ids, 'id'>;
 }
 
-type Spender = Pick<RunRecord, 'runId' | 'wsId' | 'principal'>;
-
-/** One limit of a budget, in tokens or in millionths of a US dollar. */
-interface Line extends BudgetKey {
-  unit: BudgetState['unit'];
-  limit: number;
-  spent: number;
-  /** What its average call used; 0 if there was none. */
-  usual: number;
-  /** What the limit was before persons added to it. */
-  base: number;
-}
-
-type LimitOnly = Omit<Line, 'spent' | 'usual'>;
+/** Whose call it is. */
+export type Spender = Pick<RunRecord, 'runId' | 'wsId' | 'principal'>;
 
 /** What the calls in flight hold of one line. */
 interface Hold {
@@ -46,6 +50,8 @@ interface Hold {
  * fit waits until it is the only one, so that at most one call goes over a limit.
  */
 export class Budgets {
+  /** The questions that wait for a person. */
+  readonly questions: BudgetQuestions;
   readonly #deps: BudgetDeps;
   /** The own budgets of workstreams. */
   readonly #own = new Map<string, BudgetLimit>();
@@ -56,6 +62,14 @@ export class Budgets {
 
   constructor(deps: BudgetDeps) {
     this.#deps = deps;
+    this.questions = new BudgetQuestions(deps.ids);
+  }
+
+  /** A run of the previous process waits for this question. Call it before runs continue. */
+  restore(found: FoundQuestion, waiter: Waiter): void {
+    const { of, key, unit } = found.budget;
+    const day = hasDay(of) ? toDay(this.#deps.clock.now()) : '';
+    this.questions.restore(idOf({ of, key, day, unit }), found, waiter);
   }
 
   /** Counts the calls of the previous process whose usage never arrived. Runs before its runs continue. */
@@ -107,12 +121,19 @@ export class Budgets {
       isLimited: (model) => this.#limits(this.#keysOf(run, model)).length > 0,
       reserve: async (call, signal) => {
         const limits = this.#limits(this.#keysOf(run, call.model));
-        const admitted = await this.#admit({ call, limits, used: latest?.used }, signal);
-        if (admitted.kind === 'exhausted') return admitted;
+        const admitted = await this.#admit({ run, call, limits, used: latest?.used }, signal);
+        if (admitted?.kind !== 'admitted') return admitted;
         lines = admitted.lines;
         return this.#held({ call, lines }, signal, (used) => {
           latest = used && { call, used };
         });
+      },
+      reserveLast: async (call, declined, signal) => {
+        const limits = this.#limits(this.#keysOf(run, call.model));
+        const admitted = await this.#admit({ run, call, limits, declined }, signal);
+        if (admitted?.kind !== 'admitted') return undefined;
+        const held = this.#held({ call, lines: admitted.lines }, signal, () => undefined);
+        return { ...held, covers: () => false };
       },
       isShort() {
         const spender = latest;
@@ -145,37 +166,47 @@ export class Budgets {
   }
 
   /** Waits until there is room, and takes it. One call at a time looks for room, in the order of their arrival. */
-  async #admit(asked: Asked, signal: AbortSignal): Promise<Exhausted | { kind: 'admitted'; lines: Line[] }> {
+  async #admit(asked: Asked, signal: AbortSignal): Promise<Exhausted | Admitted> {
     for (;;) {
       signal.throwIfAborted();
       const freed = this.#freed.promise;
       const found = await this.#turns.run('room', () => this.#findRoom(asked, signal));
+      if (found === 'again') continue;
       if (found) return found;
       await until(freed, signal);
     }
   }
 
-  async #findRoom(
-    { call, limits, used }: Asked,
-    signal: AbortSignal,
-  ): Promise<Exhausted | { kind: 'admitted'; lines: Line[] } | undefined> {
+  /** Undefined: there may be room when another call ends. `again`: a person answered meanwhile. */
+  async #findRoom(asked: Asked, signal: AbortSignal): Promise<Exhausted | Admitted | 'again' | undefined> {
+    const { run, call, limits, used, declined } = asked;
+    const { answers } = this.questions;
     const lines: Line[] = [];
     for (const limit of limits) {
       // A call without a price uses no money, whatever is left of it.
       if (amountOf(call.size().most, limit, call) > 0) lines.push(await this.#read(limit));
     }
     signal.throwIfAborted();
-    const over = lines.find(({ spent, limit }) => spent >= limit);
+    if (answers !== this.questions.answers) return 'again';
+    const most = (line: Line) => amountOf(call.size().most, line, call);
+    const over = lines.find((line) =>
+      declined ? line.spent + most(line) > lastLimitOf(line, declined) : isOver(line),
+    );
     if (over) {
-      const next = used ? amountOf(used, over, call) : over.usual || amountOf(call.size().expected, over, call);
-      return { kind: 'exhausted', question: toQuestion(over, next) };
+      const question = toQuestion(over, call, used);
+      const join = (expiresAtMs: number) =>
+        answers === this.questions.answers
+          ? this.questions.join(idOf(over), { budget: question, expiresAtMs }, run)
+          : undefined;
+      return { kind: 'exhausted', question, join };
     }
     const hasRoom = lines.every((line) => {
-      const hold = this.#holds.get(idOf(line)) ?? NOTHING;
-      return hold.calls === 0 || line.spent + hold.amount + amountOf(call.size().most, line, call) <= line.limit;
+      const { amount, calls } = this.#holds.get(idOf(line)) ?? NOTHING;
+      const limit = declined ? lastLimitOf(line, declined) : line.limit;
+      return calls === 0 || line.spent + amount + most(line) <= limit;
     });
     if (!hasRoom) return undefined;
-    for (const line of lines) this.#hold(line, { amount: amountOf(call.size().most, line, call), calls: 1 });
+    for (const line of lines) this.#hold(line, { amount: most(line), calls: 1 });
     return { kind: 'admitted', lines };
   }
 
@@ -196,6 +227,7 @@ export class Budgets {
         onUsed(used);
         free();
       },
+      drop: free,
     };
   }
 
@@ -213,60 +245,23 @@ export class Budgets {
 }
 
 interface Asked {
+  run: Waiter;
   call: BudgetedCall;
   limits: LimitOnly[];
   /** By the run's previous call. */
-  used: Usage | undefined;
+  used?: Usage | undefined;
+  /** It is the last call of a run whose person declined this. */
+  declined?: BudgetQuestion;
 }
+
+interface Admitted {
+  kind: 'admitted';
+  lines: Line[];
+}
+
+const isOver = ({ spent, limit }: Line): boolean => spent >= limit;
 
 type OnUsed = (used: Usage | undefined) => void;
 
 const SCOPES: readonly BudgetScope[] = ['run', 'workstream', 'principal', 'model', 'day'];
 const NOTHING: Hold = { amount: 0, calls: 0 };
-
-const idOf = ({ of, key, day, unit }: BudgetKey & Pick<Line, 'unit'>): string => JSON.stringify([of, key, day, unit]);
-
-const amountOf = (usage: Usage, { unit }: Pick<Line, 'unit'>, { model }: BudgetedCall): number => {
-  if (unit === 'tokens') return usage.promptTokens + usage.completionTokens;
-  return model.price ? microCostOf(usage, model.price) : 0;
-};
-
-/** Whether there is room for less than two more calls like the latest one. */
-const isShort = (line: Line, { call, used }: { call: BudgetedCall; used: Usage }): boolean => {
-  const amount = amountOf(used, line, call);
-  return line.limit - line.spent - amount < 2 * amount;
-};
-
-/** Asks for a quarter of the budget, or for two more calls if that is more. */
-function toQuestion(line: Line, call: number): Exhausted['question'] {
-  const { unit, limit, spent, base } = line;
-  const step = unit === 'tokens' ? 1_000 : 10_000;
-  const more = Math.ceil((spent - limit + Math.max(base / 4, 2 * call)) / step) * step;
-  return { ...toState(line), more: fromUnits(more, unit) };
-}
-
-const toState = ({ of, key, unit, limit, spent }: Line): BudgetState => ({
-  of,
-  key,
-  unit,
-  limit: fromUnits(limit, unit),
-  spent: fromUnits(spent, unit),
-});
-
-/** Runs and workstreams have no day; what the others count begins anew with each. */
-const hasDay = (of: BudgetScope): boolean => of !== 'run' && of !== 'workstream';
-
-function toLines(budget: BudgetKey, { tokens, usd }: BudgetLimit): LimitOnly[] {
-  const lines: LimitOnly[] = [];
-  if (tokens !== undefined) lines.push({ ...budget, unit: 'tokens', limit: tokens, base: tokens });
-  if (usd !== undefined) lines.push({ ...budget, unit: 'usd', limit: toMicro(usd), base: toMicro(usd) });
-  return lines;
-}
-
-const toMicro = (usd: number): number => Math.round(usd * 1_000_000);
-const fromUnits = (amount: number, unit: Line['unit']): number => (unit === 'usd' ? amount / 1_000_000 : amount);
-
-const toLimit = (tokens: number | null, micro: number | null): BudgetLimit => ({
-  ...(tokens !== null && { tokens }),
-  ...(micro !== null && { usd: micro / 1_000_000 }),
-});

@@ -7,7 +7,11 @@ import type { Statement } from '../store/store.ts';
 type Reserved = NonNullable<Step['reserved']>;
 
 /** Stores that a model is called, in the step before the call. */
-export function reserve(run: RunRecord, { expected, model }: Reserved, nowMs: number): Statement {
+export function reserve(
+  run: Pick<RunRecord, 'runId' | 'wsId' | 'principal'>,
+  { expected, model }: Reserved,
+  nowMs: number,
+): Statement {
   const { promptTokens, completionTokens } = expected;
   return {
     sql: `INSERT OR REPLACE INTO reservations (run_id, ws_id, principal, model, day, input, output, micro_cost, unpriced)

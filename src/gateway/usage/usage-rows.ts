@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
 import type { Usage } from '../../agent/providers/model.ts';
 import { microCostOf } from '../../agent/providers/prices/cost.ts';
-import type { Spending } from '../../agent/run/recorder.ts';
+import type { Spending } from '../../agent/run/spending.ts';
 import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { UsageTable } from '../store/schema/usage-schema.ts';

@@ -3,7 +3,7 @@ import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
-import type { Spending } from '../../agent/run/recorder.ts';
+import type { Spending } from '../../agent/run/spending.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -49,7 +49,7 @@ export interface WorkstreamDeps {
   notSandboxed: string | undefined;
   live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams'>;
   always: AlwaysRules;
-  budgets: Pick<Budgets, 'forRun'>;
+  budgets: Pick<Budgets, 'forRun' | 'questions'>;
   observer: WorkstreamObserver;
   events: Pick<EventLog, 'isWatched'>;
   /**

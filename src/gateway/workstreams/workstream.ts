@@ -3,6 +3,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
 import { newProgress } from '../../agent/run/journal.ts';
+import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
@@ -29,6 +30,8 @@ export class Workstream {
   /** The runs that wait. */
   readonly queue: RunQueue;
   #live: LiveRun | undefined;
+  /** Waits for a model between runs. */
+  readonly waits = new RunWaits();
   /** Taken while no run is in memory but none may start: one is being started, or the context is being changed. */
   readonly #place = new Place();
   /** Why nothing is accepted any more. */
@@ -162,13 +165,10 @@ export class Workstream {
     if (this.queue.length >= LIMITS.queuedRunsPerWorkstream) {
       throw new GatewayError('BUSY', 'Too many messages are queued in this workstream', { retryAfterMs: 5_000 });
     }
-    const { store, clock } = this.#deps;
     const item = this.queue.add(run, { isStored: false });
-    const nowMs = clock.now();
     try {
-      await store.commit({
-        statements: [...also, insertRun(run, 'queued'), insertJournal(run, { kind: 'accepted' }, nowMs)],
-      });
+      const accepted = insertJournal(run, { kind: 'accepted' }, run.acceptedMs);
+      await this.#deps.store.commit({ statements: [...also, insertRun(run, 'queued'), accepted] });
     } catch (error) {
       this.queue.remove(item);
       throw error;
@@ -214,13 +214,14 @@ export class Workstream {
   }
 
   async #makeLive(adopted: AdoptedRun, pending?: NewCut): Promise<LiveRun> {
-    const { store, always, clock, observer, loadContext } = this.#deps;
+    const { store, always, budgets, clock, observer, loadContext } = this.#deps;
     if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps, pending?.cut);
     const live = new LiveRun(adopted, {
       data: this.data,
       messages: this.#context ?? [],
       loadContext,
       store,
+      questions: budgets.questions,
       always,
       clock,
       observer,

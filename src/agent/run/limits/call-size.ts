@@ -21,9 +21,23 @@ const IMAGE_TOKENS = 2_000;
 const MOST_OUTPUT = 128_000;
 const USUAL_OUTPUT = 500;
 
+/** The longest last answer of a run that may not spend more. */
+export const LAST_ANSWER_TOKENS = 4_000;
+
+/** The same call with a short answer. */
+export function lastCallOf({ most, expected: { promptTokens } }: CallSize): CallSize {
+  const completionTokens = Math.min(most.completionTokens, LAST_ANSWER_TOKENS);
+  const usage = { ...most, promptTokens, completionTokens };
+  return { most: usage, expected: usage };
+}
+
 /** Estimates the next call of a conversation. */
-export function sizeOf(messages: readonly Message[], { maxOutputTokens = MOST_OUTPUT }: Model): CallSize {
-  let chars = PREAMBLE_CHARS;
+export function sizeOf(
+  messages: readonly Message[],
+  { maxOutputTokens = MOST_OUTPUT }: Pick<Model, 'maxOutputTokens'>,
+  preambleChars: number = PREAMBLE_CHARS,
+): CallSize {
+  let chars = preambleChars;
   let images = 0;
   for (const message of messages) {
     chars += JSON.stringify(message).length;

@@ -11,6 +11,11 @@ export interface RunBudget {
    * Rejects with the signal's reason.
    */
   reserve(call: BudgetedCall, signal: AbortSignal): Promise<Held | Exhausted>;
+  /**
+   * The same for the last call of a run whose person declined to spend more. It may use what the question says.
+   * Undefined if that is not enough.
+   */
+  reserveLast(call: BudgetedCall, declined: BudgetQuestion, signal: AbortSignal): Promise<Held | undefined>;
   /** Whether, after the latest call, a budget has room for only one more like it. */
   isShort(): boolean;
 }
@@ -27,16 +32,35 @@ export interface Held {
   covers(used: Usage): boolean;
   /** Call it after the usage is recorded; `used` is undefined if it is unknown. */
   release(used: Usage | undefined): void;
+  /** Another call takes its place. */
+  drop(): void;
 }
 
 export interface Exhausted {
   kind: 'exhausted';
   question: BudgetQuestion;
+  /** Takes part in the question to a person. Undefined if it was answered just now: then look for room again. */
+  join(expiresAtMs: number): SharedQuestion | undefined;
+}
+
+/** A question about a budget. All runs that meet the budget share it, and one answer decides for all of them. */
+export interface SharedQuestion {
+  approvalId: string;
+  budget: BudgetQuestion;
+  expiresAtMs: number;
+  /**
+   * Records that the run waits for it. The first run stores the question, and the others wait for that. False if
+   * it could not be stored: then look for room again.
+   */
+  ask(record: (options: { isFirst: boolean }) => Promise<void>): Promise<boolean>;
 }
 
 /** For runs without budgets. */
 export const NO_BUDGET: RunBudget = {
   isLimited: () => false,
-  reserve: async () => ({ kind: 'held', covers: () => true, release: () => undefined }),
+  reserve: async () => HELD,
+  reserveLast: async () => HELD,
   isShort: () => false,
 };
+
+const HELD: Held = { kind: 'held', covers: () => true, release: () => undefined, drop: () => undefined };

@@ -34,6 +34,10 @@ const WRAP_UP: Record<RunLimit, string> = {
     'this run only repeats calls, so it ends. Your next answer is the last one, and no further calls are run. Say what is done, what is left, and what stopped you.',
 };
 
+/** What the model reads after a person declined to spend more. */
+export const DECLINED_NOTICE =
+  'The budget of this run is used up, and a person decided not to spend more. Your next answer is the last one of this run, must be short, and no further calls are run. Say what is done, what is left, and how to continue.';
+
 type Limited = Pick<RunContext, 'progress' | 'isTimeShort' | 'budget' | 'policy' | 'isWatched'>;
 
 /** Marks the result after which the model is told to finish: that of the turn's last call, once a limit is reached. */

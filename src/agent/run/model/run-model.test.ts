@@ -44,7 +44,7 @@ function setUp(
   const model = createRunModel({ models, chosen: () => undefined, progress, recorder, waits, clock, log });
   const abort = new AbortController();
   const read = async (request: Partial<ModelRequest> = {}) => {
-    const current = await model();
+    const current = await model(async () => ({}));
     let text = '';
     for await (const part of current.stream({ ...REQUEST, ...request }, abort.signal)) {
       if (part.type === 'content') text += part.text;

@@ -2,7 +2,10 @@ import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { type Model, type ModelPart, type ModelRequest, type Models, ProviderError } from '../../providers/model.ts';
 import type { Progress } from '../journal.ts';
-import type { Recorder } from '../recorder.ts';
+import type { Recorder, Step } from '../recorder.ts';
+import type { TakesOver } from '../run-context.ts';
+import type { SummaryAccount, SummaryModel } from '../window/run-window.ts';
+import { countedModel } from './counted-model.ts';
 import type { RunWaits } from './run-waits.ts';
 
 interface RunModelDeps {
@@ -16,23 +19,82 @@ interface RunModelDeps {
   log: Log;
 }
 
+/** A chain of models, the next of which answers if the one before cannot. */
+interface Chain extends Pick<RunModelDeps, 'models' | 'recorder' | 'waits' | 'clock' | 'log'> {
+  /** Whether the model understands the request. */
+  fits(next: Model, active: Model): boolean;
+  /** Its requests begin no conversation, so models of all families get the same one. */
+  isSelfContained?: true;
+  /** What it takes over, for people. */
+  work: string;
+  /** What else is recorded then. */
+  takeOver(next: Model): Promise<Step>;
+}
+
 /**
  * The model of one run. Its waits are shown to clients. If it cannot answer, the next of its `fallback` answers for the
  * rest of the run: any model at the run's first request, later only one of the same family, because others do not
  * understand the reasoning in the turn. The first request to another family rejects with `FamilyChanged`.
  */
-export function createRunModel(deps: RunModelDeps): () => Promise<Model> {
-  const { models, chosen, progress } = deps;
-  return async () => {
+export function createRunModel({
+  models,
+  chosen,
+  progress,
+  recorder,
+  waits,
+  clock,
+  log,
+}: RunModelDeps): (takesOver: TakesOver) => Promise<Model> {
+  return async (takesOver) => {
+    const chain: Chain = {
+      models,
+      recorder,
+      waits,
+      clock,
+      log,
+      fits: (next, active) => progress.turns <= 1 || next.family === active.family,
+      work: 'takes over for this run',
+      takeOver: async (next) => ({ journal: [{ kind: 'fell_back', model: next.alias }], ...(await takesOver(next)) }),
+    };
     const first = await models.resolve(chosen());
     const { fallback } = progress;
-    if (fallback === undefined) return following(first, first.fallback, deps);
+    if (fallback === undefined) return following(first, first.fallback, chain);
     const later = first.fallback.slice(first.fallback.indexOf(fallback) + 1);
-    return following(await models.resolve(fallback), later, deps);
+    return following(await models.resolve(fallback), later, chain);
   };
 }
 
-function following(first: Model, fallback: readonly string[], deps: RunModelDeps): Model {
+/** A model that writes summaries. Any other model may take over, because the request has the whole transcript. */
+export function createSummaryModel(
+  { model, fallback, account }: { model: Model; fallback: readonly string[]; account: SummaryAccount },
+  { models, recorder, waits, clock, log }: Pick<RunModelDeps, 'models' | 'recorder' | 'waits' | 'clock' | 'log'>,
+): SummaryModel {
+  let request: ModelRequest | undefined;
+  const chain: Chain = {
+    models,
+    recorder,
+    waits,
+    clock,
+    log,
+    fits: () => true,
+    isSelfContained: true,
+    work: 'writes the summary',
+    async takeOver(next) {
+      if (request) await account.begin(next, request);
+      return {};
+    },
+  };
+  const followed = following(model, fallback, chain);
+  return countedModel(followed, {
+    begin(asked, sent) {
+      request = sent;
+      return account.begin(asked, sent);
+    },
+    end: (spending) => account.end(spending),
+  });
+}
+
+function following(first: Model, fallback: readonly string[], deps: Chain): Model {
   let active = first;
   let left = fallback;
   const { waits, recorder, clock } = deps;
@@ -48,7 +110,8 @@ function following(first: Model, fallback: readonly string[], deps: RunModelDeps
     const { family } = active;
     await announce({ from: active, to: next.model, error }, deps);
     ({ model: active, left } = next);
-    if (active.family !== family) throw new FamilyChanged('another family takes over', { cause: error });
+    if (!deps.isSelfContained && active.family !== family)
+      throw new FamilyChanged('another family takes over', { cause: error });
   };
   /** Begins an answer of the first model that gives one. */
   const begin = async (request: ModelRequest, signal: AbortSignal): Promise<Begun> => {
@@ -136,27 +199,24 @@ function isWorthFallback(error: unknown): boolean {
 async function findNext(
   active: Model,
   aliases: readonly string[],
-  { models, progress, log }: RunModelDeps,
+  { models, fits, log }: Chain,
 ): Promise<Successor | undefined> {
   for (const [index, alias] of aliases.entries()) {
     const model = await models.resolve(alias).catch((err: unknown) => {
       log.warn({ err, alias }, 'a fallback model is not available');
       return undefined;
     });
-    const isFirstRequest = progress.turns <= 1;
-    if (model && (isFirstRequest || model.family === active.family)) return { model, left: aliases.slice(index + 1) };
+    if (model && fits(model, active)) return { model, left: aliases.slice(index + 1) };
   }
   return undefined;
 }
 
 /** Tells clients, and a restart, which model answers from now on. */
-function announce(
+async function announce(
   { from, to, error }: { from: Model; to: Model; error: ProviderError },
-  { recorder }: Pick<RunModelDeps, 'recorder'>,
+  { recorder, work, takeOver }: Chain,
 ): Promise<void> {
-  const message = `${from.alias} cannot answer, so ${to.alias} takes over for this run. ${error.message}`;
-  return recorder.record({
-    events: [{ type: 'info', code: 'model_fallback', level: 'warning', message }],
-    journal: [{ kind: 'fell_back', model: to.alias }],
-  });
+  const message = `${from.alias} cannot answer, so ${to.alias} ${work}. ${error.message}`;
+  const step = await takeOver(to);
+  await recorder.record({ ...step, events: [{ type: 'info', code: 'model_fallback', level: 'warning', message }] });
 }

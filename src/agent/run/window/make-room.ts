@@ -1,9 +1,12 @@
 import { findCrowded } from '../../attached-content.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../../providers/model.ts';
+import { BudgetUsedUp } from '../limits/budget-used-up.ts';
+import { sizeOf } from '../limits/call-size.ts';
+import type { TurnBudget } from '../limits/turn-budget.ts';
 import type { RunContext } from '../run-context.ts';
 import type { ModelWindow } from './model-windows.ts';
 import { type PlannedCut, planCompaction, planPrune, planUnbound, planUnseen } from './plan-cut.ts';
-import type { NumberedMessage } from './run-window.ts';
+import type { NumberedMessage, SummaryAccount } from './run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
 
 /** From this share of the window on, the context is cut. */
@@ -17,12 +20,14 @@ type Finish = Extract<ModelPart, { type: 'finish' }>;
 export interface Asking {
   model: Model;
   request: ModelRequest;
+  budget: TurnBudget;
 }
 
+type Counted = Pick<Asking, 'model' | 'request'>;
 type Run = Pick<RunContext, 'recorder' | 'window' | 'signal' | 'messages' | 'messageCount' | 'log' | 'wsId'>;
 
 /** The size of a request in tokens: as counted with the last answer, plus an estimate of everything since. */
-function countTokens(run: Run, { model, request }: Asking): number {
+function countTokens(run: Run, { model, request }: Counted): number {
   const { bytesPerToken } = run.window.windows.of(model);
   const last = run.window.lastCount();
   if (!last) return Math.ceil((bytesOfPreamble(request) + bytesOfMessages(run.messages)) / bytesPerToken);
@@ -31,7 +36,7 @@ function countTokens(run: Run, { model, request }: Asking): number {
 }
 
 /** Learns from the usage of an answer how long texts are in tokens. */
-export function noteUsage(run: Run, { model, request }: Asking, finish: Finish | undefined): void {
+export function noteUsage(run: Run, { model, request }: Counted, finish: Finish | undefined): void {
   if (!finish) return;
   const bytes = bytesOfPreamble(request) + bytesOfMessages(request.messages);
   run.window.windows.noteUsage(model, { usage: finish.usage, bytes });
@@ -41,13 +46,15 @@ export function noteUsage(run: Run, { model, request }: Asking, finish: Finish |
 export async function makeRoomEarly(run: Run, asking: Asking): Promise<boolean> {
   const { size } = run.window.windows.of(asking.model);
   if (size === 0 || countTokens(run, asking) < size * FULL) return false;
+  const account = accountOf(run, asking.budget);
+  let hasChanged = true; // outputs may have been taken out even if it fails
   try {
-    return await makeRoom(run, asking, [prune, compact]);
+    hasChanged = await cut(run, asking, { plans: [prune, compact], account });
   } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
+    if (!(error instanceof ProviderError) && !(error instanceof BudgetUsedUp)) throw error;
     run.log.warn({ err: error, wsId: run.wsId }, 'a conversation could not be summarized; it goes on as it is');
-    return true; // outputs may have been taken out
   }
+  return (await account.restore(asking.model)) || hasChanged;
 }
 
 /**
@@ -79,12 +86,23 @@ async function unbind(run: Run): Promise<boolean> {
   return planned !== undefined;
 }
 
+async function makeRoom(run: Run, asking: Asking, plans: readonly Plan[]): Promise<boolean> {
+  const account = accountOf(run, asking.budget);
+  const hasChanged = await cut(run, asking, { plans, account });
+  await account.restore(asking.model);
+  return hasChanged;
+}
+
 /** One step after the other, until the request fits well. */
-async function makeRoom(run: Run, { model, request }: Asking, plans: readonly Plan[]): Promise<boolean> {
+async function cut(
+  run: Run,
+  { model, request }: Asking,
+  { plans, account }: { plans: readonly Plan[]; account: SummaryAccount },
+): Promise<boolean> {
   let hasChanged = false;
   const window = run.window.windows.of(model);
   for (const plan of plans) {
-    const planned = await plan(await run.window.read(), { run, request, window });
+    const planned = await plan(await run.window.read(), { run, request, window, account });
     if (!planned) continue;
     await run.recorder.record(planned);
     hasChanged = true;
@@ -93,10 +111,38 @@ async function makeRoom(run: Run, { model, request }: Asking, plans: readonly Pl
   return hasChanged;
 }
 
+interface RunAccount extends SummaryAccount {
+  /** Reserves the call again for which room was made, if a summary took its place. */
+  restore(model: Model): Promise<boolean>;
+}
+
+/** Each request for a summary is reserved in place of the call for which room is made. */
+function accountOf(run: Run, budget: TurnBudget): RunAccount {
+  let isUsed = false;
+  return {
+    async begin(model, { messages, system }) {
+      isUsed = true;
+      const step = await budget.reserve({ model, size: sizeOf(messages, model, system.length), isSummary: true });
+      if (step.reserved) await run.recorder.record(step);
+    },
+    async end(summarized) {
+      await run.recorder.record({ summarized });
+      budget.release(undefined);
+    },
+    async restore(model) {
+      if (!isUsed) return false;
+      const step = await budget.reserve({ model });
+      if (step.reserved) await run.recorder.record(step);
+      return true;
+    },
+  };
+}
+
 interface Planning {
   run: Run;
   request: ModelRequest;
   window: ModelWindow;
+  account: SummaryAccount;
 }
 
 type Plan = (stored: NumberedMessage[], planning: Planning) => Promise<PlannedCut | undefined>;
@@ -109,8 +155,8 @@ const compact: Plan = async (stored, planning) => planCompaction(stored, await c
 const compactAll: Plan = async (stored, planning) =>
   planCompaction(stored, { ...(await compactingOf(planning)), all: true });
 
-const compactingOf = async ({ run, request, window }: Planning) => ({
-  summarizer: await run.window.summarizer(),
+const compactingOf = async ({ run, request, window, account }: Planning) => ({
+  summarizer: await run.window.summarizer(account),
   window,
   preambleBytes: bytesOfPreamble(request),
   signal: run.signal,

@@ -18,19 +18,19 @@ interface OpenedAnswer {
  */
 export async function openAnswer(
   run: RunContext,
-  { model, toRequest }: { model: Asking['model']; toRequest(): Promise<ModelRequest> },
+  { model, budget, toRequest }: Pick<Asking, 'model' | 'budget'> & { toRequest(): Promise<ModelRequest> },
 ): Promise<OpenedAnswer> {
   await leaveAttachments(run);
   let request = await toRequest();
-  if (await makeRoomEarly(run, { model, request })) request = await toRequest();
+  if (await makeRoomEarly(run, { model, request, budget })) request = await toRequest();
   for (let tries = 1; ; tries += 1) {
     try {
       return { request, parts: await begin(model.stream(request, run.signal)) };
     } catch (error) {
       if (error instanceof FamilyChanged) {
         request = await toRequest();
-        await makeRoomEarly(run, { model, request }); // the window of the model that takes over may be smaller
-      } else if (tries >= MOST_TRIES || !(await makeRoomAfter(error, run, { model, request }))) throw error;
+        await makeRoomEarly(run, { model, request, budget }); // the window of the model that takes over may be smaller
+      } else if (tries >= MOST_TRIES || !(await makeRoomAfter(error, run, { model, request, budget }))) throw error;
     }
     request = await toRequest();
   }

@@ -2,7 +2,6 @@ import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import { findCrowded } from '../../attached-content.ts';
 import { isAsked, type Message } from '../../message.ts';
 import { isLongOutput } from '../../shortened-output.ts';
-import type { Spending } from '../recorder.ts';
 import type { ModelWindow } from './model-windows.ts';
 import type { ContextCut, NumberedMessage, Summarizer } from './run-window.ts';
 import { type SummarySize, summarize } from './summary.ts';
@@ -11,8 +10,6 @@ import { bytesOfMessage, bytesOfMessages } from './token-count.ts';
 /** A cut, and the event that reports it. */
 export interface PlannedCut {
   cut: ContextCut;
-  /** What its summary took. */
-  summarized?: Spending;
   events: StreamEvent[];
 }
 
@@ -88,10 +85,10 @@ export async function planCompaction(
   await begun?.();
   const endsInTurn = !kept.some(isAsked);
   const wanted = { summarizer, size, focus, endsInTurn, signal };
-  const { message: summary, summarized } = await summarize(messages, wanted);
+  const summary = await summarize(messages, wanted);
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
-  return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event], summarized };
+  return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event] };
 }
 
 /** The summary of so little would hardly be shorter. */

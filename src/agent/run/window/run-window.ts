@@ -1,5 +1,6 @@
 import type { Message } from '../../message.ts';
-import type { Model } from '../../providers/model.ts';
+import type { Model, ModelRequest } from '../../providers/model.ts';
+import type { Spending } from '../spending.ts';
 import type { ModelWindows } from './model-windows.ts';
 
 /** A message that the model reads, with its number in the conversation. A summary has the number of the last one that it replaces. */
@@ -17,9 +18,20 @@ export interface ContextCount {
 
 /** Who writes summaries. */
 export interface Summarizer {
-  model: Model;
+  model: SummaryModel;
   /** Used if the first one fails. */
-  spare?: Model;
+  spare?: SummaryModel;
+}
+
+/** A model whose requests are counted. */
+export type SummaryModel = Pick<Model, 'alias' | 'stream'>;
+
+/** Counts the requests for a summary. */
+export interface SummaryAccount {
+  /** Called before each request, and again for a model that takes over. Rejects if it may not be made. */
+  begin(model: Model, request: ModelRequest): Promise<void>;
+  /** Called after each answer. */
+  end(spending: Spending): Promise<void>;
 }
 
 /** How full the context is, and what a run needs to make room in it. */
@@ -32,7 +44,7 @@ export interface RunWindow {
   /** Everything that the model reads, in its order. */
   read(): Promise<NumberedMessage[]>;
   /** The model that writes summaries; by default the one of the conversation. */
-  summarizer(): Promise<Summarizer>;
+  summarizer(account: SummaryAccount): Promise<Summarizer>;
 }
 
 /** Changes what the model reads of the messages up to `toSeq`. They stay stored, and people still see them. */

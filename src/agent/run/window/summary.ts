@@ -1,7 +1,5 @@
 import type { Message } from '../../message.ts';
-import { ProviderError, type Usage } from '../../providers/model.ts';
-import { sumUsage } from '../collect-answer.ts';
-import type { Spending } from '../recorder.ts';
+import { ProviderError } from '../../providers/model.ts';
 import { findRules, newestLines } from './quotes.ts';
 import type { Summarizer } from './run-window.ts';
 import { shorten, toTranscript } from './transcript.ts';
@@ -26,26 +24,19 @@ interface Summarizing {
   signal: AbortSignal;
 }
 
-/** `usage`: of the requests so far. */
-type Asking = Omit<Summarizing, 'summarizer'> & Summarizer & { usage: Usage };
+type Asking = Omit<Summarizing, 'summarizer'> & Summarizer;
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
-/** A message that stands in place of others, and what it took. */
-interface Summary {
-  message: UserMessage;
-  summarized: Spending;
-}
-
 /** The message has what the model wrote about the others, and what must survive word for word. */
-export async function summarize(messages: readonly Message[], wanted: Summarizing): Promise<Summary> {
+export async function summarize(messages: readonly Message[], wanted: Summarizing): Promise<UserMessage> {
   const { size } = wanted;
   const rules = findRules(messages, size.rules);
   const files = findFiles(messages);
-  const asking: Asking = { ...wanted, ...wanted.summarizer, usage: NOTHING };
+  const asking: Asking = { ...wanted, ...wanted.summarizer };
   const text = await writeSummary(messages, asking);
   const isTrusted = messages.every((message) => message.role !== 'user' || message.trusted);
-  const message: UserMessage = {
+  return {
     role: 'user',
     content: [
       '[Summary of the conversation so far. Its messages are no longer shown to you; the person still sees them.]',
@@ -58,11 +49,7 @@ export async function summarize(messages: readonly Message[], wanted: Summarizin
     ...(isTrusted && { trusted: true }),
     summary: { rules, files },
   };
-  const { provider, modelId, price } = asking.model;
-  return { message, summarized: { usage: asking.usage, model: { provider, modelId, ...(price && { price }) } } };
 }
-
-const NOTHING: Usage = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
 
 /** The last words of the person, which the agent is working on. */
 function latestWords(messages: readonly Message[], { text: bytes }: SummarySize): string[] {
@@ -105,7 +92,8 @@ async function writeSummary(messages: readonly Message[], asking: Asking): Promi
       asking.size = { ...size, part: Math.floor(size.part / 2) };
       return writeSummary(messages, asking);
     }
-    if (asking.spare) {
+    // One that took over may have been the spare one.
+    if (asking.spare && asking.spare.alias !== asking.model.alias) {
       asking.model = asking.spare;
       delete asking.spare;
       return writeSummary(messages, asking);
@@ -138,7 +126,6 @@ async function ask({ summary, part, words }: Question, asking: Asking): Promise<
   let text = '';
   for await (const piece of parts) {
     if (piece.type === 'content') text += piece.text;
-    if (piece.type === 'finish') asking.usage = sumUsage(asking.usage, piece.usage);
   }
   signal.throwIfAborted();
   if (text.trim() === '') throw new ProviderError('refused', 'The model wrote an empty summary.');

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { amountOf, askedMore, budgetOf } from '../../../../protocol/text/budget-words.ts';
+import { askedMore, explainBudget } from '../../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../../protocol/text/decision-word.ts';
 import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -52,9 +52,7 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
         </p>
       )}
       {approval.question === 'instructions' && <p class="explain">{UNTRUSTED_INSTRUCTIONS}</p>}
-      {approval.budget && (
-        <p class="explain">{`${budgetOf(approval.budget)} is used up: ${amountOf(approval.budget.spent, approval.budget)}.`}</p>
-      )}
+      {approval.budget && <p class="explain">{explainBudget(approval.budget)}</p>}
       {app.canApprove.value ? (
         <ApprovalButtons approval={approval} desk={desk} tab={tab} />
       ) : (

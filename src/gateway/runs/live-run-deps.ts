@@ -1,0 +1,35 @@
+import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { Message } from '../../agent/message.ts';
+import type { Usage } from '../../agent/providers/model.ts';
+import type { Spending } from '../../agent/run/spending.ts';
+import type { Clock } from '../../clock.ts';
+import type { Cut } from '../cuts/cut.ts';
+import type { Store } from '../store/store.ts';
+import type { BudgetQuestions } from '../usage/budget-questions.ts';
+import type { AlwaysRules } from '../workstreams/always.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import type { RunResult } from './run-record.ts';
+
+/** Receives what a run does. Called after the commit; must not throw. */
+interface RunObserver {
+  onApprovalRequested(approval: Approval): void;
+  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
+  onUsage(usage: Spending & { spent?: Usage }): void;
+  onToolStarted(tool: string): void;
+}
+
+/** What a run in memory works with. */
+export interface LiveRunDeps {
+  data: WorkstreamData;
+  /** The context for the model; everything that the run records is appended. */
+  messages: Message[];
+  loadContext(data: WorkstreamData, pending: Cut): Promise<Message[]>;
+  store: Store;
+  /** Questions that it may share with other runs. */
+  questions: Pick<BudgetQuestions, 'leave' | 'settle'>;
+  always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
+  clock: Clock;
+  observer: RunObserver;
+  /** Called after the commit of its end; must not throw. */
+  onEnded(result: RunResult): void;
+}
