@@ -129,5 +129,6 @@ async function runStep(
   const broken = witness.takeBroken();
   const cuts = (await talk.cuts()) - before;
   if (broken.length > cuts) for (const what of broken) witness.violate(`not extended: ${what}`);
+  if (cuts > 0) witness.cut(); // also for models that were not asked since
   witness.forgetScript();
 }

@@ -136,6 +136,28 @@ async function sendFailing(talk: Talk, message: string): Promise<void> {
   await talk.checkEnd();
 }
 
+const refusalWith = (message: string): Reply => ({
+  fail: { status: 400, body: { error: { message, code: 400, status: 'INVALID_ARGUMENT' }, type: 'error' } },
+});
+
+/** The server does not read one of the images. The daemon repeats the request without the new ones. */
+async function imageRefused(talk: Talk, random: Random): Promise<void> {
+  const ids = await talk.upload(random.int(1, 3), 'image');
+  talk.witness.script(refusalWith('Could not process image'));
+  scriptTurn(talk, random);
+  await talk.send(talk.nextMessage(), ids);
+  if (random.chance(0.3)) await talk.machine.crashAnew();
+  await sendScripted(talk, random);
+}
+
+/** The server no longer accepts earlier reasoning. */
+async function reasoningRefused(talk: Talk, random: Random): Promise<void> {
+  await sendScripted(talk, random);
+  talk.witness.script(refusalWith('messages.1.content.0: The block is bound to a different conversation'));
+  scriptTurn(talk, random);
+  await talk.send(talk.nextMessage());
+}
+
 async function sendFiles(talk: Talk, random: Random): Promise<void> {
   const isImage = random.chance(0.8);
   const ids = await talk.upload(isImage ? random.int(1, 8) : 1, isImage ? 'image' : 'text');
@@ -205,6 +227,8 @@ const STEPS: Step[] = [
   },
   { name: 'cut short', weight: 2, run: cutShort },
   { name: 'failing', weight: 2, run: failing },
+  { name: 'image refused', weight: 1, run: imageRefused },
+  { name: 'reasoning refused', weight: 1, run: reasoningRefused },
   {
     name: 'fallback',
     weight: 2,

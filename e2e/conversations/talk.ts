@@ -15,7 +15,7 @@ interface TalkOptions {
 }
 
 /** Of real time. */
-const MOST_MS = 10_000;
+const MOST_MS = 60_000;
 
 /** A conversation as its person has it. */
 export class Talk {
