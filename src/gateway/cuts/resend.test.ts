@@ -132,3 +132,14 @@ test('a caller without the approve scope gains no rights by sending a message of
   await gateway.isIdle(wsId);
   assert.equal(await trusted(), false, 'and an approver does not make foreign text trusted');
 });
+
+test('an edit during a retry is refused as busy, although the retry has taken its message back', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, 'a');
+  gateway.puppet.turn(never());
+  await gateway.call('workstream.retry', { wsId });
+  assert.deepEqual(await gateway.refusal('workstream.edit', { wsId, seq: 1, message: 'x' }), BUSY);
+  await gateway.call('workstream.cancel', { wsId });
+  await gateway.isIdle(wsId);
+});

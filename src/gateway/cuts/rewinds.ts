@@ -87,7 +87,9 @@ export class Rewinds {
 
   /** Sends the last message of the person again, in place of itself and everything after it. */
   async retry(workstream: Workstream, by: Resender): Promise<RunHandle> {
-    const asked = getLastAsked(await this.#read(workstream.data));
+    const messages = await this.#read(workstream.data);
+    if (workstream.busy) throw busy();
+    const asked = getLastAsked(messages);
     return this.#resend(workstream, { asked, message: asked.message.content, reason: 'retry' }, by);
   }
 
@@ -98,6 +100,7 @@ export class Rewinds {
     by: Resender,
   ): Promise<RunHandle> {
     const messages = await this.#read(workstream.data);
+    if (workstream.busy) throw busy(); // its run may have taken the message back
     const asked = seq === undefined ? getLastAsked(messages) : getAsked(messages, seq);
     const text = message.trim();
     if (text === '' && !asked.message.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');

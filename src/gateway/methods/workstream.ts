@@ -11,6 +11,7 @@ import { toHistory } from '../history/history.ts';
 import { isCutShort } from '../history/is-cut-short.ts';
 import type { Messages } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
+import { shownPage } from '../history/shown-page.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { type PortableDeps, portableMethods } from '../portable/portable-methods.ts';
 import type { Approvals } from '../runs/approvals.ts';
@@ -169,7 +170,7 @@ async function page(
 ) {
   const upTo = before === undefined ? data.messageCount : before - 1;
   const { wsId, contextAfterSeq: after } = data;
-  const stored = await messages.page(wsId, { after, upTo, limit });
+  const stored = await shownPage(messages, wsId, { after, upTo, limit });
   const first = stored[0]?.seq ?? after;
   const truncated = await isCutShort(stored[0]?.seq, { wsId, messages, range: { after, upTo } });
   const told = await notes.page(wsId, { from: truncated ? first : after, upTo });

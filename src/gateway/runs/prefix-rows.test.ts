@@ -154,3 +154,22 @@ test('after /compact, requests have another beginning, also after a crash', asyn
   assert.notEqual(next?.beginning, first?.beginning);
   assert.equal(last?.beginning, next?.beginning);
 });
+
+test('a page of the history is not empty while older messages exist, even where only the model was told something', async () => {
+  const sight: Sight = { date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [] } };
+  const surroundings = { look: async () => structuredClone(sight), git: async () => undefined };
+  await using gateway = await wholeGateway({ surroundings });
+  const wsId = await gateway.main();
+  await send(gateway, 'a');
+  sight.date = '2026-11-24';
+  await send(gateway, 'b');
+  const seqs: number[] = [];
+  for (let before: number | undefined; ; ) {
+    const page = await gateway.call('workstream.history', { wsId, limit: 1, ...(before !== undefined && { before }) });
+    const [first] = page.messages;
+    seqs.unshift(...page.messages.map(({ seq }) => seq));
+    if (!page.truncated) break;
+    before = first?.seq ?? assert.fail('an empty page');
+  }
+  assert.deepEqual(seqs, [1, 2, 3, 5]);
+});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { randomIds } from '../../ids.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { calling, never } from '../testing/puppet-model.ts';
@@ -179,17 +180,18 @@ test('a workstream created with a model uses it; an unknown model creates nothin
 });
 
 test('a closed workstream is reopened by alias, id, generated name or unique prefix, and keeps its messages', async () => {
-  await using gateway = await wholeGateway();
+  let n = 0; // random ids may begin alike
+  await using gateway = await wholeGateway({ ids: { ...randomIds, wsId: () => `${++n}`.repeat(32) } });
   const { workstreams } = gateway.parts;
   const a = await make(gateway, 'a');
-  const { wsId } = a.data;
+  const { wsId: id } = a.data;
   await (await gateway.accept('x', { to: a }))?.ended;
-  for (const name of ['a', wsId, `ws-${wsId.slice(0, 4)}`, wsId.slice(0, 8)]) {
-    await workstreams.close(wsId);
+  for (const name of ['a', id, `ws-${id.slice(0, 4)}`, id.slice(0, 8)]) {
+    await workstreams.close(id);
     const reopened = await workstreams.reopen(name);
     assert.deepEqual(
       [reopened?.workstream.data.wsId, reopened?.wasOpen, reopened?.workstream.data.messageCount],
-      [wsId, false, 2],
+      [id, false, 2],
       name,
     );
   }
