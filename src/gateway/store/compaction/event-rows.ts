@@ -51,8 +51,11 @@ export function createEventRows(connection: Connection): EventRows {
 }
 
 /** SQLite keeps up to a quarter of a page of a row in the tree; of longer ones, it moves the rest to other pages. */
-const charsThatFit = (connection: Connection): number => Math.floor(pageBytesOf(connection) / 4) - OTHER_BYTES;
+const charsThatFit = (connection: Connection): number =>
+  Math.min(MAX_CHARS, Math.floor(pageBytesOf(connection) / 4) - OTHER_BYTES);
 
+/** Growing further would write more, because SQLite moves rows between pages when it removes a long one. */
+const MAX_CHARS = 256;
 /** The other columns of a row, and what SQLite adds. */
 const OTHER_BYTES = 100;
 const INSERT = 'insert into events (ws_id, "offset", body_json, created_ms, checksum) values (?, ?, ?, ?, ?)';
