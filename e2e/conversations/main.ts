@@ -23,6 +23,8 @@ const { values } = parseArgs({
   },
 });
 
+const TOLD_EVERY = 500;
+
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 if (values.help) process.stdout.write(HELP);
@@ -31,8 +33,10 @@ else await runAll(toWholeNumber('--seed', values.seed), toWholeNumber('--count',
 async function runAll(first: number, count: number): Promise<void> {
   const begunMs = performance.now();
   const wires: Record<string, number> = {};
-  let [requests, steps, bad] = [0, 0, 0];
+  let [played, requests, steps, bad] = [0, 0, 0, 0];
   await simulateAll({ seed: first, count }, (outcome) => {
+    played += 1;
+    if (played % TOLD_EVERY === 0) say(`  ${played} played, ${requests} requests, ${bad} with violations`);
     requests += outcome.requests;
     steps += outcome.steps.length;
     for (const [wire, asked] of Object.entries(outcome.wires)) wires[wire] = (wires[wire] ?? 0) + asked;

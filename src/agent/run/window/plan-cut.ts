@@ -129,18 +129,27 @@ function sizesBeside(keptBytes: number, { free, text, rules, part }: Sizes): Sum
   return { text: Math.min(text, Math.floor(room * 0.5)), rules: Math.min(rules, Math.floor(room * 0.4)), part };
 }
 
+/** The index of the latest message of the person if nothing was answered to it yet: what is attached to it was never seen. */
+function firstUnanswered(stored: readonly NumberedMessage[]): number {
+  const asked = stored.findLastIndex(({ message }) => isAsked(message));
+  return stored.slice(asked + 1).some(({ message }) => message.role === 'assistant') || asked < 0
+    ? stored.length
+    : asked;
+}
+
 /**
  * The index of the first message that stays: as many as fit into `bytes`, at least the newest message with everything
  * that belongs to it. Results of calls never stay without their calls.
  */
 function firstKept(stored: readonly NumberedMessage[], bytes: number): number {
+  const unanswered = firstUnanswered(stored);
   let first = stored.length;
   let left = bytes;
   for (let index = stored.length - 1; index >= 0; index -= 1) {
     const message = stored[index]?.message;
     if (!message) continue;
     left -= bytesOfMessage(message);
-    if (left < 0 && first < stored.length) break;
+    if (left < 0 && first < stored.length && first <= unanswered) break;
     if (message.role !== 'tool') first = index;
   }
   return first;
