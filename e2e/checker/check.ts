@@ -1,6 +1,7 @@
 import type { Evidence, Rule, Violation } from './evidence.ts';
 import { acknowledged, cancelled, decisionsKept, oneAnswerPerKey } from './rules/answers.ts';
 import { decidedBySomebody, oneDecision } from './rules/approvals.ts';
+import { answerFollowed, budgetKept, oneLastAnswer, oneQuestion } from './rules/budgets.ts';
 import { cutsInPlace, cutsTold, resendsKept, sentAgain, takenBackOnce } from './rules/cuts.ts';
 import { effectsOfStarts, nothingOutlives } from './rules/effects.ts';
 import { denseLog, denseMessages, nothingForgotten, silentBetweenRuns } from './rules/log.ts';
@@ -27,6 +28,10 @@ const DISK_RULES = {
   'cuts are numbered and in place': cutsInPlace,
   'the log agrees with the cuts': cutsTold,
   'a message sent again follows its rewind': sentAgain,
+  'a budget asks one question': oneQuestion,
+  'the answer about a budget is followed': answerFollowed,
+  'a budget is exceeded by one call at most': budgetKept,
+  'a declined budget leaves one last answer': oneLastAnswer,
 } as const satisfies Record<string, Rule>;
 
 /** Every rule, by the sentence it checks. The rules of schedules are in cron-drill and cron-simulation. */

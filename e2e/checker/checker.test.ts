@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, RULES } from './check.ts';
+import { BUDGET_DEFECTS } from './defects/budgets.ts';
 import { CUT_DEFECTS } from './defects/cuts.ts';
 import { DEED_DEFECTS } from './defects/deeds.ts';
 import { PACKED_DEFECTS } from './defects/packed.ts';
@@ -17,6 +18,7 @@ const DEFECTS = [
   ...PACKED_DEFECTS,
   ...DEED_DEFECTS,
   ...CUT_DEFECTS,
+  ...BUDGET_DEFECTS,
 ];
 const SEEDS = [1, 2, 3, 4, 5];
 

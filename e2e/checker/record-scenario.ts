@@ -8,7 +8,7 @@ import { type Arrivals, createArrivals } from '../support/clients/arrivals.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { isForSummary } from '../support/model/bounded-answers.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
-import { callTools, type ScriptedCall, say, stall, think } from '../support/model/scripted-steps.ts';
+import { callTools, type ScriptedCall, say, stall, think, useTokens } from '../support/model/scripted-steps.ts';
 import type { CallHistory, CallParams, Evidence, StreamFrame } from './evidence.ts';
 import { readDisk } from './read-disk.ts';
 import { effectCommand } from './recording/effects-file.ts';
@@ -45,6 +45,7 @@ export async function recordScenario(): Promise<Evidence> {
   await decide(first, model);
   await takeBack(first, model);
   await stop(second, model);
+  await spend(second, model);
   const earlier = readDisk(daemon.home);
   await die({ first, second }, { model, recorder });
   await recorder.sampleMemory();
@@ -200,6 +201,35 @@ async function stop(talk: Talk, model: ScriptedModel): Promise<void> {
   await until(talk, 'tool_output_chunk', () => true);
   await recorder.call({ method: 'workstream.cancel', params: { wsId, force: true } }).answered;
   await ended(talk, sleepy);
+}
+
+/** A budget is used up twice: a person first allows more, then declines. */
+async function spend(talk: Talk, model: ScriptedModel): Promise<void> {
+  const { wsId, daemon } = talk;
+  const client = await daemon.client();
+  const spent = (await client.call('usage.get', { by: 'workstream', wsId })).rows.reduce(
+    (total, { inputTokens, outputTokens }) => total + inputTokens + outputTokens,
+    0,
+  );
+  await client.call('budget.set', { wsId, tokens: spent + 500 });
+  const costs = (tokens: number) => useTokens({ prompt: tokens - 100, completion: 100 });
+  const isBudget = ({ kind, approval_id: id }: StreamEventOf<'approve_request'>) =>
+    kind === 'budget' && !decidedIn(talk, id);
+  model.when('costly', [costs(1_000), say('That was dear.')]);
+  await ended(talk, await send(talk, 'costly'));
+  const again = await send(talk, 'costly again');
+  await resolve(talk, (await until(talk, 'approve_request', isBudget)).approval_id, { approved: true });
+  await ended(talk, again);
+  const listing = callTools({ id: 'call-list', name: 'list_directory', arguments: { path: '.' } });
+  model.when('dearest', [costs(50_000), listing]);
+  model.when('The budget of this run is used up', [costs(1_000), say('I stop here.')]);
+  const dearest = await send(talk, 'dearest');
+  const question = await until(talk, 'approve_request', isBudget);
+  await resolve(talk, question.approval_id, { approved: false, feedback: 'too dear' });
+  // The stream has the end of a failed run without an id.
+  const isEnd = ({ data }: StreamFrame) => data.type === 'ws_state' && data.run?.run_id === dearest.runId;
+  await talk.seen.until(isEnd, 'the end of a run without more');
+  await client.call('budget.set', { wsId });
 }
 
 async function die(

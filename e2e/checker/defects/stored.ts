@@ -1,4 +1,6 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { isAsked } from '../../../src/agent/message.ts';
+import type { JournalEntry } from '../../../src/agent/run/journal.ts';
 import { type Defect, isEnded, pickEvent, pickIn, pickRun, renumber } from './defect.ts';
 
 const ONE_END = 'a run has one terminal record';
@@ -7,6 +9,15 @@ const TRANSCRIPT = 'the log agrees with the stored messages';
 const STAYS = 'stored data stays';
 
 const isEnd = (event: StreamEvent): boolean => event.type === 'ws_state' && event.run !== undefined;
+
+/** A part of an answer that was not voided by the kill. */
+const isKept = (event: StreamEvent): boolean => event.type === 'content' && !event.text.startsWith('Half an');
+
+/** The question about calls; others have rules of their own. */
+const isAboutTools = (entry: JournalEntry): boolean => entry.kind === 'approval_asked' && entry.question === 'tools';
+
+const isDenial = (event: StreamEvent): boolean =>
+  event.type === 'approval_resolved' && !event.approved && event.call_ids.length > 0;
 
 /** Defects in the stored data. */
 export const STORED_DEFECTS: Defect[] = [
@@ -22,7 +33,7 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'a delta is written twice',
     rule: TRANSCRIPT,
     apply(evidence, random) {
-      const { workstream, part } = pickEvent(evidence, random, ({ type }) => type === 'content');
+      const { workstream, part } = pickEvent(evidence, random, isKept);
       workstream.events.splice(part[0], 0, structuredClone(part[1]));
       renumber(workstream.events);
     },
@@ -31,7 +42,7 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'a delta is stored and shown with a different text',
     rule: TRANSCRIPT,
     apply(evidence, random) {
-      const { part } = pickEvent(evidence, random, ({ type }) => type === 'content');
+      const { part } = pickEvent(evidence, random, isKept);
       const { event } = part[1];
       if (event.type === 'content') event.text = event.text.toUpperCase();
     },
@@ -41,7 +52,7 @@ export const STORED_DEFECTS: Defect[] = [
     rule: TRANSCRIPT,
     apply(evidence, random) {
       const { workstream, part } = pickIn(evidence, random, ({ messages }) =>
-        messages.filter(({ message }) => message.role === 'user'),
+        messages.filter(({ message }) => isAsked(message)),
       );
       workstream.messages.splice(workstream.messages.indexOf(part), 1);
       for (const [index, message] of workstream.messages.entries()) message.seq = index + 1;
@@ -136,9 +147,7 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'an approval is decided twice',
     rule: ONE_DECISION,
     apply(evidence, random) {
-      const { part } = pickRun(evidence, random, ({ journal }) =>
-        journal.some(({ kind }) => kind === 'approval_decided'),
-      );
+      const { part } = pickRun(evidence, random, ({ journal }) => journal.some(isAboutTools));
       const decision = part.journal.find(({ kind }) => kind === 'approval_decided');
       if (decision) part.journal.splice(part.journal.indexOf(decision), 0, structuredClone(decision));
     },
@@ -147,7 +156,7 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'a denial is reported as an approval',
     rule: ONE_DECISION,
     apply(evidence, random) {
-      const { part } = pickEvent(evidence, random, (event) => event.type === 'approval_resolved' && !event.approved);
+      const { part } = pickEvent(evidence, random, isDenial);
       Object.assign(part[1].event, { approved: true });
     },
   },
@@ -156,7 +165,7 @@ export const STORED_DEFECTS: Defect[] = [
     rule: 'a tool starts once per permission',
     apply(evidence, random) {
       const isStart = ({ kind }: { kind: string }) => kind === 'tool_started';
-      const { part } = pickRun(evidence, random, ({ journal }) => journal.some(isStart));
+      const { part } = pickRun(evidence, random, ({ journal }) => journal.some(isStart) && journal.some(isAboutTools));
       part.journal.push(...part.journal.filter(isStart).slice(0, 1));
     },
   },

@@ -3,11 +3,10 @@ import type { Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
 
 /** Each approval is requested once and decided at most once, in the row, the journal and the log (I5). */
 export function* oneDecision({ disk }: Evidence): Generator<Finding> {
-  const budgets = disk.workstreams.flatMap(({ approvals }) => approvals.filter(isShared));
   for (const workstream of disk.workstreams) {
-    const known = new Set([...workstream.approvals, ...budgets].map(({ approval_id }) => approval_id));
+    const known = new Set(workstream.approvals.map(({ approval_id }) => approval_id));
     for (const { offset, event } of workstream.events) {
-      if (event.type !== 'approve_request' || known.has(event.approval_id)) continue;
+      if (event.type !== 'approve_request' || isShared(event) || known.has(event.approval_id)) continue;
       yield { what: `${event.approval_id} was requested, but is not stored`, where: `${workstream.wsId}:${offset}` };
     }
     for (const approval of workstream.approvals) if (!isShared(approval)) yield* settledOnce(approval, workstream);
@@ -15,7 +14,7 @@ export function* oneDecision({ disk }: Evidence): Generator<Finding> {
 }
 
 /** Several workstreams may ask it; rules about budgets check them. */
-const isShared = ({ kind }: ApprovalTable): boolean => kind === 'budget';
+const isShared = ({ kind }: Pick<ApprovalTable, 'kind'>): boolean => kind === 'budget';
 
 function* settledOnce(approval: ApprovalTable, { wsId, events, runs }: WorkstreamOnDisk): Generator<Finding> {
   const { approval_id: id, status } = approval;

@@ -1,0 +1,111 @@
+import type { StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { ApprovalTable } from '../../../src/gateway/store/schema/schema.ts';
+import type { Disk, Evidence, Finding, Logged, WorkstreamOnDisk } from '../evidence.ts';
+
+type Asked = StreamEventOf<'approve_request'> & { budget: NonNullable<StreamEventOf<'approve_request'>['budget']> };
+
+const isAsked = ({ event }: Logged): boolean => event.type === 'approve_request' && event.budget !== undefined;
+
+/** The questions about budgets in a log, with their places. */
+const questionsIn = ({ events }: WorkstreamOnDisk): { at: number; asked: Asked }[] =>
+  events.flatMap((logged, at) => (isAsked(logged) ? [{ at, asked: logged.event as Asked }] : [])); // as just checked
+
+const rowsOf = ({ workstreams }: Disk): Map<string, ApprovalTable> =>
+  new Map(workstreams.flatMap(({ approvals }) => approvals.map((row) => [row.approval_id, row] as const)));
+
+/** However many runs meet a budget, one question about it is open at a time. */
+export function* oneQuestion({ disk }: Evidence): Generator<Finding> {
+  const rows = rowsOf(disk);
+  const asked = disk.workstreams.flatMap(questionsIn).map(({ asked: { approval_id: id, budget } }) => {
+    const { of, key, unit } = budget;
+    return { row: rows.get(id), where: JSON.stringify([of, key, unit]) };
+  });
+  for (const [where, questions] of Map.groupBy(asked, (question) => question.where)) {
+    const distinct = [...new Set(questions.flatMap(({ row }) => row ?? []))].sort((a, b) => a.asked_ms - b.asked_ms);
+    for (const [index, row] of distinct.entries()) {
+      const before = distinct[index - 1];
+      const isOpen = before && (before.decided_ms ?? Number.POSITIVE_INFINITY) > row.asked_ms;
+      if (isOpen) yield { what: `${row.approval_id} was asked while ${before.approval_id} was open`, where };
+    }
+  }
+}
+
+/** Every run that waits for a question follows its one answer. */
+export function* answerFollowed({ disk, settled }: Evidence): Generator<Finding> {
+  const rows = rowsOf(disk);
+  for (const workstream of disk.workstreams) {
+    for (const { at, asked } of questionsIn(workstream)) {
+      const row = rows.get(asked.approval_id);
+      if (row) yield* followed(row, { workstream, at, settled });
+    }
+  }
+}
+
+function* followed(
+  { approval_id: id, status }: ApprovalTable,
+  { workstream, at, settled }: { workstream: WorkstreamOnDisk; at: number; settled: boolean },
+): Generator<Finding> {
+  const { wsId: where, events, runs } = workstream;
+  const told = events
+    .slice(at)
+    .flatMap(({ event }) => (event.type === 'approval_resolved' && event.approval_id === id ? [event] : []));
+  const read = runs
+    .flatMap(({ journal }) => journal)
+    .flatMap((entry) => (entry.kind === 'approval_decided' && entry.approvalId === id ? [entry.decision] : []));
+  const answers = [...told.filter(({ by }) => by.kind !== 'cancel'), ...read];
+  if (status === 'pending' && answers.length > 0) yield { what: `${id} is followed, but open`, where };
+  if (answers.some(({ approved }) => approved !== (status === 'approved'))) {
+    yield { what: `${id} was followed otherwise`, where };
+  }
+  // The end of an abandoned run does not report it.
+  const isUntold = told.length === 0 && status !== 'cancelled';
+  if (settled && (told.length > 1 || isUntold)) yield { what: `${id} was told ${told.length} decisions`, where };
+}
+
+/** The tokens of the answers in a log, each counted at its end. */
+const answersIn = (events: readonly Logged[]): number[] =>
+  events.flatMap(({ event }, index) =>
+    event.type === 'status' && events[index - 1]?.event.type === 'stream_end' ? [event.total_tokens] : [],
+  );
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
+
+/** A workstream goes over its budget by one call at most, and a question counts all that was used. */
+export function* budgetKept({ disk }: Evidence): Generator<Finding> {
+  for (const workstream of disk.workstreams) {
+    for (const { at, asked } of questionsIn(workstream)) {
+      const { of, unit } = asked.budget;
+      if (of === 'workstream' && unit === 'tokens') yield* counted(workstream, { at, asked });
+    }
+  }
+}
+
+function* counted({ wsId, events }: WorkstreamOnDisk, { at, asked }: { at: number; asked: Asked }): Generator<Finding> {
+  const { limit, spent } = asked.budget;
+  const answers = answersIn(events.slice(0, at));
+  const used = sum(answers);
+  const where = `${wsId}:${events[at]?.offset}`;
+  if (used - limit > Math.max(0, ...answers)) yield { what: `${used} tokens of a limit of ${limit}`, where };
+  if (spent < used) yield { what: `${spent} tokens were counted, but ${used} used`, where };
+}
+
+/** A run whose person declined to spend more gives one more answer at most. */
+export function* oneLastAnswer({ disk }: Evidence): Generator<Finding> {
+  for (const workstream of disk.workstreams) {
+    for (const { asked } of questionsIn(workstream)) {
+      const answers = answersIn(afterDecline(workstream, asked.approval_id));
+      if (answers.length > 1)
+        yield { what: `${answers.length} answers after ${asked.approval_id}`, where: workstream.wsId };
+    }
+  }
+}
+
+/** The rest of the run whose question was declined. */
+function afterDecline({ events }: WorkstreamOnDisk, id: string): Logged[] {
+  const isDecline = ({ event }: Logged) =>
+    event.type === 'approval_resolved' && event.approval_id === id && !event.approved;
+  const at = events.findIndex(isDecline);
+  const rest = at < 0 ? [] : events.slice(at);
+  const end = rest.findIndex(({ event }) => event.type === 'ws_state' && event.run !== undefined);
+  return end < 0 ? rest : rest.slice(0, end);
+}
