@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Sight, Surroundings } from '../../agent/prefix/surroundings.ts';
 import { ProviderError } from '../../agent/providers/model.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { callerOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
@@ -56,6 +57,22 @@ test('/compact replaces all but the newest messages for the model, and people st
   assert.match(summary, /^\[Summary of the conversation so far[\s\S]*\n\nS\n\n[\s\S]*- Never use tabs\./);
   assert.deepEqual([note?.kind === 'compacted' && note.summary === summary, rest.at(-1)], [true, 'd']);
   assert.ok(rest.length < 5);
+});
+
+test('the system prompt counts in the status after /compact, also after a restart', async () => {
+  const tokensWith = async (text: string) => {
+    const files = [{ path: '/shop/AGENTS.md', text, digest: '1' }];
+    const sight: Sight = { date: '2026-11-23', zone: 'UTC', instructions: { files, untrusted: [] } };
+    const surroundings: Surroundings = { look: async () => sight, git: async () => undefined };
+    await using gateway = await wholeGateway({ surroundings });
+    await say(gateway, `a${LONG}`, `b${LONG}`, 'c');
+    await gateway.restart();
+    await compact(gateway);
+    const { snapshot } = await gateway.call('workstream.get', { wsId: await gateway.main() });
+    return snapshot.status?.prompt_tokens ?? 0;
+  };
+  const more = (await tokensWith('x'.repeat(30_000))) - (await tokensWith(''));
+  assert.ok(more > 5_000, `${more} tokens more`);
 });
 
 test('a summary is the same after a restart, and a rewind to before it brings the originals back', async () => {

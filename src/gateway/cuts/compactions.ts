@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { budgetOf } from '../../../protocol/text/budget-words.ts';
 import type { Message } from '../../agent/message.ts';
+import type { Prefix } from '../../agent/prefix/prefix.ts';
 import { type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import { sizeOf } from '../../agent/run/limits/call-size.ts';
@@ -17,6 +18,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Messages } from '../history/messages.ts';
+import { readPrefix } from '../runs/prefix-rows.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { Store } from '../store/store.ts';
@@ -83,7 +85,7 @@ export class Compactions {
   }
 
   async #compact(workstream: Workstream, { focus, principal, signal }: Wish): Promise<boolean> {
-    const { store, messages, models, windows, toolbox, clock, ids, log } = this.#deps;
+    const { store, messages, models, windows, clock, ids, log } = this.#deps;
     const { data } = workstream;
     const recorder = this.#recorderOf(workstream);
     const account = this.#accountOf({ runId: ids.id('compact'), wsId: data.wsId, principal }, signal);
@@ -96,7 +98,7 @@ export class Compactions {
       log,
     });
     const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
-    const preambleBytes = bytesOfPreamble({ system: '', tools: toolbox.definitions() });
+    const preambleBytes = bytesOfPreamble(await this.#preambleOf(data));
     const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
     const wish = { ...(focus !== '' && { focus }), begun, signal };
     const space = { summarizer, window, preambleBytes };
@@ -116,6 +118,13 @@ export class Compactions {
     data.usage = usage;
     workstream.forgetContext();
     return true;
+  }
+
+  /** What stands before the messages. It is read from the store, because a workstream has it in memory only after a run. */
+  async #preambleOf({ wsId, contextAfterSeq }: WorkstreamData): Promise<Pick<Prefix, 'system' | 'tools'>> {
+    const stored = await readPrefix(this.#deps.store, wsId);
+    if (stored?.afterSeq === contextAfterSeq) return stored.prefix;
+    return { system: '', tools: this.#deps.toolbox.definitions() };
   }
 
   /** Shows waits, and models that take over. */
