@@ -139,7 +139,9 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'an approval is forgotten',
     rule: ONE_DECISION,
     apply(evidence, random) {
-      const { workstream, part } = pickIn(evidence, random, ({ approvals }) => approvals);
+      const { workstream, part } = pickIn(evidence, random, ({ approvals }) =>
+        approvals.filter(({ kind }) => kind !== 'budget'),
+      );
       workstream.approvals.splice(workstream.approvals.indexOf(part), 1);
     },
   },
