@@ -102,6 +102,25 @@ test('a failing command that is always allowed runs twice, not fifty times', asy
   assert.equal(outcomesOf(talk).filter((outcome) => outcome === 'failed').length, 2);
 });
 
+test('commands that alternate are stopped, too', async () => {
+  await using talk = await openConversation(daemon);
+  answers.set('to and fro', (turn) => (turn < 60 ? bash(`echo ${turn % 2}`) : say('It works.')));
+  const runId = await ask(talk, 'to and fro');
+  const { approval_id: first } = await talk.until('approve_request');
+  await talk.decide(first, { approved: true, always: true });
+  const repeated = await talk.until('approve_request', ({ approval_id }) => approval_id !== first);
+  assert.deepEqual(
+    repeated.items.map((item) => item.repeated),
+    [2],
+  );
+  await talk.decide(repeated.approval_id, { approved: false });
+  const last = await talk.until('approve_request', (event) => ![first, repeated.approval_id].includes(event.approval_id));
+  await talk.decide(last.approval_id, { approved: false });
+  assert.deepEqual(await endOf(talk, runId), { state: 'error', status: 'error', limit: 'repeats' });
+  await talk.agree();
+  assert.equal(outcomesOf(talk).filter((outcome) => outcome === 'done').length, 5);
+});
+
 test('polling goes on as long as the results differ', async () => {
   await using talk = await openConversation(daemon);
   const read = callTools({ name: 'read_file', arguments: { path: 'progress.txt' } });

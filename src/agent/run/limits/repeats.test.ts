@@ -41,6 +41,30 @@ test('a call that may have changed something allows the others again, unless it 
   assert.deepEqual(verdictsAfter(result('a', 'x'), result('a', 'x'), result('read', 'new')), ['run', 'stop', 'stop']);
 });
 
+for (const count of [2, 3]) {
+  test(`a cycle of ${count} calls that change something is stopped, one after the other`, () => {
+    const calls = Array.from({ length: count }, (_, index) => ({ call: `c${index}`, digest: `d${index}` }));
+    const repeats = newRepeats();
+    let ran = 0;
+    for (let turn = 1; turn <= 60; turn += 1) {
+      const keys = calls[turn % count];
+      if (!keys || verdictOf(repeats, keys, turn) !== 'run') continue;
+      addTrace(repeats, result(keys.call, 'same', { changes: true }), turn);
+      ran += 1;
+    }
+    assert.equal(ran, 3 * count - 1); // the first ones were new, which allowed the earlier ones again
+  });
+}
+
+test('a test runs again after each new edit, but not after one that was made before', () => {
+  const fails = result('a', 'failed', { changes: true });
+  const edit = (name: string) => result(name, 'done', { changes: true });
+  const edits = Array.from({ length: 20 }, (_, index) => [edit(`edit ${index}`), fails]).flat();
+  assert.deepEqual(new Set(verdictsAfter(...edits)), new Set(['run']));
+  const backAndForth = [edit('there'), fails, edit('back'), fails, edit('there'), fails];
+  assert.equal(verdictsAfter(...backAndForth).at(-1), 'stop');
+});
+
 test('in the turn in which a call was stopped first, further ones are stopped without a question', () => {
   const repeats = newRepeats();
   for (const trace of [result('a', 'x'), result('a', 'x'), stopped]) addTrace(repeats, trace, 3);

@@ -21,6 +21,8 @@ interface Repeated {
 /** The calls of a run that may repeat: a fold of its traces. */
 export interface Repeats {
   calls: Map<string, Repeated>;
+  /** The calls that changed something, each with its result. */
+  changes: Set<string>;
   /** The digests of denied calls. */
   denied: Set<string>;
   /** How many calls of the current turn were stopped. */
@@ -29,7 +31,13 @@ export interface Repeats {
   stuckTurns: number;
 }
 
-export const newRepeats = (): Repeats => ({ calls: new Map(), denied: new Set(), stopped: 0, stuckTurns: 0 });
+export const newRepeats = (): Repeats => ({
+  calls: new Map(),
+  changes: new Set(),
+  denied: new Set(),
+  stopped: 0,
+  stuckTurns: 0,
+});
 
 /** Identical calls may have the same result this many times. */
 export const SAME_RESULTS = 2;
@@ -43,8 +51,7 @@ export function addTrace(repeats: Repeats, trace: CallTrace, turn: number): void
         known.times += 1;
         return;
       }
-      // Earlier calls may have other results now, such as a test after an edit.
-      if (trace.changes) repeats.calls.clear();
+      if (trace.changes) noteChange(repeats, `${trace.call} ${trace.result}`);
       repeats.calls.set(trace.call, { result: trace.result, times: 1, stoppedIn: undefined });
       return;
     case 'stopped':
@@ -55,6 +62,16 @@ export function addTrace(repeats: Repeats, trace: CallTrace, turn: number): void
       repeats.denied.add(trace.digest);
       return;
   }
+}
+
+/**
+ * After a change, earlier calls may have other results, such as a test after an edit. One that happened before in this
+ * run does not count: otherwise two calls that alternate would allow each other for ever.
+ */
+function noteChange({ calls, changes }: Repeats, change: string): void {
+  if (changes.has(change)) return;
+  changes.add(change);
+  calls.clear();
 }
 
 /** Closes the turn that had this many calls. */
