@@ -114,7 +114,10 @@ test('commands that alternate are stopped, too', async () => {
     [2],
   );
   await talk.decide(repeated.approval_id, { approved: false });
-  const last = await talk.until('approve_request', (event) => ![first, repeated.approval_id].includes(event.approval_id));
+  const last = await talk.until(
+    'approve_request',
+    (event) => ![first, repeated.approval_id].includes(event.approval_id),
+  );
   await talk.decide(last.approval_id, { approved: false });
   assert.deepEqual(await endOf(talk, runId), { state: 'error', status: 'error', limit: 'repeats' });
   await talk.agree();

@@ -143,6 +143,14 @@ export class ProviderError extends Error {
     this.refusal = options.refusal;
     this.detail = options.detail;
   }
+
+  /** The same error, which also says what a person can do. */
+  adding(remedy: string): ProviderError {
+    const { retryable, retryAfterMs, refusal, detail } = this;
+    const later = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const said = /[.!?…]$/.test(this.message) ? this.message : `${this.message}.`;
+    return new ProviderError(this.kind, `${said} ${remedy}`, { retryable, ...later, refusal, detail, cause: this });
+  }
 }
 
 export interface BackendHealth {

@@ -84,8 +84,22 @@ test('the wait that the server requests is respected, up to the limit', async ()
 
 test('a server that requests a longer wait than the limit is not retried', async () => {
   const { read, slept } = setUp();
-  const error = down(60_001);
-  assert.deepEqual([await read([[error], ['never']]), slept], [{ parts: [], tried: 1, error }, []]);
+  const { error, ...rest } = await read([[down(60_001)], ['never']]);
+  assert.deepEqual([rest, slept], [{ parts: [], tried: 1 }, []]);
+  assert.ok(error instanceof ProviderError);
+  assert.deepEqual([error.kind, error.retryable, error.retryAfterMs], ['unreachable', true, 60_001]);
+});
+
+test('the error says which wait the server requests, and which is allowed', async () => {
+  for (const [ms, words] of [
+    [60_001, '61 s'],
+    [4_000_000, '67 min'],
+    [86_400_000, '24 h'],
+  ] as const) {
+    const { error } = await setUp().read([[down(ms)]]);
+    const allowed = 'which is longer than answers.retrySecs (60 s) allows.';
+    assert.equal(error?.toString(), `ProviderError: down. The server asks to wait ${words}, ${allowed}`);
+  }
 });
 
 test('aborting ends the waiting with the reason', async () => {

@@ -22,11 +22,26 @@ export async function withRetries<T>(attempt: () => Promise<T>, deps: Retrying):
       return await attempt();
     } catch (error) {
       const next = nextAttempt(error, tried, deps);
-      if (!next) throw error;
+      if (!next) throw isTooLate(error, deps) ? error.adding(tooLate(error.retryAfterMs, deps)) : error;
       deps.onRetry?.(next.error);
       await rest(next, deps);
     }
   }
+}
+
+type Late = ProviderError & { retryAfterMs: number };
+
+/** The upstream asks for a longer wait than the configuration allows. */
+const isTooLate = (error: unknown, { maxWaitMs }: Retrying): error is Late =>
+  error instanceof ProviderError && error.retryable && (error.retryAfterMs ?? 0) > maxWaitMs;
+
+const tooLate = (askedMs: number, { maxWaitMs }: Retrying): string =>
+  `The server asks to wait ${inWords(askedMs)}, which is longer than answers.retrySecs (${maxWaitMs / 1000} s) allows.`;
+
+function inWords(ms: number): string {
+  const secs = Math.ceil(ms / 1000);
+  if (secs < 120) return `${secs} s`;
+  return secs < 7_200 ? `${Math.ceil(secs / 60)} min` : `${Math.ceil(secs / 3_600)} h`;
 }
 
 function rest({ waitMs, ...pause }: Next, { clock, signal, patience }: Retrying): Promise<void> {
