@@ -70,5 +70,4 @@ const surroundingsOf = (about: SimSurroundings, now: () => number): Surroundings
       instructions: { files, untrusted: [] },
     };
   },
-  git: async () => undefined,
 });

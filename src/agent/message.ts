@@ -91,6 +91,8 @@ export interface Told {
   /** The local date, YYYY-MM-DD. */
   date: string;
   zone: string;
+  /** The repository in words; null: there was none; absent: not stored by earlier versions. */
+  git?: string | null | undefined;
   /** Empty: unknown. */
   model: string;
   /** Why commands run without a sandbox; null: they run in one. */

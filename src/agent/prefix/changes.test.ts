@@ -32,6 +32,28 @@ test('nothing is said while nothing has changed, nor when a tool is only describ
   );
 });
 
+test('a branch that was switched outside is told, unless an earlier version did not store what was told', () => {
+  const sight = { ...NOW.sight, git: 'branch next, repository /shop' };
+  const onMain = toldBy({ ...NOW, sight: { ...sight, git: 'branch main, repository /shop' } });
+  const noteAfter = (told: typeof TOLD, git: string | undefined) =>
+    findChanges('v', told, { ...NOW, sight: { ...sight, git } })?.note;
+  const { git: _unknown, ...earlier } = onMain;
+  assert.deepEqual(
+    [
+      noteAfter(onMain, sight.git),
+      noteAfter(onMain, undefined),
+      noteAfter(TOLD, sight.git),
+      noteAfter(earlier, sight.git),
+    ],
+    [
+      'The model was told: Git is now at branch next, repository /shop.',
+      'The model was told: the working directory is no longer in a Git repository.',
+      'The model was told: Git is now at branch next, repository /shop.',
+      undefined,
+    ],
+  );
+});
+
 test('the model and people are told each change once', () => {
   const later: Now = {
     ...NOW,

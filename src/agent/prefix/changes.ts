@@ -20,6 +20,7 @@ export function findChanges(version: string, told: Told, now: Now): Changes | un
   const next: Told = current.model === '' ? { ...current, model: told.model } : current;
   const changes = [
     ...dateChange(told, next),
+    ...gitChange(told, next),
     ...modelChange(told, next),
     ...sandboxChange(told, next),
     ...toolChanges(told, { current: next.tools, definitions: now.tools }),
@@ -38,6 +39,11 @@ const both = (text: string): Change => ({ model: `${text}.`, people: text });
 
 const dateChange = (told: Told, next: Told): Change[] =>
   told.date === next.date && told.zone === next.zone ? [] : [both(`the date is now ${dateWords(next)}`)];
+
+const gitChange = (told: Told, { git = null }: Told): Change[] =>
+  told.git === undefined || told.git === git
+    ? []
+    : [both(git === null ? 'the working directory is no longer in a Git repository' : `Git is now at ${git}`)];
 
 const modelChange = (told: Told, next: Told): Change[] =>
   told.model === '' || told.model === next.model ? [] : [both(`the model is now ${next.model}`)];

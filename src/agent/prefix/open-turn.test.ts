@@ -12,7 +12,7 @@ const ANSWERED: Message = { role: 'assistant', content: 'hi', toolCalls: [] };
 /** Surroundings that a test changes. */
 function changing() {
   const sight: Sight = { date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [] } };
-  const surroundings: Surroundings = { look: async () => structuredClone(sight), git: async () => undefined };
+  const surroundings: Surroundings = { look: async () => structuredClone(sight) };
   return { sight, surroundings };
 }
 

@@ -29,7 +29,7 @@ export async function openTurn(
   const now: Now = { sight, workdir, model, tools: toolbox.definitions(), notSandboxed };
   const isAnswered = run.messages.some(({ role }) => role === 'assistant');
   if (!prefix || prefix.family !== model.family || !isAnswered) {
-    const newPrefix = createPrefix(now, { version: run.ids.secret(8), git: await run.surroundings.git(workdir) });
+    const newPrefix = createPrefix(now, { version: run.ids.secret(8) });
     const isFirst = !prefix && !isAnswered;
     return { newPrefix, notes: isFirst && undecided.length > 0 ? [notUsed(undecided)] : [] };
   }

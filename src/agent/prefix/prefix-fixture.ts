@@ -6,7 +6,6 @@ import type { Surroundings } from './surroundings.ts';
 /** A machine on which nothing ever changes. */
 const SURROUNDINGS: Surroundings = {
   look: async () => ({ date: '2026-11-23', zone: 'Europe/Berlin', instructions: { files: [], untrusted: [] } }),
-  git: async () => undefined,
 };
 
 /** The fields of a run about the beginning of its requests, as its steps have left them. */

@@ -31,10 +31,18 @@ export interface Now {
 }
 
 /** Makes the prefix for a conversation that begins now. */
-export function createPrefix(now: Now, { version, git }: { version: string; git: string | undefined }): Prefix {
+export function createPrefix(now: Now, { version }: { version: string }): Prefix {
   const told = toldBy(now);
   const { date, zone, model, notSandboxed } = told;
-  const facts = { workdir: now.workdir, git, date, zone, model, notSandboxed, platform: `${platform()} ${arch()}` };
+  const facts = {
+    workdir: now.workdir,
+    git: now.sight.git,
+    date,
+    zone,
+    model,
+    notSandboxed,
+    platform: `${platform()} ${arch()}`,
+  };
   return {
     version,
     family: now.model.family,
@@ -48,6 +56,7 @@ export function createPrefix(now: Now, { version, git }: { version: string; git:
 export const toldBy = ({ sight, model, tools, notSandboxed }: Now): Told => ({
   date: sight.date,
   zone: sight.zone,
+  git: sight.git ?? null,
   model: model.modelId,
   notSandboxed: notSandboxed ?? null,
   instructions: Object.fromEntries(sight.instructions.files.map(({ path, digest }) => [path, digest])),

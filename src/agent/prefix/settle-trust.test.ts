@@ -16,7 +16,6 @@ function machine() {
       const instructions = isTrusted ? { files: [file], untrusted: [] } : { files: [], untrusted: [file] };
       return { date: '2026-11-23', zone: 'UTC', instructions };
     },
-    git: async () => undefined,
   };
   return { file, surroundings };
 }

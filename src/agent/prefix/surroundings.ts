@@ -7,6 +7,8 @@ export interface Sight {
   /** The local date, YYYY-MM-DD. */
   date: string;
   zone: string;
+  /** The branch and state of the repository, in words for the model; undefined outside of one. */
+  git?: string | undefined;
   instructions: FoundInstructions;
 }
 
@@ -20,8 +22,6 @@ export interface InstructionTrust {
 export interface Surroundings {
   /** `agreed`: folders whose instructions people trust in this conversation. */
   look(workdir: string, agreed: readonly string[]): Promise<Sight>;
-  /** The branch and commit of a repository, in words for the model; undefined outside of one. */
-  git(workdir: string): Promise<string | undefined>;
 }
 
 interface SurroundingsDeps {
@@ -36,9 +36,9 @@ export function createSurroundings({ folders, hostTimeZone, clock }: Surrounding
   const days = new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
   return {
     async look(workdir, agreed) {
-      const instructions = await findInstructions(workdir, folders, agreed);
-      return { date: days.format(clock.now()), zone: hostTimeZone, instructions };
+      const found = [findInstructions(workdir, folders, agreed), findGitState(workdir)] as const;
+      const [instructions, git] = await Promise.all(found);
+      return { date: days.format(clock.now()), zone: hostTimeZone, git, instructions };
     },
-    git: findGitState,
   };
 }

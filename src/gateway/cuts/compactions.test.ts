@@ -63,7 +63,7 @@ test('the system prompt counts in the status after /compact, also after a restar
   const tokensWith = async (text: string) => {
     const files = [{ path: '/shop/AGENTS.md', text, digest: '1' }];
     const sight: Sight = { date: '2026-11-23', zone: 'UTC', instructions: { files, untrusted: [] } };
-    const surroundings: Surroundings = { look: async () => sight, git: async () => undefined };
+    const surroundings: Surroundings = { look: async () => sight };
     await using gateway = await wholeGateway({ surroundings });
     await say(gateway, `a${LONG}`, `b${LONG}`, 'c');
     await gateway.restart();

@@ -37,7 +37,7 @@ const requestsOf = ({ puppet }: WholeGateway) =>
 test('requests extend each other over days, restarts, crashes, an update and new instructions', async () => {
   const { toolbox, reword } = changingToolbox();
   const sight: Sight = { date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [] } };
-  const surroundings = { look: async () => structuredClone(sight), git: async () => undefined };
+  const surroundings = { look: async () => structuredClone(sight) };
   await using gateway = await wholeGateway({ toolbox, surroundings });
   const before: Record<number, () => unknown> = {
     2: () => Object.assign(sight, { date: '2026-11-24' }),
@@ -157,7 +157,7 @@ test('after /compact, requests have another beginning, also after a crash', asyn
 
 test('a page of the history is not empty while older messages exist, even where only the model was told something', async () => {
   const sight: Sight = { date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [] } };
-  const surroundings = { look: async () => structuredClone(sight), git: async () => undefined };
+  const surroundings = { look: async () => structuredClone(sight) };
   await using gateway = await wholeGateway({ surroundings });
   const wsId = await gateway.main();
   await send(gateway, 'a');

@@ -21,6 +21,7 @@ const Digests = z.record(z.string(), z.string());
 const Told = z.object({
   date: z.string(),
   zone: z.string(),
+  git: z.string().nullable().optional(),
   model: z.string(),
   notSandboxed: z.string().nullable(),
   instructions: Digests,

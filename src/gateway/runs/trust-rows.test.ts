@@ -15,7 +15,6 @@ function project() {
       const instructions = isTrusted(agreed) ? { files: [file], untrusted: [] } : { files: [], untrusted: [file] };
       return { ...day, zone: 'UTC', instructions };
     },
-    git: async () => undefined,
   };
   const command = { name: 'review', summary: 'Review', text: 'Review it.' };
   const list = async (_workdir: string, agreed: readonly string[]) => (isTrusted(agreed) ? [command] : []);

@@ -170,7 +170,7 @@ test('with snapshot=1 an ended run is replayed as it was, with its questions as 
 test('with snapshot=1 a decided question about instructions is not replayed, because no call follows it', async () => {
   const file = { path: '/shop/AGENTS.md', text: 'Be brief.', digest: '1' };
   const look = async () => ({ date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [file] } });
-  await using stream = await setUp({ surroundings: { look, git: async () => undefined } });
+  await using stream = await setUp({ surroundings: { look } });
   const { gateway, wsId } = stream;
   await stream.send();
   await gateway.reaches(wsId, 'approve_request');

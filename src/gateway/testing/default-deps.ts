@@ -93,7 +93,6 @@ const plainSurroundings = (clock: Pick<Machine['clock'], 'now'>): Surroundings =
     const date = new Date(clock.now()).toISOString().slice(0, 10);
     return { date, zone: 'Europe/Berlin', instructions: { files: [], untrusted: [] } };
   },
-  git: async () => undefined,
 });
 
 /** Only the gateway's own page may open sockets. */
