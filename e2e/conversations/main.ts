@@ -4,12 +4,12 @@ import { toWholeNumber } from '../support/whole-number.ts';
 import type { Outcome } from './simulate.ts';
 import { simulateAll } from './simulate-all.ts';
 
-const HELP = `npm run conversations -- [--count 1000] [--seed 1]
+const HELP = `npm run conversations -- [--count 10000] [--seed 1]
 
 Random conversations over all wires, with servers that validate every request as their makers do. Every request must be
 accepted, and must extend the last one byte for byte, except after a declared cut.
 
-  --count N      how many (1000)
+  --count N      how many (10000)
   --seed N       the first seed (1); one that fails fails again
 
 Ends with 1 when something is wrong.
@@ -17,7 +17,7 @@ Ends with 1 when something is wrong.
 
 const { values } = parseArgs({
   options: {
-    count: { type: 'string', default: '1000' },
+    count: { type: 'string', default: '10000' },
     seed: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
