@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import { FileNote } from '../../../protocol/methods/conversation/conversation-file.ts';
+import type { FileNote } from '../../../protocol/methods/conversation/conversation-file.ts';
 import type { Attachment, HistoryNote } from '../../../protocol/stream-events.ts';
 import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Attachments } from '../attachments/attachments.ts';
@@ -159,7 +159,7 @@ function headOf(data: WorkstreamData): object {
 
 /**
  * A note of the file; none for a damaged one. Summaries stay behind, because the file has the original messages, and
- * decisions about instruction files, because they are about this machine.
+ * decisions about instruction files and budgets, because they are about this machine.
  */
 function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
   const at = { createdMs: note.created_ms, after: countUpTo(seqs, note.after_seq) };
@@ -170,9 +170,9 @@ function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
   }
   if (note.kind === 'error') return note.damaged ? [] : [{ ...at, kind: note.kind, message: note.message }];
   const { kind, question, calls, approved, always, feedback, by } = note;
-  if (question === 'instructions') return [];
+  if (question === 'instructions' || question === 'budget') return [];
   const named = calls.map(({ call_id: callId, name }) => ({ callId, name }));
-  return [FileNote.parse({ ...at, kind, question, calls: named, approved, always, feedback, by: by.kind })];
+  return [{ ...at, kind, question, calls: named, approved, always, feedback, by: by.kind }];
 }
 
 /** How many of the ascending numbers are at most `seq`. */

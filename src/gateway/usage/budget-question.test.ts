@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exported } from '../portable/portable-fixture.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
@@ -65,6 +66,9 @@ test('a person who declines ends the run with the reason, and the message can be
   await gateway.call('workstream.retry', { wsId });
   await gateway.isIdle(wsId);
   assert.equal(gateway.puppet.requests.length, 2);
+  const file = await exported(gateway, wsId);
+  const decisions = file.notes.filter(({ kind }) => kind === 'decision');
+  assert.deepEqual(decisions, [], 'a file says nothing about the budgets of this machine');
 });
 
 test('a question about a budget expires like others', async () => {
