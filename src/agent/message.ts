@@ -61,7 +61,7 @@ export type Message =
       /** For later edits: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */
-      kept?: KeptOutput;
+      kept?: KeptOutput | LostOutput;
       /** What the daemon tells the model after the output. */
       notice?: string;
     };
@@ -106,6 +106,12 @@ export interface Told {
 /** A long output stored for people: its file name and size. */
 export interface KeptOutput {
   name: string;
+  bytes: number;
+}
+
+/** A long output of an imported conversation. It stayed on the other machine. */
+export interface LostOutput {
+  name?: undefined;
   bytes: number;
 }
 

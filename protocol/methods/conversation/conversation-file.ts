@@ -37,6 +37,8 @@ const Tool = z.strictObject({
   durationMs: z.number().min(0).optional(),
   notSandboxed: z.string().optional(),
   notice: z.string().optional(),
+  /** The size of the whole output, when `output` has only its two ends. */
+  wholeBytes: Count.optional(),
 });
 
 /** A message of an exported conversation. */

@@ -1,5 +1,5 @@
 import type { CallOutcome, HistoryMessage } from '../../../protocol/stream-events.ts';
-import type { KeptOutput, ToolMessage } from '../../agent/message.ts';
+import type { ToolMessage } from '../../agent/message.ts';
 import { DENIED_BY_USER } from '../../agent/run/result-texts.ts';
 import type { StoredMessage } from './messages.ts';
 
@@ -82,7 +82,7 @@ const NOT_ALLOWED: readonly CallOutcome[] = ['denied', 'expired', 'blocked'];
  */
 const PREFIXES = [DENIED_BY_USER, 'Blocked'];
 
-function wholeBytes(output: string, kept: KeptOutput | undefined): { whole_bytes?: number } {
+function wholeBytes(output: string, kept: ToolMessage['kept']): { whole_bytes?: number } {
   if (kept) return { whole_bytes: kept.bytes };
   return output.length > SHOWN_CHARS ? { whole_bytes: Buffer.byteLength(output) } : {};
 }

@@ -19,7 +19,8 @@ export function createOutputSource({ store, folder }: { store: Store; folder: st
       const result = place && (await findResult(place, callId, messages));
       if (!result) return { kind: 'unknown' };
       if (!result.kept) return { kind: 'found', pieces: [Buffer.from(result.output)] };
-      const file = await openOutput(folder, result.kept.name);
+      const { name } = result.kept;
+      const file = name === undefined ? undefined : await openOutput(folder, name);
       return file ? { kind: 'found', pieces: file.createReadStream() } : { kind: 'expired' };
     },
   };

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { outputContracts } from '../../../protocol/methods/output.ts';
+import type { ToolMessage } from '../../agent/message.ts';
 import { type OutputPart, type OutputRange, takeRange } from '../../agent/process/output-files.ts';
 import type { Handlers } from '../call.ts';
 import type { Messages } from '../history/messages.ts';
@@ -15,16 +16,26 @@ export interface OutputMethodDeps {
 
 const STANDARD_BYTES = 65_536;
 
-export const outputMethods = (deps: OutputMethodDeps): Handlers<keyof typeof outputContracts> => ({
+export const outputMethods = ({
+  workstreams,
+  messages,
+  readOutput,
+}: OutputMethodDeps): Handlers<keyof typeof outputContracts> => ({
   'output.read': async ({ wsId, callId, offset = 0, limit = STANDARD_BYTES }) => {
-    const { data } = await deps.workstreams.get(wsId);
-    const result = await findResult(data, callId, deps.messages);
+    const { data } = await workstreams.get(wsId);
+    const result = await findResult(data, callId, messages);
     if (!result) throw new GatewayError('NOT_FOUND', 'No finished call has this id');
     const range = { offset, limit };
-    const part = result.kept
-      ? await deps.readOutput(result.kept.name, range)
-      : takeRange(Buffer.from(result.output), range);
+    const part = await partOf(result, { range, readOutput });
     if (!part) throw new GatewayError('NOT_FOUND', 'This output has expired');
     return { ...part, offset };
   },
 });
+
+async function partOf(
+  { output, kept }: ToolMessage,
+  { range, readOutput }: Pick<OutputMethodDeps, 'readOutput'> & { range: OutputRange },
+): Promise<OutputPart | undefined> {
+  if (!kept) return takeRange(Buffer.from(output), range);
+  return kept.name === undefined ? undefined : readOutput(kept.name, range);
+}

@@ -21,8 +21,8 @@ export function toFileMessage(
     case 'assistant':
       return { createdMs, ...toFileAnswer(message) };
     case 'tool': {
-      const { files: _files, kept: _kept, ...rest } = message;
-      return { createdMs, ...rest };
+      const { files: _files, kept, ...rest } = message;
+      return { createdMs, ...rest, ...(kept && { wholeBytes: kept.bytes }) };
     }
   }
 }
@@ -59,7 +59,7 @@ export function toMessage(message: FileMessage, attachments: readonly Attachment
 }
 
 function toToolMessage(message: Extract<FileMessage, { role: 'tool' }>): ToolMessage {
-  const { role, callId, name, output, outcome, exitCode, durationMs, notSandboxed, notice } = message;
+  const { role, callId, name, output, outcome, exitCode, durationMs, notSandboxed, notice, wholeBytes } = message;
   return {
     role,
     callId,
@@ -70,5 +70,6 @@ function toToolMessage(message: Extract<FileMessage, { role: 'tool' }>): ToolMes
     ...(durationMs !== undefined && { durationMs }),
     ...(notSandboxed !== undefined && { notSandboxed }),
     ...(notice !== undefined && { notice }),
+    ...(wholeBytes !== undefined && { kept: { bytes: wholeBytes } }),
   };
 }

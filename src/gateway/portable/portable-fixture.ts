@@ -77,6 +77,7 @@ const call = fc.record({
       durationMs: optional(fc.nat()),
       notSandboxed: optional(text),
       notice: optional(text),
+      wholeBytes: optional(fc.nat()),
     })
     .map(without),
 });

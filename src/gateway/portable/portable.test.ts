@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { ConversationFile, FileMessage } from '../../../protocol/methods/conversation/conversation-file.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import { hasCode } from '../../home/private-file.ts';
+import { createOutputSource } from '../history/output-source.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { exported, imageOf, textOf } from './portable-fixture.ts';
@@ -45,6 +46,25 @@ async function sendImage(gateway: WholeGateway, wsId: string): Promise<Attachmen
   await gateway.isIdle(wsId);
   return image;
 }
+
+test('the rest of a long output stays behind, and whoever reads it learns that', async () => {
+  await using gateway = await wholeGateway({
+    execute: async () => ({ output: 'a [...] z', outcome: 'done', kept: { name: 'out_1.log', bytes: 60_000 } }),
+  });
+  gateway.puppet.turn(calling('look', {}, 'call_1'));
+  await (await gateway.accept('look'))?.ended;
+  const file = await exported(gateway, await gateway.main());
+  assert.equal(JSON.stringify(file).includes('out_1.log'), false);
+  const { wsId } = await gateway.call('workstream.import', { conversation: file });
+  const { messages } = await gateway.call('workstream.history', { wsId });
+  assert.equal(messages.find(({ role }) => role === 'tool')?.whole_bytes, 60_000);
+  const source = createOutputSource({ store: gateway.store, folder: gateway.dir });
+  assert.deepEqual(await source.open(wsId, 'call_1'), { kind: 'expired' });
+  assert.deepEqual(await gateway.refusal('output.read', { wsId, callId: 'call_1' }), {
+    code: 'NOT_FOUND',
+    message: 'This output has expired',
+  });
+});
 
 test('Exporting an imported conversation must give the same file', async () => {
   await using gateway = await wholeGateway();
