@@ -6,6 +6,7 @@ import type { TurnBudget } from '../limits/turn-budget.ts';
 import type { RunContext } from '../run-context.ts';
 import type { ModelWindow } from './model-windows.ts';
 import { type PlannedCut, planCompaction, planPrune, planUnbound, planUnseen } from './plan-cut.ts';
+import { findRefusedTurn, isUnexplained } from './remedies.ts';
 import type { NumberedMessage, SummaryAccount } from './run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
 
@@ -24,7 +25,10 @@ export interface Asking {
 }
 
 type Counted = Pick<Asking, 'model' | 'request'>;
-type Run = Pick<RunContext, 'recorder' | 'window' | 'signal' | 'messages' | 'messageCount' | 'log' | 'wsId'>;
+type Run = Pick<
+  RunContext,
+  'recorder' | 'window' | 'signal' | 'messages' | 'messageCount' | 'progress' | 'log' | 'wsId'
+>;
 
 /** The size of a request in tokens: as counted with the last answer, plus an estimate of everything since. */
 function countTokens(run: Run, { model, request }: Counted): number {
@@ -58,12 +62,13 @@ export async function makeRoomEarly(run: Run, asking: Asking): Promise<boolean> 
 }
 
 /**
- * Makes room after the upstream refused a request as too long, or because of reasoning in it. False if nothing is left to
- * cut, or for other errors.
+ * Makes room after the upstream refused a request as too long, or because of reasoning in it or of what the turn before
+ * this one left. False if nothing is left to cut, or for other errors.
  */
 export async function makeRoomAfter(error: unknown, run: Run, asking: Asking): Promise<boolean> {
   const refusal = error instanceof ProviderError ? error.refusal : undefined;
   if (refusal?.about === 'binding') return (await unbind(run)) || makeRoom(run, asking, [compactAll]);
+  if (isUnexplained(error)) return leaveRefusedTurn(run, asking);
   if (refusal?.about !== 'window') return false;
   const bytes = bytesOfPreamble(asking.request) + bytesOfMessages(run.messages);
   const tokens = countTokens(run, asking);
@@ -84,6 +89,21 @@ async function unbind(run: Run): Promise<boolean> {
   const planned = planUnbound(await run.window.read());
   if (planned) await run.recorder.record(planned);
   return planned !== undefined;
+}
+
+/**
+ * A turn that the upstream refused in its middle would be refused with every further message. False if this is another
+ * case, or if the model summarizes nothing either: then the conversation is not the reason.
+ */
+async function leaveRefusedTurn(run: Run, asking: Asking): Promise<boolean> {
+  if (run.progress.turns > 1 || !findRefusedTurn(run.messages)) return false;
+  try {
+    return await makeRoom(run, asking, [compactRefused]);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    run.log.warn({ err: error, wsId: run.wsId }, 'a turn that was refused could not be summarized');
+    return false;
+  }
 }
 
 async function makeRoom(run: Run, asking: Asking, plans: readonly Plan[]): Promise<boolean> {
@@ -154,6 +174,20 @@ const compact: Plan = async (stored, planning) => planCompaction(stored, await c
 /** Answers whose reasoning is refused must not be sent again, nor the results of their calls. */
 const compactAll: Plan = async (stored, planning) =>
   planCompaction(stored, { ...(await compactingOf(planning)), all: true });
+
+/** Without the outputs of the turn that was refused. */
+const compactRefused: Plan = async (stored, planning) =>
+  planCompaction(withoutRefused(stored), { ...(await compactingOf(planning)), isRefused: true });
+
+function withoutRefused(stored: readonly NumberedMessage[]): NumberedMessage[] {
+  const refused = findRefusedTurn(stored.map(({ message }) => message));
+  return stored.map(({ seq, message }, index) => {
+    const isIn = refused && index >= refused.from && index <= refused.to;
+    return { seq, message: isIn && message.role === 'tool' ? { ...message, output: REFUSED_OUTPUT } : message };
+  });
+}
+
+const REFUSED_OUTPUT = '[left out, because the model’s server refused this turn]';
 
 const compactingOf = async ({ run, request, window, account }: Planning) => ({
   summarizer: await run.window.summarizer(account),

@@ -2,6 +2,7 @@ import type { ModelPart, ModelRequest } from '../../providers/model.ts';
 import { FamilyChanged } from '../model/run-model.ts';
 import type { RunContext } from '../run-context.ts';
 import { type Asking, leaveAttachments, makeRoomAfter, makeRoomEarly } from './make-room.ts';
+import { withRemedy } from './remedies.ts';
 
 /** A model that keeps refusing cannot be helped. */
 const MOST_TRIES = 4;
@@ -30,7 +31,9 @@ export async function openAnswer(
       if (error instanceof FamilyChanged) {
         request = await toRequest();
         await makeRoomEarly(run, { model, request, budget }); // the window of the model that takes over may be smaller
-      } else if (tries >= MOST_TRIES || !(await makeRoomAfter(error, run, { model, request, budget }))) throw error;
+      } else if (tries >= MOST_TRIES || !(await makeRoomAfter(error, run, { model, request, budget }))) {
+        throw withRemedy(error, run, { model, request });
+      }
     }
     request = await toRequest();
   }

@@ -58,6 +58,8 @@ interface Compacting {
   focus?: string;
   /** Keeps no message at all: the model goes on from the summary. */
   all?: true;
+  /** The upstream refuses what is stored: keeps only what was not answered yet, and rejects if no model summarizes the rest. */
+  isRefused?: true;
   /** Called before the model is asked, which takes a while. */
   begun?(): Promise<void>;
   signal: AbortSignal;
@@ -69,10 +71,10 @@ interface Compacting {
  */
 export async function planCompaction(
   stored: readonly NumberedMessage[],
-  { summarizer, focus, all, begun, signal, ...space }: Compacting,
+  { summarizer, focus, all, isRefused, begun, signal, ...space }: Compacting,
 ): Promise<PlannedCut | undefined> {
   const sizes = sizesIn(space);
-  const tail = Math.min(sizes.tail, bytesOfMessages(stored.map(({ message }) => message)) * TAIL);
+  const tail = isRefused ? 0 : Math.min(sizes.tail, bytesOfMessages(stored.map(({ message }) => message)) * TAIL);
   const first = all ? stored.length : firstKept(stored, tail);
   const old = stored.slice(0, first);
   const last = old.at(-1);
@@ -80,11 +82,12 @@ export async function planCompaction(
   const kept = stored.slice(first).map(({ message }) => message);
   const size = sizesBeside(bytesOfMessages(kept), sizes);
   const isSummarized = old.every(isSummary);
-  const least = isSummarized ? size.text + size.rules + LEAST_BYTES : LEAST_BYTES;
+  const usual = isSummarized ? size.text + size.rules + LEAST_BYTES : LEAST_BYTES;
+  const least = isRefused ? 0 : usual;
   if (!last || (all ? isSummarized : bytesOfMessages(messages) < least)) return undefined;
   await begun?.();
   const endsInTurn = !kept.some(isAsked);
-  const wanted = { summarizer, size, focus, endsInTurn, signal };
+  const wanted = { summarizer, size, focus, endsInTurn, isStrict: isRefused, signal };
   const summary = await summarize(messages, wanted);
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };

@@ -21,6 +21,8 @@ interface Summarizing {
   focus?: string | undefined;
   /** No message of the person follows, so the latest one must survive word for word. */
   endsInTurn: boolean;
+  /** Rejects if no model writes it, instead of taking the beginnings of the messages. */
+  isStrict?: true | undefined;
   signal: AbortSignal;
 }
 
@@ -87,8 +89,7 @@ async function writeSummary(messages: readonly Message[], asking: Asking): Promi
     return summary;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    const isTooLong = error.refusal?.about === 'window' && size.part > LEAST_PART;
-    if (isTooLong) {
+    if (isTooLong(error, size)) {
       asking.size = { ...size, part: Math.floor(size.part / 2) };
       return writeSummary(messages, asking);
     }
@@ -98,10 +99,13 @@ async function writeSummary(messages: readonly Message[], asking: Asking): Promi
       delete asking.spare;
       return writeSummary(messages, asking);
     }
-    if (error.kind !== 'refused') throw error;
+    if (error.kind !== 'refused' || asking.isStrict) throw error;
     return beginningsOf(messages, size.text);
   }
 }
+
+const isTooLong = ({ refusal }: ProviderError, { part }: SummarySize): boolean =>
+  refusal?.about === 'window' && part > LEAST_PART;
 
 const BYTES_PER_WORD = 8;
 
