@@ -1,5 +1,5 @@
 import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { DecidedBy, QuestionKind } from '../../../protocol/stream-events.ts';
+import type { DecidedBy, Effort, QuestionKind } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
@@ -14,7 +14,7 @@ export interface Decision {
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */
 export type JournalEntry =
   | { kind: 'accepted' }
-  | { kind: 'started'; model?: string | null } // the alias of the workstream's model; null: the default one
+  | { kind: 'started'; model?: string | null; effort?: Effort } // the alias of the workstream's model; null: the default one
   | { kind: 'model_called'; afterSeq: number }
   | { kind: 'fell_back'; model: string } // this model answers for the rest of the run
   | { kind: 'model_answered'; calls: ToolCall[]; cut?: Cut }
@@ -80,6 +80,8 @@ export interface Progress {
   wrapUp: WrapUp | undefined;
   /** The alias of the workstream's model when the run began; null: the default one. Undefined for earlier versions. */
   model: string | null | undefined;
+  /** How much the model reasoned when the run began. Undefined for earlier versions. */
+  effort: Effort | undefined;
   /** The alias of the model that answers instead of the workstream's. */
   fallback: string | undefined;
 }
@@ -107,6 +109,7 @@ export const newProgress = (): Progress => ({
   repeats: newRepeats(),
   wrapUp: undefined,
   model: undefined,
+  effort: undefined,
   fallback: undefined,
 });
 
@@ -120,6 +123,7 @@ export function advance(progress: Progress, entry: JournalEntry): void {
     case 'started':
       progress.phase = 'started';
       progress.model = entry.model;
+      progress.effort = entry.effort;
       return;
     case 'model_called':
       modelCalled(progress, entry.afterSeq);

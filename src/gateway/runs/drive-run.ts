@@ -84,7 +84,7 @@ function policyOf({ run, messages }: LiveRun): UnattendedPolicy | undefined {
 const prefixOf = ({ prefix: stored, contextAfterSeq }: WorkstreamData) =>
   stored?.afterSeq === contextAfterSeq ? stored.prefix : undefined;
 
-/** A change of the model takes effect with the next run, because some models cannot continue a turn of another. */
+/** A change of the model or the effort takes effect with the next run, because some models cannot continue a turn of another. */
 function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings {
   const modelAlias = chosenModel(live, data);
   return {
@@ -93,7 +93,7 @@ function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
       return deps.always.covers(data.always, live);
     },
     get effort() {
-      return live.run.request.effort ?? data.effort();
+      return live.run.request.effort ?? live.progress.effort ?? data.effort();
     },
     model: createRunModel({
       models: deps.models,

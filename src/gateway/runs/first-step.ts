@@ -1,3 +1,4 @@
+import type { Effort } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { consume } from '../attachments/attachment-rows.ts';
@@ -6,11 +7,11 @@ import type { RunRecord, RunRequest } from './run-record.ts';
 
 /**
  * The first step of a run: adds its message to the conversation as number `seq`, with the files reserved for it. A run
- * keeps its model, even if clients choose another one meanwhile.
+ * keeps its model and effort, even if clients choose others meanwhile.
  */
 export function firstStepOf(
   { runId, source, request, acceptedMs, startedMs = acceptedMs }: RunRecord,
-  { seq, model }: { seq: number; model: string | null },
+  { seq, model, effort }: { seq: number; model: string | null; effort: Effort },
 ): { step: Step; statements: Statement[] } {
   const { message, attachments } = request;
   const files = attachments && { attachments };
@@ -18,7 +19,7 @@ export function firstStepOf(
     step: {
       events: [{ type: 'user_turn', message, run_id: runId, source, ...files, seq, created_ms: startedMs }],
       messages: [messageOf(request)],
-      journal: [{ kind: 'started', model }],
+      journal: [{ kind: 'started', model, effort }],
     },
     statements: attachments ? [consume(runId, attachments.length)] : [],
   };

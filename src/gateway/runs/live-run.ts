@@ -94,7 +94,8 @@ export class LiveRun implements Recorder {
   /** The first step: commits the message, the run, `statements` and earlier events in one transaction. */
   begin(statements: Statement[], earlier: StreamEvent[] = []): Promise<void> {
     const { messageCount, modelAlias: model } = this.#deps.data;
-    const { step, statements: consumed } = firstStepOf(this.run, { seq: messageCount + 1, model });
+    const effort = this.#deps.data.effort();
+    const { step, statements: consumed } = firstStepOf(this.run, { seq: messageCount + 1, model, effort });
     const events = [...earlier, ...(step.events ?? [])];
     return this.#commit({ ...step, events }, [...statements, ...consumed]);
   }
