@@ -11,6 +11,7 @@ import { openings, resumption } from './rules/resumption.ts';
 import { allOver, oneEnd, oneRunAtATime } from './rules/runs.ts';
 import { noSecret } from './rules/secrets.ts';
 import { onceInOrder, readToTheEnd, seenIsOnDisk } from './rules/seen.ts';
+import { steeredOnce, steeredToModel } from './rules/steering.ts';
 import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
 import { transcript } from './rules/transcript.ts';
 
@@ -32,6 +33,7 @@ const DISK_RULES = {
   'the answer about a budget is followed': answerFollowed,
   'a budget is exceeded by one call at most': budgetKept,
   'a declined budget leaves one last answer': oneLastAnswer,
+  'a message that steers is answered once': steeredOnce,
 } as const satisfies Record<string, Rule>;
 
 /** Every rule, by the sentence it checks. The rules of schedules are in cron-drill and cron-simulation. */
@@ -53,6 +55,7 @@ export const RULES = {
   'a key has one answer': oneAnswerPerKey,
   'a key takes back once': takenBackOnce,
   'an accepted retry sends again': resendsKept,
+  'the model gets a message that steers once, after the results': steeredToModel,
   'an answered decision is stored': decisionsKept,
   'an answered cancel has ended the run': cancelled,
   'every side effect has exactly one start': effectsOfStarts,

@@ -17,6 +17,8 @@ export interface Evidence {
   streams: StreamHistory[];
   sockets: SocketHistory[];
   calls: CallHistory[];
+  /** The messages of each request to the model; missing if they were not kept. */
+  requests?: SentMessage[][] | undefined;
   effects: Effect[];
   boots: Boot[];
   memory: { budgetBytes: number; samples: MemorySample[] };
@@ -104,6 +106,14 @@ export interface CallHistory {
   answers: Answer[];
 }
 
+/** A message as the model's server received it. */
+export interface SentMessage {
+  role: string;
+  content: unknown;
+  tool_call_id?: string;
+  tool_calls?: { id: string }[];
+}
+
 export interface CallParams {
   wsId: string;
   message?: string;
@@ -111,6 +121,9 @@ export interface CallParams {
   approvalId?: string;
   approved?: boolean;
   feedback?: string;
+  runId?: string;
+  /** It waits, and is read by the run in progress. */
+  steer?: boolean;
 }
 
 export interface Answer {

@@ -16,6 +16,7 @@ import type { CallWish } from './recording/record-call.ts';
 import type { RecordedSocket } from './recording/record-socket.ts';
 import type { RecordedStream } from './recording/record-stream.ts';
 import { createRecorder, type Recorder } from './recording/recorder.ts';
+import { steer } from './steer-scenario.ts';
 
 const MODEL_KEY = 'model-key-3f6c1a';
 const CANARY = 'canary-of-the-environment-91b7';
@@ -44,6 +45,7 @@ export async function recordScenario(): Promise<Evidence> {
   await readInPieces(first);
   await decide(first, model);
   await takeBack(first, model);
+  await steer(second, model);
   await stop(second, model);
   await spend(second, model);
   const earlier = readDisk(daemon.home);
@@ -53,7 +55,8 @@ export async function recordScenario(): Promise<Evidence> {
   await Promise.all([readersAreDone(first), readersAreDone(second)]);
   const effectsFiles = [path.join(daemon.home, 'workspace', EFFECTS)];
   // Awaited here, because the daemon ends with the function.
-  return await recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true });
+  const requests = model.requests.map(({ body }) => body.messages);
+  return { ...(await recorder.evidence({ settled: true, effectsFiles, earlier, withFiles: true })), requests };
 }
 
 interface Talk {

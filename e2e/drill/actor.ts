@@ -132,7 +132,7 @@ function doSomething(scene: Scene): RecordedCall | undefined {
   if (mood < 0.09) return callAny(scene, { method: 'workstream.cancel', params: { wsId, force: true } });
   if (approvalId !== undefined && mood < 0.85) return decide(scene, approvalId);
   if (!known.busy && mood > 0.6) return takeBack(scene);
-  return known.busy && mood < 0.75 ? undefined : send(scene);
+  return known.busy && mood < 0.75 ? steerOrWait(scene) : send(scene);
 }
 
 /** Takes turns back, asks again, or has the conversation summarized. Refused while a run is in progress. */
@@ -163,6 +163,25 @@ function send(scene: Scene): RecordedCall {
   return call;
 }
 
+const steerOrWait = (scene: Scene) => (scene.random.chance(0.5) ? steer(scene) : undefined);
+
+/** A message for the run in progress, at once or after it has waited. */
+function steer(scene: Scene): RecordedCall {
+  const { parts, random, socket } = scene;
+  const { wsId, next } = parts;
+  const word = next();
+  const how = random.chance(0.7) ? { steer: true } : { queue: true };
+  const params = { wsId, message: `steer ${word}`, idempotencyKey: `key-${word}`, ...how };
+  const call = parts.recorder.call({ method: 'workstream.send', params }, socket);
+  scene.keyed.push(call);
+  if (how.queue) void call.answered.then((answer) => steerWaiting(scene, Object(answer?.payload).runId));
+  return call;
+}
+
+function steerWaiting({ parts: { recorder, wsId }, socket }: Scene, runId: unknown): void {
+  if (typeof runId === 'string') recorder.call({ method: 'queue.steer', params: { wsId, runId } }, socket);
+}
+
 function repeat(scene: Scene, { history: { method, params } }: RecordedCall): RecordedCall {
   const call = callAny(scene, { method: method as CallWish['method'], params }); // it was made by `callAny`
   if (params.idempotencyKey !== undefined) scene.keyed.push(call);
@@ -190,6 +209,8 @@ function decide(scene: Scene, approvalId: string): RecordedCall {
 
 /** Over HTTP or the socket, chosen at random. */
 function callAny({ parts, socket, random }: Scene, wish: CallWish): RecordedCall {
-  const isHttp = ['workstream.send', 'workstream.approve', 'workstream.cancel'].includes(wish.method);
+  const { steer: steers, queue: waits } = wish.params;
+  const isForHttp = ['workstream.send', 'workstream.approve', 'workstream.cancel'].includes(wish.method);
+  const isHttp = isForHttp && !steers && !waits; // HTTP has neither
   return parts.recorder.call(wish, isHttp && random.chance(0.5) ? undefined : socket);
 }

@@ -122,7 +122,8 @@ async function playChapter(stage: Stage, { name, rounds }: { name: string; round
     const random = stage.random.fork(`round ${score.rounds}`);
     await playRound(stage, cast, random);
     score.rounds += 1;
-    const evidence = await recorder.evidence({ ...scope, settled: false, earlier, withFiles: false });
+    const found = await recorder.evidence({ ...scope, settled: false, earlier, withFiles: false });
+    const evidence = { ...found, requests: sentTo(model) };
     if (check(evidence).length > 0) return evidence;
     earlier = evidence.disk;
     await startAgain(stage, random);
@@ -131,8 +132,10 @@ async function playChapter(stage: Stage, { name, rounds }: { name: string; round
   await recorder.sampleMemory();
   const evidence = await recorder.evidence({ ...scope, settled: true, earlier, withFiles: true });
   cast.leave();
-  return evidence;
+  return { ...evidence, requests: sentTo(model) };
 }
+
+const sentTo = ({ requests }: ScriptedModel) => requests.map(({ body }) => body.messages);
 
 /** All actors and readers work until the daemon is killed. */
 async function playRound({ recorder, score }: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {

@@ -25,6 +25,9 @@ export interface Score {
   toolStarts: number;
   unknownOutcomes: number;
   effects: number;
+  /** Messages that steered a run, and those of them that a run took. */
+  steered: number;
+  taken: number;
   rewinds: number;
   compactions: number;
   violations: number;
@@ -52,7 +55,10 @@ export function storedIn({ workstreams }: Disk) {
   const runs = workstreams.flatMap((workstream) => workstream.runs);
   const approvals = workstreams.flatMap((workstream) => workstream.approvals);
   const cuts = workstreams.flatMap((workstream) => workstream.cuts);
+  const steering = runs.map(({ run }) => JSON.parse(run.request_json)).filter(({ steer }) => steer);
   return {
+    steered: steering.length,
+    taken: steering.filter(({ steeredInto }) => steeredInto !== undefined).length,
     eventsOnDisk: workstreams.reduce((sum, { events }) => sum + events.length, 0),
     eventRows: workstreams.reduce((sum, { eventRows }) => sum + eventRows, 0),
     runs: runs.length,
@@ -82,6 +88,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
     ['runs', score.runs],
     ['approvals', `${score.approvals} (${score.unknownOutcomes} about unknown outcomes)`],
     ['tool starts', `${score.toolStarts} (${score.effects} lines written by commands)`],
+    ['steered', `${score.steered} messages (${score.taken} taken by a run in progress)`],
     ['taken back', `${score.rewinds} times, ${score.compactions} summaries`],
     ['ready after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
     ['violations', score.violations],

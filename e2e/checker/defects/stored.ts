@@ -166,7 +166,7 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'a tool is started twice for one approval',
     rule: 'a tool starts once per permission',
     apply(evidence, random) {
-      const isStart = ({ kind }: { kind: string }) => kind === 'tool_started';
+      const isStart = (entry: JournalEntry) => entry.kind === 'tool_started' && !entry.safeToRepeat;
       const { part } = pickRun(evidence, random, ({ journal }) => journal.some(isStart) && journal.some(isAboutTools));
       part.journal.push(...part.journal.filter(isStart).slice(0, 1));
     },

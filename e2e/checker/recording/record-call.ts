@@ -12,8 +12,9 @@ export interface CallWish {
     | 'workstream.cancel'
     | 'workstream.rewind'
     | 'workstream.retry'
-    | 'workstream.command';
-  params: CallParams & { always?: boolean; force?: boolean; turns?: number; command?: string };
+    | 'workstream.command'
+    | 'queue.steer';
+  params: CallParams & { always?: boolean; force?: boolean; turns?: number; command?: string; queue?: boolean };
 }
 
 /** A pending call. */
