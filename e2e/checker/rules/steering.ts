@@ -97,7 +97,12 @@ function wrongRequest(
   const having = requests.filter((request) => timesIn(request, message) > 0);
   if (having.length === 0) return isDue ? 'the model never got the message' : undefined;
   if (having.some((request) => timesIn(request, message) > 1)) return 'the model got the message twice';
-  const before = having.map((request) => request.slice(0, request.findIndex((sent) => timesIn([sent], message) > 0)));
+  const before = having.map((request) =>
+    request.slice(
+      0,
+      request.findIndex((sent) => timesIn([sent], message) > 0),
+    ),
+  );
   return before.some(hasOpenCalls) ? 'the model got the message before the results of its calls' : undefined;
 }
 
