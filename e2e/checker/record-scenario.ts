@@ -45,9 +45,9 @@ export async function recordScenario(): Promise<Evidence> {
   await readInPieces(first);
   await decide(first, model);
   await takeBack(first, model);
-  await steer(second, model);
   await stop(second, model);
   await spend(second, model);
+  await steer(second, model);
   const earlier = readDisk(daemon.home);
   await die({ first, second }, { model, recorder });
   await recorder.sampleMemory();
