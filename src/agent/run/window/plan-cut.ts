@@ -88,10 +88,13 @@ export async function planCompaction(
   await begun?.();
   const endsInTurn = !kept.some(isAsked);
   const wanted = { summarizer, size, focus, endsInTurn, isStrict: isRefused, signal };
-  const summary = await summarize(messages, wanted);
+  const { summary, notes } = await summarize(messages, wanted);
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
-  return { cut: { kind: 'compaction', toSeq: last.seq, summary }, events: [event] };
+  return {
+    cut: { kind: 'compaction', toSeq: last.seq, summary },
+    events: [event, ...notes.map((text) => ({ type: 'info', message: text }) as const)],
+  };
 }
 
 /** The summary of so little would hardly be shorter. */

@@ -33,7 +33,9 @@ const textOf = ({ messages }: ModelRequest) => (messages[0]?.role === 'user' ? m
 
 test('a long conversation is summarized part by part, each with the summary so far', async () => {
   const { requests, run } = summarizer((request) => `summary ${requests.indexOf(request) + 1}`);
-  const { content } = await run(Array.from({ length: 9 }, (_, n) => user(`message ${n} ${'x'.repeat(1_000)}`)));
+  const {
+    summary: { content },
+  } = await run(Array.from({ length: 9 }, (_, n) => user(`message ${n} ${'x'.repeat(1_000)}`)));
   assert.ok(requests.length >= 3);
   assert.doesNotMatch(textOf(requests[0] ?? assert.fail()), /summary_so_far/);
   assert.match(textOf(requests[1] ?? assert.fail()), /<summary_so_far>\nsummary 1\n/);
@@ -46,7 +48,9 @@ test('the focus, the latest words of the person and the files are in it', async 
   const files: Message = {
     ...{ role: 'tool', callId: 'c', name: 'read_file', output: 'x', outcome: 'done', files: { '/work/a.ts': 'hash' } },
   };
-  const { content, summary } = await run([user('Fix it.'), files], 'the deadline');
+  const {
+    summary: { content, summary },
+  } = await run([user('Fix it.'), files], 'the deadline');
   assert.match(textOf(requests[0] ?? assert.fail()), /keep in particular: the deadline/);
   assert.match(content, /word for word:\nFix it\./);
   assert.match(content, /- \/work\/a\.ts/);
@@ -68,8 +72,12 @@ test('a model that refuses or says nothing is replaced by the beginnings of the 
       if (answer === undefined) throw new ProviderError('refused', 'filtered');
       return answer;
     });
-    const { content } = await run([user('Build the shed.'), { role: 'assistant', content: 'Done.', toolCalls: [] }]);
-    assert.match(content, /Person: Build the shed\.\nAgent: Done\./);
+    const { summary, notes } = await run([
+      user('Build the shed.'),
+      { role: 'assistant', content: 'Done.', toolCalls: [] },
+    ]);
+    assert.match(summary.content, /Person: Build the shed\.\nAgent: Done\./);
+    assert.deepEqual(notes, ['The model wrote no summary, so the beginnings of the messages stand in its place.']);
   }
 });
 
@@ -84,9 +92,22 @@ test('if the named model fails, the one of the conversation writes the summary',
     const { run } = summarizer(() => {
       throw new ProviderError(kind, 'no');
     }, spare);
-    const { content } = await run([user('a')]);
+    const {
+      summary: { content },
+    } = await run([user('a')]);
     assert.match(content, /From its own model\./);
   }
+});
+
+test('people learn how many rules have no room in the summary', async () => {
+  const { run } = summarizer(() => 'S');
+  const rules = Array.from({ length: 4 }, (_, n) => user(`Never do ${n} ${'x'.repeat(300)}`));
+  const { notes, summary } = await run(rules);
+  assert.equal(summary.summary?.rules.length, 3);
+  assert.deepEqual(notes, [
+    'One sentence that may be a rule has no room in the summary word for word. Repeat what is important.',
+  ]);
+  assert.deepEqual((await run([user('Never push.')])).notes, []);
 });
 
 test('other failures are the caller’s', async () => {

@@ -26,19 +26,25 @@ interface Summarizing {
   signal: AbortSignal;
 }
 
-type Asking = Omit<Summarizing, 'summarizer'> & Summarizer;
+type Asking = Omit<Summarizing, 'summarizer'> & Summarizer & { isReplaced?: true };
 
 type UserMessage = Extract<Message, { role: 'user' }>;
 
-/** The message has what the model wrote about the others, and what must survive word for word. */
-export async function summarize(messages: readonly Message[], wanted: Summarizing): Promise<UserMessage> {
+/**
+ * The message has what the model wrote about the others, and what must survive word for word. `notes`: what people should
+ * know about it.
+ */
+export async function summarize(
+  messages: readonly Message[],
+  wanted: Summarizing,
+): Promise<{ summary: UserMessage; notes: string[] }> {
   const { size } = wanted;
   const rules = findRules(messages, size.rules);
   const files = findFiles(messages);
   const asking: Asking = { ...wanted, ...wanted.summarizer };
   const text = await writeSummary(messages, asking);
   const isTrusted = messages.every((message) => message.role !== 'user' || message.trusted);
-  return {
+  const summary: UserMessage = {
     role: 'user',
     content: [
       '[Summary of the conversation so far. Its messages are no longer shown to you; the person still sees them.]',
@@ -51,7 +57,16 @@ export async function summarize(messages: readonly Message[], wanted: Summarizin
     ...(isTrusted && { trusted: true }),
     summary: { rules, files },
   };
+  const leftOut = findRules(messages, Number.POSITIVE_INFINITY).length - rules.length;
+  return {
+    summary,
+    notes: [...(asking.isReplaced ? [BEGINNINGS] : []), ...(leftOut > 0 ? [rulesLeftOut(leftOut)] : [])],
+  };
 }
+
+const BEGINNINGS = 'The model wrote no summary, so the beginnings of the messages stand in its place.';
+const rulesLeftOut = (count: number): string =>
+  `${count === 1 ? 'One sentence that may be a rule has' : `${count} sentences that may be rules have`} no room in the summary word for word. Repeat what is important.`;
 
 /** The last words of the person, which the agent is working on. */
 function latestWords(messages: readonly Message[], { text: bytes }: SummarySize): string[] {
@@ -100,6 +115,7 @@ async function writeSummary(messages: readonly Message[], asking: Asking): Promi
       return writeSummary(messages, asking);
     }
     if (error.kind !== 'refused' || asking.isStrict) throw error;
+    asking.isReplaced = true;
     return beginningsOf(messages, size.text);
   }
 }
