@@ -63,6 +63,9 @@ test('usage shows tokens and money by day, model and workstream, with the budget
     .getByRole('list', { name: 'Budgets' })
     .getByText(/^\$\d+\.\d\d of \$100\.00$/)
     .waitFor();
+  const all = page.getByRole('row', { name: /^All / });
+  const numbersOf = async (row: typeof all) => (await row.locator('td.number').allInnerTexts()).join(' ');
+  assert.equal(await numbersOf(all), await numbersOf(today));
   await assertAccessible(page, 'usage by day');
   await button(page, 'Model').click();
   await page.getByRole('rowheader', { name: 'openai-compatible/scripted' }).waitFor();

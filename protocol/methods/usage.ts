@@ -4,17 +4,19 @@ import { NonEmpty, optionalText } from '../frames.ts';
 import { BudgetState } from '../run-outcome.ts';
 
 const Count = z.int().min(0);
-const Day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const Day = z
+  .string()
+  .regex(DAY)
+  .refine((day) => !DAY.test(day) || isDay(day), 'no day of the calendar');
 
 /** What token counts are added up by. */
 export const UsageGrouping = z.enum(['day', 'model', 'principal', 'workstream', 'run']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** Tokens and money of one day, model, principal, workstream or run. */
-export const UsageRow = z
+/** Tokens and money. */
+export const UsageTotal = z
   .strictObject({
-    /** The day in UTC, `provider/model`, the principal, or the id of the workstream or run. */
-    key: z.string(),
     /** Answered model turns. */
     turns: Count,
     /** With cached tokens. */
@@ -31,7 +33,14 @@ export const UsageRow = z
     /** Input and output of calls that broke off before the provider counted them; part of the others. */
     estimatedTokens: Count.optional(),
   })
-  .meta({ id: 'UsageRow' });
+  .meta({ id: 'UsageTotal' });
+export type UsageTotal = z.infer<typeof UsageTotal>;
+
+/** Those of one day, model, principal, workstream or run. */
+export const UsageRow = UsageTotal.extend({
+  /** The day in UTC, `provider/model`, the principal, or the id of the workstream or run. */
+  key: z.string(),
+}).meta({ id: 'UsageRow' });
 export type UsageRow = z.infer<typeof UsageRow>;
 
 /** What models cost, and what they may cost. */
@@ -49,8 +58,20 @@ export const usageContracts = {
         to: Day.optional(),
         wsId: optionalText(128),
       })
+      .refine(({ from = '', to }) => to === undefined || from <= to, {
+        path: ['to'],
+        error: 'the last day is before the first',
+      })
       .meta({ id: 'UsageGetParams' }),
-    result: z.strictObject({ rows: z.array(UsageRow) }).meta({ id: 'UsageGetResult' }),
+    result: z
+      .strictObject({
+        rows: z.array(UsageRow),
+        /** Of all rows, also of those that are left out. Absent from earlier daemons. */
+        total: UsageTotal.optional(),
+        /** There are more rows than these. */
+        truncated: z.literal(true).optional(),
+      })
+      .meta({ id: 'UsageGetResult' }),
   }),
   'budget.list': contract({
     summary: 'The budgets of today and, with `wsId`, those of the workstream and its run.',
@@ -71,3 +92,8 @@ export const usageContracts = {
     result: z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetSetResult' }),
   }),
 };
+
+function isDay(day: string): boolean {
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}

@@ -1,4 +1,4 @@
-import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
+import type { UsageGrouping, UsageRow, UsageTotal } from '../../../protocol/methods/usage.ts';
 import { systemClock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -26,8 +26,9 @@ const DAY_MS = 86_400_000;
 export async function usage({ flags, around, root }: UsageOptions): Promise<void> {
   const from = toFirstDay(flags.days, systemClock.now());
   const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
-  const { rows } = await withClient(caller, (client) => client.call('usage.get', { by: flags.by, from }));
-  const text = flags.json === true ? JSON.stringify({ from, rows }, null, 2) : toUsageLines(rows, flags.by).join('\n');
+  const found = await withClient(caller, (client) => client.call('usage.get', { by: flags.by, from }));
+  const text =
+    flags.json === true ? JSON.stringify({ from, ...found }, null, 2) : toUsageLines(found, flags.by).join('\n');
   process.stdout.write(`${text}\n`);
 }
 
@@ -36,26 +37,36 @@ function toFirstDay(days: string, nowMs: number): string {
   return toDay(nowMs - (Number(days) - 1) * DAY_MS);
 }
 
-/** A table of the rows and their sum. */
-export function toUsageLines(rows: readonly UsageRow[], by: UsageGrouping): string[] {
+interface Found {
+  rows: readonly UsageRow[];
+  total?: UsageTotal | undefined;
+  truncated?: true | undefined;
+}
+
+/** A table of the rows and the sum of all. */
+export function toUsageLines({ rows, truncated, ...found }: Found, by: UsageGrouping): string[] {
   if (rows.length === 0) return ['No model has been used in this time.'];
-  const total = rows.reduce(add);
+  const total = found.total ?? rows.reduce(add);
   const table = toTextTable([
     [by, 'turns', 'input', 'cached', 'output', 'reasoning', 'US$'],
     ...rows.map((row) => toCells(row, toSafeText(row.key))),
-    ...(rows.length > 1 ? [toCells(total, 'all')] : []),
+    ...(rows.length > 1 || truncated ? [toCells(total, 'all')] : []),
   ]);
   const lines = table.trimEnd().split('\n');
+  if (truncated) lines.push('', `Only the latest ${toCount(rows.length)} are shown; "all" has the others, too.`);
   if (total.unpricedTokens === 0) return lines;
-  const tokens = total.unpricedTokens.toLocaleString('en-US');
-  return [...lines, '', `${tokens} tokens are not in the sum: set models.<alias>.price in config.json.`];
+  return [
+    ...lines,
+    '',
+    `${toCount(total.unpricedTokens)} tokens are not in the sum: set models.<alias>.price in config.json.`,
+  ];
 }
 
-const toCells = (row: UsageRow, key: string): string[] => [
+const toCount = (count: number): string => count.toLocaleString('en-US');
+
+const toCells = (row: UsageTotal, key: string): string[] => [
   key,
-  ...[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map((count) =>
-    count.toLocaleString('en-US'),
-  ),
+  ...[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map(toCount),
   row.costUsd.toFixed(2),
 ];
 

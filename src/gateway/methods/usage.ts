@@ -16,7 +16,7 @@ export const usageMethods = ({
   workstreams,
   budgets,
 }: UsageMethodDeps): Handlers<keyof typeof usageContracts> => ({
-  'usage.get': async ({ by = 'day', from, to, wsId }) => ({ rows: await readUsage(store, by, { from, to, wsId }) }),
+  'usage.get': ({ by = 'day', from, to, wsId }) => readUsage(store, by, { from, to, wsId }),
   'budget.list': async ({ wsId }) => {
     const workstream = wsId === undefined ? undefined : await workstreams.get(wsId);
     return { budgets: await budgets.list({ wsId, runId: workstream?.current?.run.runId }) };

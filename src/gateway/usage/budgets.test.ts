@@ -37,8 +37,8 @@ async function setUp(settings: BudgetSettings) {
       statements: [addUsage(run, { usage, model }, 1_000), forgetReservation(run.runId)],
     });
   const total = async () => {
-    const [row] = await readUsage(store, 'day', {});
-    return row ? row.inputTokens + row.outputTokens : 0;
+    const { inputTokens, outputTokens } = (await readUsage(store, 'day', {})).total;
+    return inputTokens + outputTokens;
   };
   const begin = async (run: RunRecord, call = CALL) => budgets.forRun(run).reserve(call, new AbortController().signal);
   const question = async (run: RunRecord) => {
@@ -175,7 +175,7 @@ test('after a kill, calls without an answer count like the average call of their
   await world.store.commit({ statements: [reserve(runOf(4), reserved, 1_000)] });
   for (let start = 0; start < 2; start += 1) await world.budgets.recover();
   assert.equal(await world.total(), 300 + 5_000 + 5_000);
-  const [row] = await readUsage(world.store, 'day', {});
+  const [row] = (await readUsage(world.store, 'day', {})).rows;
   assert.deepEqual([row?.turns, row?.estimatedTokens, row?.costUsd], [1, 5_300, 0.0103]);
 });
 

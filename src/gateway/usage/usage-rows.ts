@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { UsageGrouping, UsageRow } from '../../../protocol/methods/usage.ts';
+import type { UsageGrouping, UsageRow, UsageTotal } from '../../../protocol/methods/usage.ts';
 import type { Usage } from '../../agent/providers/model.ts';
 import { microCostOf } from '../../agent/providers/prices/cost.ts';
 import type { Spending } from '../../agent/run/spending.ts';
@@ -60,48 +60,66 @@ const COLUMNS = {
   run: 'run_id',
 } as const satisfies Record<UsageGrouping, keyof UsageTable>;
 
+/** The sums by one column, and of everything. */
+export interface UsageSums {
+  rows: UsageRow[];
+  total: UsageTotal;
+  /** There are more rows than these. */
+  truncated?: true;
+}
+
 /** Adds up the tokens by one column, with the newest day or the greatest key first. */
-export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, query: UsageQuery): Promise<UsageRow[]> {
+export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, query: UsageQuery): Promise<UsageSums> {
   const { from, to, wsId } = query;
   const column = COLUMNS[by];
-  let rows = db.selectFrom('usage');
-  if (from !== undefined) rows = rows.where('day', '>=', from);
-  if (to !== undefined) rows = rows.where('day', '<=', to);
-  if (wsId !== undefined) rows = rows.where('ws_id', '=', wsId);
-  const found = await rows
-    .select((eb) => [
-      eb.ref(column).as('key'),
-      eb.fn.sum<number>('turns').as('turns'),
-      eb.fn.sum<number>('input').as('input'),
-      eb.fn.sum<number>('cache_read').as('cacheRead'),
-      eb.fn.sum<number>('cache_write').as('cacheWrite'),
-      eb.fn.sum<number>('output').as('output'),
-      eb.fn.sum<number>('reasoning').as('reasoning'),
-      eb.fn.sum<number>('micro_cost').as('microCost'),
-      eb.fn.sum<number>('unpriced').as('unpriced'),
-      eb.fn.sum<number>('estimated').as('estimated'),
-      sql<string>`max(day)`.as('latest'),
-    ])
+  let chosen = db.selectFrom('usage');
+  if (from !== undefined) chosen = chosen.where('day', '>=', from);
+  if (to !== undefined) chosen = chosen.where('day', '<=', to);
+  if (wsId !== undefined) chosen = chosen.where('ws_id', '=', wsId);
+  const found = await chosen
+    .select(SUMS)
+    .select((eb) => [eb.ref(column).as('key'), sql<string>`max(day)`.as('latest')])
     .groupBy(column)
     .orderBy('latest', 'desc')
     .orderBy('key', 'desc')
-    .limit(MOST_ROWS)
+    .limit(MOST_ROWS + 1)
     .execute();
-  return found.map(
-    ({ key, turns, input, cacheRead, cacheWrite, output, reasoning, microCost, unpriced, estimated }) => ({
-      key,
-      turns,
-      inputTokens: input,
-      cacheReadTokens: cacheRead,
-      cacheWriteTokens: cacheWrite,
-      outputTokens: output,
-      reasoningTokens: reasoning,
-      costUsd: microCost / 1_000_000,
-      unpricedTokens: unpriced,
-      ...(estimated > 0 && { estimatedTokens: estimated }),
-    }),
-  );
+  const total = await chosen.select(SUMS).executeTakeFirstOrThrow();
+  return {
+    rows: found.slice(0, MOST_ROWS).map((sums) => ({ key: sums.key, ...toTotal(sums) })),
+    total: toTotal(total),
+    ...(found.length > MOST_ROWS && { truncated: true }),
+  };
 }
+
+const sumOf = <T extends keyof UsageTable>(column: T) =>
+  sql<number>`coalesce(sum(${sql.ref(column)}), 0)`.as<T>(column);
+
+const SUMS = [
+  sumOf('turns'),
+  sumOf('input'),
+  sumOf('cache_read'),
+  sumOf('cache_write'),
+  sumOf('output'),
+  sumOf('reasoning'),
+  sumOf('micro_cost'),
+  sumOf('unpriced'),
+  sumOf('estimated'),
+] as const;
+
+type Sums = Omit<UsageTable, 'run_id' | 'model' | 'day' | 'ws_id' | 'principal'>;
+
+const toTotal = (sums: Sums): UsageTotal => ({
+  turns: sums.turns,
+  inputTokens: sums.input,
+  cacheReadTokens: sums.cache_read,
+  cacheWriteTokens: sums.cache_write,
+  outputTokens: sums.output,
+  reasoningTokens: sums.reasoning,
+  costUsd: sums.micro_cost / 1_000_000,
+  unpricedTokens: sums.unpriced,
+  ...(sums.estimated > 0 && { estimatedTokens: sums.estimated }),
+});
 
 /** More than the days of two years. */
 const MOST_ROWS = 1_000;

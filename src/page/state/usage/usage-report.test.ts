@@ -44,6 +44,14 @@ test('the answer of an earlier choice does not replace a later one', async () =>
   assert.deepEqual([report.by.value, report.report.value?.rows[0]?.key], ['workstream', 'ws-1']);
 });
 
+test('the sum is the one of the daemon, which knows rows that are left out', async () => {
+  const { report, answer } = open();
+  const { key: _, ...total } = row('', { turns: 1_001 });
+  answer('usage.get', () => ({ rows: [row('ws-1')], total, truncated: true }));
+  await report.read('workstream');
+  assert.deepEqual([report.report.value?.total?.turns, report.report.value?.truncated], [1_001, true]);
+});
+
 test('a refusal is shown, and the next answer removes it', async () => {
   const { report, answer } = open();
   answer('usage.get', () => Promise.reject(new Error('not now')));

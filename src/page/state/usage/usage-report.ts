@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { UsageRow } from '../../../../protocol/methods/usage.ts';
+import type { UsageRow, UsageTotal } from '../../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 
@@ -18,6 +18,9 @@ const DAY_MS = 86_400_000;
 export interface Report {
   by: ReportGrouping;
   rows: readonly UsageRow[];
+  /** Of all rows, also of those that are not here; undefined from earlier daemons. */
+  total: UsageTotal | undefined;
+  truncated: boolean;
   budgets: readonly BudgetState[];
 }
 
@@ -53,12 +56,12 @@ export class UsageReport {
     const read = this.#reads;
     const days = daysUntil(this.#now());
     try {
-      const [{ rows }, { budgets }] = await Promise.all([
+      const [{ rows, total, truncated = false }, { budgets }] = await Promise.all([
         this.#client.call('usage.get', { by, ...(days[0] !== undefined && { from: days[0] }) }),
         this.#client.call('budget.list', {}),
       ]);
       if (read !== this.#reads) return;
-      this.#report.value = { by, rows: by === 'day' ? everyDay(rows, days) : rows, budgets };
+      this.#report.value = { by, rows: by === 'day' ? everyDay(rows, days) : rows, total, truncated, budgets };
       this.#problem.value = undefined;
     } catch (error) {
       if (read === this.#reads) this.#problem.value = wordsOf(error);

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { UsageRow } from '../../../../protocol/methods/usage.ts';
+import type { UsageTotal } from '../../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
 import { amountOf } from '../../../../protocol/text/budget-words.ts';
 import type { Desk } from '../../state/app.ts';
@@ -7,6 +7,7 @@ import { tabName } from '../../state/tab.ts';
 import {
   REPORT_DAYS,
   REPORT_GROUPINGS,
+  type Report,
   type ReportGrouping,
   type ReportUnit,
   toBars,
@@ -46,7 +47,7 @@ export function UsageView({ desk }: { desk: Desk }) {
       {shown && shown.budgets.length > 0 && <Budgets budgets={shown.budgets} />}
       {shown?.rows.length === 0 && <p class="panel-none">No model has been used in this time.</p>}
       {shown && shown.rows.length > 0 && (
-        <UsageTable rows={shown.rows} unit={unit} by={shown.by} nameOf={(key) => nameOf(desk, shown.by, key)} />
+        <UsageTable report={shown} unit={unit} nameOf={(key) => nameOf(desk, shown.by, key)} />
       )}
     </Panel>
   );
@@ -89,15 +90,14 @@ const Budgets = ({ budgets }: { budgets: readonly BudgetState[] }) => (
 );
 
 interface TableProps {
-  rows: readonly UsageRow[];
+  report: Report;
   unit: ReportUnit;
-  by: ReportGrouping;
   nameOf(key: string): string;
 }
 
-function UsageTable({ rows, unit, by, nameOf }: TableProps) {
+function UsageTable({ report: { rows, by, total, truncated }, unit, nameOf }: TableProps) {
   const { bars, longest } = toBars(rows, unit);
-  const unpriced = rows.reduce((sum, row) => sum + row.unpricedTokens, 0);
+  const unpriced = total?.unpricedTokens ?? 0;
   return (
     <>
       {unit === 'tokens' && (
@@ -123,19 +123,26 @@ function UsageTable({ rows, unit, by, nameOf }: TableProps) {
                 <td class="usage-cell">
                   <UsageBar parts={parts} longest={longest} />
                 </td>
-                {[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map(
-                  (count, index) => (
-                    <td key={index} class="number detail">
-                      {count.toLocaleString('en-US')}
-                    </td>
-                  ),
-                )}
-                <td class="number">{row.costUsd.toFixed(2)}</td>
+                <Numbers of={row} />
               </tr>
             ))}
           </tbody>
+          {total && (
+            <tfoot>
+              <tr>
+                <th scope="row">All</th>
+                <td class="usage-cell" />
+                <Numbers of={total} />
+              </tr>
+            </tfoot>
+          )}
         </table>
       </div>
+      {truncated && (
+        <p class="usage-legend">
+          {`Only the latest ${rows.length.toLocaleString('en-US')} are shown; "All" has the others, too.`}
+        </p>
+      )}
       {unpriced > 0 && (
         <p class="usage-legend">
           {`${unpriced.toLocaleString('en-US')} tokens have no price: set models.<alias>.price in config.json.`}
@@ -144,6 +151,17 @@ function UsageTable({ rows, unit, by, nameOf }: TableProps) {
     </>
   );
 }
+
+const Numbers = ({ of }: { of: UsageTotal }) => (
+  <>
+    {[of.turns, of.inputTokens, of.cacheReadTokens, of.outputTokens, of.reasoningTokens].map((count, index) => (
+      <td key={index} class="number detail">
+        {count.toLocaleString('en-US')}
+      </td>
+    ))}
+    <td class="number">{of.costUsd.toFixed(2)}</td>
+  </>
+);
 
 /** Open workstreams by their name. */
 function nameOf({ workstreams }: Desk, by: ReportGrouping, key: string): string {
