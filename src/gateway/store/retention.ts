@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { removeDeleted } from './deletion.ts';
+import { nextLog } from './next-log.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 import { build, statementOf } from './statements.ts';
 
@@ -59,18 +60,6 @@ async function sweepExpired(store: RetainedStore, nowMs: number): Promise<void> 
       statementOf(build.deleteFrom('login_sessions').where('expires_ms', '<', nowMs)),
     ],
   });
-}
-
-/** Each step is one lookup at the end of an index range; `distinct` would read every event. */
-async function nextLog(store: RetainedStore, after: string): Promise<string | undefined> {
-  const row = await store.db
-    .selectFrom('events')
-    .select('ws_id')
-    .where('ws_id', '>', after)
-    .orderBy('ws_id')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.ws_id;
 }
 
 /**

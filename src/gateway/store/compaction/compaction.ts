@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
+import { nextLog } from '../next-log.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
 import { type StoredEvent, UnitRefused } from '../store.ts';
 import { type CompactedStore, compactStep } from './compact-log.ts';
@@ -70,8 +71,9 @@ class Compactor {
 
   async #compactEarlier(): Promise<void> {
     if (!(await this.#slept(WAIT_MS.start))) return;
-    const { db, bounds } = this.#deps.store;
-    for (let wsId = await this.#nextLog(''); wsId !== undefined; wsId = await this.#nextLog(wsId)) {
+    const { store } = this.#deps;
+    const { db, bounds } = store;
+    for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
       const unfinished = await db
         .selectFrom('runs')
         .select('run_id')
@@ -83,18 +85,6 @@ class Compactor {
       if (this.#signal.aborted) return;
       await nextTurn(); // a step that finds nothing does not pause
     }
-  }
-
-  /** Each step is one lookup at the end of an index range. */
-  async #nextLog(after: string): Promise<string | undefined> {
-    const found = await this.#deps.store.db
-      .selectFrom('events')
-      .select('ws_id')
-      .where('ws_id', '>', after)
-      .orderBy('ws_id')
-      .limit(1)
-      .executeTakeFirst();
-    return found?.ws_id;
   }
 
   /** Never rejects: what could not be compacted is compacted after the next run or the next start. */
