@@ -28,6 +28,8 @@ export class PipedChat {
   readonly #deps: PipedChatDeps;
   readonly talk: Talk;
   #waiters: (() => void)[] = [];
+  /** Whether a run was in progress since the last message. A short one may end before the message is answered. */
+  #wasBusy = false;
 
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
@@ -70,12 +72,13 @@ export class PipedChat {
   async #take(line: string): Promise<void> {
     if (line === '') return;
     const { question } = this.talk.transcript;
+    this.#wasBusy = false;
     if (question) await this.#answer(question.approvalId, line);
     else if (isAttach(line)) await attach(this.talk, line);
     else if (isExport(line)) await exportTo(this.talk, line);
     else if (isCommand(line)) await this.talk.command(line);
     else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not sent.');
-    else await this.#until(() => isTalkBusy(this.talk));
+    else await this.#until(() => this.#wasBusy);
     await this.#until(() => !isTalkBusy(this.talk) || this.talk.transcript.question !== undefined);
     if (this.talk.transcript.question)
       this.#deps.tell('Answer with a line: y, n, n followed by a reason, or v to view everything.');
@@ -108,6 +111,7 @@ export class PipedChat {
 
   #onChange(): void {
     this.talk?.transcript.flush();
+    this.#wasBusy ||= this.talk !== undefined && isTalkBusy(this.talk);
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();
