@@ -13,6 +13,8 @@ export interface Beside {
   figure: string;
   label: string;
   unit: 'ms';
+  /** Absent: the figure is only reported. */
+  target?: Target;
 }
 
 /** One line of the table. */
@@ -38,7 +40,7 @@ export interface RowResult extends Omit<Row, 'open' | 'maxRounds'> {
   reached: number;
   lowest: number;
   highest: number;
-  /** Absent without a target. */
+  /** Absent without a target. Figures beside the value count, too. */
   met?: boolean;
   rounds: Round[];
 }
@@ -57,7 +59,7 @@ export async function measure(row: Row, stage: Stage, rounds: number): Promise<R
     reached,
     lowest: Math.min(...values),
     highest: Math.max(...values),
-    ...(row.target && { met: isMet(row.target, reached) }),
+    ...(row.target && { met: isMet(row.target, reached) && areMet(row.beside, counted) }),
     rounds: counted,
   };
 }
@@ -101,6 +103,13 @@ export async function compare(row: Row, stages: { now: Stage; before: Stage }, r
 
 const isMet = (target: Target, reached: number): boolean =>
   'atLeast' in target ? reached >= target.atLeast : reached <= target.atMost;
+
+const areMet = (beside: readonly Beside[] = [], rounds: readonly Round[]): boolean =>
+  beside.every(({ figure, target }) => !target || isMet(target, medianOf(rounds, figure)));
+
+/** The median of a figure. */
+export const medianOf = (rounds: readonly Round[], figure: string): number =>
+  median(rounds.map(({ figures }) => figures[figure] ?? Number.NaN));
 
 /** The middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {

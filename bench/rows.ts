@@ -11,6 +11,7 @@ import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
 import { stalledRow } from './rows/stalled.ts';
 import { startRows } from './rows/starts.ts';
+import { turnRows } from './rows/turns.ts';
 
 /** All rows, in the order of the table. */
 export const ROWS: readonly Row[] = [
@@ -23,6 +24,7 @@ export const ROWS: readonly Row[] = [
   postRow,
   sendRow,
   ...relayRows,
+  ...turnRows,
   ...startRows,
   ...cronRows,
   appendRow,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import type { Machine } from './machine.ts';
-import { type Comparison, median, type RowResult } from './row.ts';
+import { type Comparison, medianOf, type RowResult, type Target } from './row.ts';
 
 /** The content of the file that a run of the benchmark writes. */
 export interface Report {
@@ -47,19 +47,27 @@ const HEAD = ['Name', 'What', 'Against', 'Aim', 'Reached', 'Met'];
 
 export function toCells(row: RowResult): string[] {
   const { name, what, anchor, unit, target, reached, lowest, highest, met } = row;
-  const say = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)}${unit === 'x' ? 'x' : ` ${unit}`}`;
-  const aim = target === undefined ? '' : 'atLeast' in target ? `≥ ${say(target.atLeast)}` : `≤ ${say(target.atMost)}`;
+  const say = (value: number) => sayValue(value, unit);
   const verdict = met === undefined ? '' : met ? 'yes' : 'no';
-  return [name, what, anchor, aim, `${say(reached)} (${say(lowest)} to ${say(highest)})${sayBeside(row)}`, verdict];
+  const spread = `${say(reached)} (${say(lowest)} to ${say(highest)})`;
+  return [name, what, anchor, `${sayTarget(target, unit)}${sayAims(row)}`, `${spread}${sayBeside(row)}`, verdict];
 }
 
+const sayValue = (value: number, unit: RowResult['unit']): string =>
+  `${value.toFixed(value < 10 ? 2 : 1)}${unit === 'x' ? 'x' : ` ${unit}`}`;
+
+const sayTarget = (target: Target | undefined, unit: RowResult['unit']): string =>
+  target === undefined
+    ? ''
+    : 'atLeast' in target
+      ? `≥ ${sayValue(target.atLeast, unit)}`
+      : `≤ ${sayValue(target.atMost, unit)}`;
+
+const sayAims = ({ beside = [] }: RowResult): string =>
+  beside.map(({ label, unit, target }) => (target ? `; ${label} ${sayTarget(target, unit)}` : '')).join('');
+
 const sayBeside = ({ beside = [], rounds }: RowResult): string =>
-  beside
-    .map(({ figure, label, unit }) => {
-      const value = median(rounds.map(({ figures }) => figures[figure] ?? Number.NaN));
-      return `; ${label} ${value.toFixed(value < 10 ? 2 : 1)} ${unit}`;
-    })
-    .join('');
+  beside.map(({ figure, label, unit }) => `; ${label} ${sayValue(medianOf(rounds, figure), unit)}`).join('');
 
 if (import.meta.main) {
   const file = process.argv[2] ?? new URL('latest.json', import.meta.url);

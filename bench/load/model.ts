@@ -10,6 +10,7 @@ interface Reader {
   wsId: string;
   socket: Socket;
   rest: string;
+  onHistory?(): void;
 }
 
 /** Answers of the model that have started; `speak` sends their content. */
@@ -45,6 +46,18 @@ const tasks = {
   async read({ port, token, wsIds }: { port: number; token: string; wsIds: string[] }): Promise<void> {
     for (const reader of readers.splice(0)) reader.socket.destroy();
     for (const wsId of wsIds) readers.push(await openReader({ port, token, wsId }));
+  },
+
+  /** Like `read`, for the product, until the streams have sent the messages that are stored. */
+  async readStored(target: { port: number; token: string; wsIds: string[] }): Promise<void> {
+    await tasks.read(target);
+    await Promise.all(
+      readers.map((reader) =>
+        until((done) => {
+          reader.onHistory = done;
+        }),
+      ),
+    );
   },
 
   /** Sends one message to every workstream. Resolves when all are accepted and all have called the model. */
@@ -201,6 +214,7 @@ function take(reader: Reader, text: string): void {
   reader.rest = frames.pop() ?? '';
   for (const frame of frames) {
     if (frame.includes('data: {"type":"content"')) takeContent(/"text":"([^"]*)"/.exec(frame)?.[1] ?? '');
+    else if (frame.includes('data: {"type":"history"')) reader.onHistory?.();
     else if (frame.includes('data: {"type":"ws_state"') && frame.includes('"state":"idle"')) idle += 1;
   }
   onProgress();

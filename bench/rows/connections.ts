@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openInspector } from '../inspector.ts';
+import { INSPECTED, openInspector } from '../inspector.ts';
 import type { IdleTasks } from '../load/idle.ts';
 import { residentBytes } from '../process-costs.ts';
 import { type Row, ratio } from '../row.ts';
 import type { Server } from '../stage.ts';
-
-const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
 /** The growth of resident memory per connection, after garbage collections. */
 const connectionRow = (count: number): Row => ({

@@ -34,6 +34,7 @@ export const sendRow: Row = {
   what: 'HTTP POST of a message, until the model is called',
   anchor: 'stock Express, one SQLite row; calls no model',
   unit: 'x',
+  target: { atLeast: 0.1 },
   async open(stage) {
     const model = stage.load<ModelTasks>('model');
     const url = await model.ask('serveModel', undefined);
@@ -48,11 +49,18 @@ export const sendRow: Row = {
     const load = stage.load<PostTasks>('posts');
     const request = postText(workstreamEndpoints.send.path, { ws_id: wsIds[0], message: 'Say something.' }, token);
     const posts = { port: anchor.port, request, connections: 16 };
-    return async () => {
-      const sent = await perCpuSecond(product.pid, () => model.ask('begin', { port, token }));
+    /** As many times that late compilation matters as little as with the anchor, which is sent thousands of posts. */
+    const times = stage.quick ? 1 : 5;
+    const sendToAll = async () => {
+      const rate = await perCpuSecond(product.pid, () => model.ask('begin', { port, token }));
       await model.ask('finish', undefined);
+      return rate;
+    };
+    return async () => {
+      let costs = 0;
+      for (let time = 0; time < times; time += 1) costs += 1 / (await sendToAll());
       return ratio({
-        product: sent,
+        product: times / costs,
         anchor: await perCpuSecond(anchor.pid, () => load.ask('run', { ...posts, each: stage.quick ? 100 : 500 })),
       });
     };

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { measure, type Row } from '../../bench/row.ts';
 import { handshakeRow } from '../../bench/rows/handshakes.ts';
 import { postRow } from '../../bench/rows/posts.ts';
+import { relayRows } from '../../bench/rows/relay.ts';
+import { turnRows } from '../../bench/rows/turns.ts';
 import { createStage, preparePrograms } from '../../bench/stage.ts';
 import { toCells } from '../../bench/table.ts';
 
@@ -10,17 +12,39 @@ test('a row compares the median of its counted rounds with its target', async ()
   const values = [100, 3, 1, 2];
   const round = async () => ({ value: values.shift() ?? 0, figures: {} });
   const row: Row = { name: 'n', what: 'w', anchor: 'a', unit: 'x', target: { atMost: 1.5 }, open: async () => round };
-  const unused = () => Promise.reject(new Error('nothing is seeded'));
-  await using programs = {
-    folder: '',
-    product: '',
-    anchor: () => '',
-    seeds: unused,
-    [Symbol.asyncDispose]: async () => undefined,
-  };
+  await using programs = unprepared();
   await using stage = createStage(programs, { quick: true });
   const result = await measure(row, stage, 3);
   assert.deepEqual(toCells(result), ['n', 'w', 'a', '≤ 1.50x', '2.00x (1.00x to 3.00x)', 'no']);
+});
+
+test('figures beside the value of a row have aims, too', async () => {
+  const row: Row = {
+    name: 'n',
+    what: 'w',
+    anchor: 'a',
+    unit: 'x',
+    target: { atLeast: 1 },
+    beside: [
+      { figure: 'p50', label: 'half', unit: 'ms', target: { atMost: 5 } },
+      { figure: 'p99', label: 'nearly all', unit: 'ms' },
+    ],
+    maxRounds: 1,
+    open: async () => async () => ({ value: 1.5, figures: { p50: p50Ms, p99: 20 } }),
+  };
+  await using programs = unprepared();
+  await using stage = createStage(programs, { quick: true });
+  let p50Ms = 4;
+  const met = await measure(row, stage, 1);
+  p50Ms = 6;
+  const missed = await measure(row, stage, 1);
+  assert.deepEqual(
+    [met, missed].map((result) => toCells(result).slice(3)),
+    [
+      ['≥ 1.00x; half ≤ 5.00 ms', '1.50x (1.50x to 1.50x); half 4.00 ms; nearly all 20.0 ms', 'yes'],
+      ['≥ 1.00x; half ≤ 5.00 ms', '1.50x (1.50x to 1.50x); half 6.00 ms; nearly all 20.0 ms', 'no'],
+    ],
+  );
 });
 
 test('daemon and reference servers are measured with the same load, over WebSocket and over HTTP', {
@@ -40,3 +64,39 @@ test('daemon and reference servers are measured with the same load, over WebSock
     );
   }
 });
+
+test('turns of stored conversations and the delay of the event loop are measured', { timeout: 120_000 }, async () => {
+  await using programs = await preparePrograms();
+  const measured: string[] = [];
+  for (const row of [...relayRows, ...turnRows]) {
+    if (!['relay-paced', 'turn-long-first', 'turn-long'].includes(row.name)) continue;
+    await using stage = createStage(programs, { quick: true });
+    const { rounds } = await measure({ ...row, maxRounds: 1 }, stage, 1);
+    for (const [figure, value] of Object.entries(rounds[0]?.figures ?? {}))
+      if (value > 0 && Number.isFinite(value)) measured.push(`${row.name} ${figure}`);
+  }
+  assert.deepEqual(measured, [
+    'relay-paced product',
+    'relay-paced anchor',
+    'relay-paced productP50Ms',
+    'relay-paced anchorP50Ms',
+    'relay-paced productP99Ms',
+    'relay-paced anchorP99Ms',
+    'relay-paced loopP99Ms',
+    'turn-long-first first',
+    'turn-long-first later',
+    'turn-long first',
+    'turn-long later',
+  ]);
+});
+
+function unprepared() {
+  const unused = () => Promise.reject(new Error('nothing is seeded'));
+  return {
+    folder: '',
+    product: '',
+    anchor: () => '',
+    seeds: unused,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}

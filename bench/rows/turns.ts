@@ -1,0 +1,79 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { ModelTasks } from '../load/model.ts';
+import { median, type Row } from '../row.ts';
+import type { Stage } from '../stage.ts';
+import { createWorkstreams } from '../workstreams.ts';
+import { openRelays } from './relay.ts';
+
+const turnRow: Row = {
+  name: 'turn',
+  what: 'from sending a message to calling the model, median of the first 100 turns of a conversation',
+  anchor: 'the minimal relay, for comparison',
+  unit: 'ms',
+  target: { atMost: 2.5 },
+  async open(stage) {
+    const { product, anchor } = await openRelays(stage, { streams: 1 });
+    const count = stage.quick ? 20 : 100;
+    return async () => {
+      const p50 = async ({ model, target, startAfresh }: typeof product) => {
+        await startAfresh();
+        return median(await model.ask('turns', { ...target, count }));
+      };
+      const figures = { product: await p50(product), anchor: await p50(anchor) };
+      return { value: figures.product, figures };
+    };
+  },
+};
+
+/** Each round continues another conversation. */
+const LONG = { messages: 5_000, conversations: 5, turns: 10 };
+
+/** Turns of conversations that were stored before the start. Their messages are loaded in the first turn. */
+async function openLong(stage: Stage): Promise<() => Promise<{ first: number; later: number }>> {
+  const home = path.join(await stage.folder(), 'home');
+  await mkdir(home, { mode: 0o700 });
+  const { conversation } = await stage.programs.seeds();
+  const wsIds: string[] = [];
+  while (wsIds.length < (stage.quick ? 1 : LONG.conversations)) {
+    wsIds.push(await conversation(home, `long-${wsIds.length}`, stage.quick ? LONG.messages / 10 : LONG.messages));
+  }
+  const model = stage.load<ModelTasks>('model');
+  const url = await model.ask('serveModel', undefined);
+  const product = await stage.product({ home, env: { OPENAI_BASE_URL: url } });
+  const { port, token } = product;
+  const turns = async (wsId: string, count: number) => {
+    await model.ask('readStored', { port, token, wsIds: [wsId] });
+    return model.ask('turns', { port, token, count });
+  };
+  const [warming = ''] = await createWorkstreams(product, 1);
+  await turns(warming, stage.quick ? 5 : 100); // late compilation does not count
+  return async () => {
+    const wsId = wsIds.shift();
+    if (wsId === undefined) throw new Error('each stored conversation can be measured once');
+    const [first = Number.NaN, ...later] = await turns(wsId, LONG.turns);
+    return { first, later: median(later) };
+  };
+}
+
+const longRow = (name: string, { which, atMost }: { which: 'first' | 'later'; atMost: number }): Row => ({
+  name,
+  what: `${which === 'first' ? 'the first turn' : 'later turns'} of a conversation with 5,000 stored messages, from sending a message to calling the model`,
+  anchor: 'the clock',
+  unit: 'ms',
+  target: { atMost },
+  maxRounds: LONG.conversations,
+  async open(stage) {
+    const turns = await openLong(stage);
+    return async () => {
+      const figures = await turns();
+      return { value: figures[which], figures };
+    };
+  },
+});
+
+export const turnRows = [
+  turnRow,
+  longRow('turn-long-first', { which: 'first', atMost: 40 }),
+  longRow('turn-long', { which: 'later', atMost: 15 }),
+];
