@@ -11,6 +11,7 @@ import { openings, resumption } from './rules/resumption.ts';
 import { allOver, oneEnd, oneRunAtATime } from './rules/runs.ts';
 import { noSecret } from './rules/secrets.ts';
 import { onceInOrder, readToTheEnd, seenIsOnDisk } from './rules/seen.ts';
+import { countedOnce, countedWhole, grantedOnce, roomForCalls, sharedKept } from './rules/spending.ts';
 import { steeredOnce, steeredToModel } from './rules/steering.ts';
 import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
 import { transcript } from './rules/transcript.ts';
@@ -58,6 +59,11 @@ export const RULES = {
   'the model gets a message that steers once, after the results': steeredToModel,
   'an answered decision is stored': decisionsKept,
   'an answered cancel has ended the run': cancelled,
+  'no call begins without room in its budget': roomForCalls,
+  'a shared budget is exceeded by one call at most': sharedKept,
+  'an answer is counted once': countedOnce,
+  'all tokens of answers are counted': countedWhole,
+  'a person grants once': grantedOnce,
   'every side effect has exactly one start': effectsOfStarts,
   'no process outlives its run': nothingOutlives,
   'memory stays within its budget': withinBudget,

@@ -7,6 +7,7 @@ import { DEED_DEFECTS } from './defects/deeds.ts';
 import { PACKED_DEFECTS } from './defects/packed.ts';
 import { PROJECTION_DEFECTS } from './defects/projections.ts';
 import { SEEN_DEFECTS } from './defects/seen.ts';
+import { SPENDING_DEFECTS } from './defects/spending.ts';
 import { STEERING_DEFECTS } from './defects/steering.ts';
 import { STORED_DEFECTS } from './defects/stored.ts';
 import { createRandom } from './random.ts';
@@ -20,6 +21,7 @@ const DEFECTS = [
   ...DEED_DEFECTS,
   ...CUT_DEFECTS,
   ...BUDGET_DEFECTS,
+  ...SPENDING_DEFECTS,
   ...STEERING_DEFECTS,
 ];
 const SEEDS = [1, 2, 3, 4, 5];

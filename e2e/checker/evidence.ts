@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Message } from '../../src/agent/message.ts';
 import type { JournalEntry } from '../../src/agent/run/journal.ts';
 import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
+import type { BudgetGrantTable, UsageTable } from '../../src/gateway/store/schema/usage-schema.ts';
 
 /**
  * All that is known of some time with a daemon: what every client saw and did, over any number of restarts, what is on
@@ -33,6 +34,9 @@ export interface Evidence {
 export interface Disk {
   epoch: string;
   workstreams: WorkstreamOnDisk[];
+  /** Of all workstreams, and of deleted ones. */
+  usage: UsageTable[];
+  grants: BudgetGrantTable[];
 }
 
 export interface WorkstreamOnDisk {
@@ -124,6 +128,8 @@ export interface CallParams {
   runId?: string;
   /** It waits, and is read by the run in progress. */
   steer?: boolean;
+  /** A budget; without it, the budget is removed. */
+  tokens?: number;
 }
 
 export interface Answer {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { unpack } from '../../src/gateway/store/compaction/packed-body.ts';
 import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
+import type { BudgetGrantTable, UsageTable } from '../../src/gateway/store/schema/usage-schema.ts';
 import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
 
 /** Reads the database of a home, with or without a running daemon; `wsIds` selects workstreams. */
@@ -12,7 +13,15 @@ export function readDisk(home: string, wsIds?: readonly string[]): Disk {
     const rows = db.prepare('select ws_id from workstreams order by created_ms, ws_id').all();
     const ids = rows.map(({ ws_id }) => String(ws_id)).filter((wsId) => wsIds?.includes(wsId) ?? true);
     const epoch = db.prepare("select value from meta where key = 'epoch'").get()?.value;
-    return { epoch: String(epoch), workstreams: ids.map((wsId) => readWorkstream(db, wsId)) };
+    // The casts match the contents of the columns.
+    const usage = db.prepare('select * from usage').all() as unknown as UsageTable[];
+    const grants = db.prepare('select * from budget_grants').all() as unknown as BudgetGrantTable[];
+    return {
+      epoch: String(epoch),
+      workstreams: ids.map((wsId) => readWorkstream(db, wsId)),
+      usage: usage.map((row) => ({ ...row })),
+      grants: grants.map((row) => ({ ...row })),
+    };
   } finally {
     db.close();
   }

@@ -214,7 +214,10 @@ async function spend(talk: Talk, model: ScriptedModel): Promise<void> {
     (total, { inputTokens, outputTokens }) => total + inputTokens + outputTokens,
     0,
   );
-  await client.call('budget.set', { wsId, tokens: spent + 500 });
+  const { recorder, socket } = talk;
+  const setTo = (tokens?: number) =>
+    recorder.call({ method: 'budget.set', params: { wsId, ...(tokens !== undefined && { tokens }) } }, socket).answered;
+  await setTo(spent + 500);
   const costs = (tokens: number) => useTokens({ prompt: tokens - 100, completion: 100 });
   const isBudget = ({ kind, approval_id: id }: StreamEventOf<'approve_request'>) =>
     kind === 'budget' && !decidedIn(talk, id);
@@ -232,7 +235,7 @@ async function spend(talk: Talk, model: ScriptedModel): Promise<void> {
   // The stream has the end of a failed run without an id.
   const isEnd = ({ data }: StreamFrame) => data.type === 'ws_state' && data.run?.run_id === dearest.runId;
   await talk.seen.until(isEnd, 'the end of a run without more');
-  await client.call('budget.set', { wsId });
+  await setTo();
 }
 
 async function die(

@@ -51,7 +51,7 @@ function evidence(): CronEvidence {
         })),
       ...{ cursors: { [JOB]: 16_000 }, wsIds: {}, mainWsId: undefined },
     },
-    disk: { epoch: 'e', workstreams: [] },
+    disk: { epoch: 'e', workstreams: [], usage: [], grants: [] },
     effects: [],
     boots: [
       { spawnedMs: 9_000, readyMs: 10_000, diedMs: 11_500 },

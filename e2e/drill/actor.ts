@@ -7,6 +7,7 @@ import type { CallWish, RecordedCall } from '../checker/recording/record-call.ts
 import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 import { pause } from '../support/deadline.ts';
+import { setBudget } from './budgeting.ts';
 
 /** A client that works in one workstream: sends, decides, cancels, and repeats unanswered calls. */
 export interface Actor {
@@ -28,6 +29,8 @@ interface ActorParts {
 interface Knowledge {
   busy: boolean;
   pending: Set<string>;
+  /** Questions about budgets that nobody answers soon; some expire before. */
+  left: Set<string>;
   autoApprove: boolean;
 }
 
@@ -42,7 +45,7 @@ interface Scene {
 
 export function createActor(parts: ActorParts): Actor {
   const { wsId, recorder } = parts;
-  const known: Knowledge = { busy: false, pending: new Set(), autoApprove: false };
+  const known: Knowledge = { busy: false, pending: new Set(), left: new Set(), autoApprove: false };
   let place: string | undefined;
   let socket: RecordedSocket | undefined;
   let keyed: RecordedCall[] = [];
@@ -53,7 +56,7 @@ export function createActor(parts: ActorParts): Actor {
       onEvent({ event, payload }) {
         if (event !== 'workstream') return;
         place = Object(payload).cursor;
-        learn(known, Object(payload).event);
+        learn(known, Object(payload).event, random);
       },
     });
     socket = opened;
@@ -69,7 +72,7 @@ export function createActor(parts: ActorParts): Actor {
   const lookWhatWaits = async (on: RecordedSocket) => {
     const { promise: listed, resolve } = Promise.withResolvers<void>();
     on.request('approval.list', { wsId }, ({ payload }) => {
-      known.pending = new Set(approvalIdsIn(payload));
+      known.pending = new Set(approvalIdsIn(payload).filter((id) => !known.left.has(id)));
       resolve();
     });
     await Promise.race([listed, on.ended]);
@@ -93,7 +96,7 @@ export function createActor(parts: ActorParts): Actor {
       if (!scene) throw new Error('the daemon is gone');
       await Promise.all([...keyed].map((call) => repeat(scene, call).answered));
       for (let turn = 0; turn < 8; turn += 1) {
-        for (const approvalId of [...known.pending]) await decide(scene, approvalId).answered;
+        for (const approvalId of [...known.pending, ...known.left]) await decide(scene, approvalId).answered;
         await pause(random.int(20, 80));
         await lookWhatWaits(scene.socket);
       }
@@ -108,9 +111,12 @@ export function createActor(parts: ActorParts): Actor {
 const approvalIdsIn = (payload: unknown): string[] =>
   (payload as Result<'approval.list'>).approvals.map(({ approvalId }) => approvalId);
 
-function learn(known: Knowledge, event: StreamEvent): void {
+function learn(known: Knowledge, event: StreamEvent, random: Random): void {
   if (event.type === 'user_turn') known.busy = true;
-  if (event.type === 'approve_request') known.pending.add(event.approval_id);
+  if (event.type === 'approve_request') {
+    const isLeft = event.kind === 'budget' && random.chance(0.25);
+    known[isLeft ? 'left' : 'pending'].add(event.approval_id);
+  }
   if (event.type === 'approval_resolved') known.pending.delete(event.approval_id);
   if (event.type === 'settings_changed') known.autoApprove = event.skip_permissions;
   if (event.type !== 'ws_state' || !event.run) return;
@@ -125,14 +131,22 @@ const isWorthRepeating = (random: Random) => (call: RecordedCall) =>
 function doSomething(scene: Scene): RecordedCall | undefined {
   const { random, known, parts } = scene;
   const { wsId } = parts;
-  const [approvalId] = known.pending;
+  const approvalId = toDecide(scene);
   const mood = random.fraction();
   if (known.autoApprove && random.chance(0.3)) scene.socket.request('workstream.update', { wsId, autoApprove: false });
+  if (random.chance(0.04)) void setBudget({ ...parts, socket: scene.socket, random });
   if (mood < 0.06) return callAny(scene, { method: 'workstream.cancel', params: { wsId } });
   if (mood < 0.09) return callAny(scene, { method: 'workstream.cancel', params: { wsId, force: true } });
   if (approvalId !== undefined && mood < 0.85) return decide(scene, approvalId);
   if (!known.busy && mood > 0.6) return takeBack(scene);
   return known.busy && mood < 0.75 ? steerOrWait(scene) : send(scene);
+}
+
+/** A pending approval, or one that was left alone and may have expired. */
+function toDecide({ known: { left, pending }, random }: Scene): string | undefined {
+  const [late] = left;
+  const [approvalId] = pending;
+  return late !== undefined && random.chance(0.04) ? late : approvalId;
 }
 
 /** Takes turns back, asks again, or has the conversation summarized. Refused while a run is in progress. */
@@ -196,6 +210,7 @@ function decide(scene: Scene, approvalId: string): RecordedCall {
       params: { wsId: parts.wsId, approvalId, ...params },
     });
   known.pending.delete(approvalId);
+  known.left.delete(approvalId);
   const mood = random.fraction();
   if (mood < 0.55) return decideIt({ approved: true });
   if (mood < 0.6) return decideIt({ approved: true, feedback: 'and mind the gap' });

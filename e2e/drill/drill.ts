@@ -5,9 +5,11 @@ import { systemClock } from '../../src/clock.ts';
 import { check } from '../checker/check.ts';
 import type { Evidence, Violation } from '../checker/evidence.ts';
 import { createRandom, type Random } from '../checker/random.ts';
+import { readDisk } from '../checker/read-disk.ts';
 import { createRecorder, type Recorder } from '../checker/recording/recorder.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { answerTokens, budgetsOf } from './budgeting.ts';
 import { openChapter } from './chapter.ts';
 import { createMoods } from './moods.ts';
 import { NOTHING_SEEN, recoveryOf, type Score, storedIn, type Tally, tallyOf } from './score.ts';
@@ -89,12 +91,17 @@ async function drill(stage: Stage, options: DrillOptions) {
     const isSandboxed = options.sandbox && chapter % 2 === 0;
     await writeFile(
       path.join(daemon.home, 'config.json'),
-      JSON.stringify({ tools: { sandbox: isSandboxed ? 'auto' : 'off' } }),
+      JSON.stringify({
+        tools: { sandbox: isSandboxed ? 'auto' : 'off' },
+        budgets: budgetsOf(chapter, readDisk(daemon.home, [])),
+        // Questions that nobody answers expire; some chapters are long enough for it.
+        approvalTimeoutSecs: chapter % 2 === 1 ? 10 : 3_600,
+      }),
     );
     const rounds = Math.min(ROUNDS_PER_CHAPTER, options.rounds - score.rounds);
     const name = `chapter-${chapter}`;
     effectsFiles.push(path.join(daemon.home, 'workspace', `${name}.txt`));
-    const evidence = await playChapter(stage, { name, rounds });
+    const evidence = await playChapter(stage, { name, rounds, tokens: answerTokens(chapter) });
     violations = await judge(evidence, daemon.home);
     tally = tallyOf(evidence, tally);
     recorder.forget();
@@ -111,10 +118,13 @@ async function drill(stage: Stage, options: DrillOptions) {
 }
 
 /** Some rounds with separate workstreams; stops at a violation. Returns the final evidence. */
-async function playChapter(stage: Stage, { name, rounds }: { name: string; rounds: number }): Promise<Evidence> {
+async function playChapter(
+  stage: Stage,
+  { name, rounds, tokens }: { name: string; rounds: number; tokens: ReturnType<typeof answerTokens> },
+): Promise<Evidence> {
   const { daemon, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;
-  model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile }));
+  model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile, tokens }));
   const cast = await openChapter({ ...stage, name, onCut: () => (score.cuts += 1) });
   const scope = { wsIds: cast.wsIds, effectsFiles: [path.join(daemon.home, 'workspace', effectsFile)] };
   let earlier: Evidence['disk'] | undefined;

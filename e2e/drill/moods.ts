@@ -1,20 +1,32 @@
 import type { Random } from '../checker/random.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
 import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
-import { callTools, pause, reset, type ScriptedCall, say, stall, think } from '../support/model/scripted-steps.ts';
+import {
+  callTools,
+  pause,
+  reset,
+  type ScriptedCall,
+  say,
+  stall,
+  think,
+  useTokens,
+} from '../support/model/scripted-steps.ts';
 
 interface MoodsOptions {
   /** Goes into the tags of its commands. */
   name: string;
   /** The file in the working directory that its commands append to. */
   effectsFile: string;
+  /** What an answer uses. */
+  tokens: { from: number; to: number };
 }
 
 /** An unpredictable model: it talks, thinks, is slow, hangs, breaks off, and calls tools. */
 export function createMoods(
   random: Random,
-  { name, effectsFile: file }: MoodsOptions,
+  { name, effectsFile: file, tokens }: MoodsOptions,
 ): (request: ChatRequest) => Answer {
+  const uses = () => useTokens({ prompt: random.int(tokens.from, tokens.to), completion: random.int(1, 500) });
   const harmless: ScriptedCall[] = [
     { name: 'list_directory', arguments: { path: '.' } },
     { name: 'read_file', arguments: { path: file } },
@@ -34,22 +46,22 @@ export function createMoods(
     ...(random.chance(0.8) ? bash() : random.pick(harmless)),
     id: `${name}-${++ids}`,
   });
-  const tools = (): Answer => [
+  const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),
   ];
-  const first = (): Answer => {
+  const first = () => {
     const mood = random.fraction();
     if (mood < 0.45) return tools();
     if (mood < 0.52) return [...speech(random, 4), stall()];
     if (mood < 0.55) return [...speech(random, 6), reset()];
     return speech(random, random.int(1, 60));
   };
-  const next = (): Answer => (random.chance(0.3) ? tools() : speech(random, random.int(1, 12)));
+  const next = () => (random.chance(0.3) ? tools() : speech(random, random.int(1, 12)));
   return (request) => {
     const depth = resultsSinceUser(request);
-    if (depth === 0) return first();
-    return depth < 4 ? next() : speech(random, 2);
+    if (depth === 0) return [...first(), uses()];
+    return [...(depth < 4 ? next() : speech(random, 2)), uses()];
   };
 }
 

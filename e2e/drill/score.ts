@@ -28,6 +28,11 @@ export interface Score {
   /** Messages that steered a run, and those of them that a run took. */
   steered: number;
   taken: number;
+  /** Questions about used-up budgets, and those that were approved, declined, or not answered in time. */
+  budgetQuestions: number;
+  granted: number;
+  declined: number;
+  expired: number;
   rewinds: number;
   compactions: number;
   violations: number;
@@ -64,9 +69,21 @@ export function storedIn({ workstreams }: Disk) {
     runs: runs.length,
     approvals: approvals.length,
     toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
+    ...budgetsIn(approvals),
     unknownOutcomes: approvals.filter(({ kind }) => kind === 'outcome').length,
     rewinds: cuts.filter(({ kind }) => kind === 'rewind').length,
     compactions: cuts.filter(({ kind }) => kind === 'compaction').length,
+  };
+}
+
+function budgetsIn(approvals: Disk['workstreams'][number]['approvals']) {
+  const questions = approvals.filter(({ kind }) => kind === 'budget');
+  const withStatus = (wanted: string) => questions.filter(({ status }) => status === wanted).length;
+  return {
+    budgetQuestions: questions.length,
+    granted: withStatus('approved'),
+    declined: withStatus('denied'),
+    expired: withStatus('expired'),
   };
 }
 
@@ -89,6 +106,10 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
     ['approvals', `${score.approvals} (${score.unknownOutcomes} about unknown outcomes)`],
     ['tool starts', `${score.toolStarts} (${score.effects} lines written by commands)`],
     ['steered', `${score.steered} messages (${score.taken} taken by a run in progress)`],
+    [
+      'budgets',
+      `${score.budgetQuestions} questions (${score.granted} approved, ${score.declined} declined, ${score.expired} expired)`,
+    ],
     ['taken back', `${score.rewinds} times, ${score.compactions} summaries`],
     ['ready after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
     ['violations', score.violations],

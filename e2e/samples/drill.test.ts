@@ -14,8 +14,9 @@ test('nothing is lost, duplicated or left open across thirty kills', async (t) =
   });
   assert.deepEqual(violations, [], `npm run drill -- --rounds 30 --seed ${seed} (home: ${home})`);
   // A drill in which nothing happens proves nothing.
-  const { rounds, kills, cuts, resumes, runs, approvals, toolStarts, unknownOutcomes, rewinds } = score;
-  const happened = { cuts, resumes, runs, approvals, toolStarts, unknownOutcomes, rewinds };
+  const { rounds, kills, cuts, resumes, runs, approvals, toolStarts, unknownOutcomes, rewinds, granted, declined } =
+    score;
+  const happened = { cuts, resumes, runs, approvals, toolStarts, unknownOutcomes, rewinds, granted, declined };
   const missing = Object.entries(happened).filter(([, count]) => count === 0);
   assert.deepEqual({ rounds, missing, killed: kills >= 30 }, { rounds: 30, missing: [], killed: true });
 });

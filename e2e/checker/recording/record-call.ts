@@ -13,7 +13,8 @@ export interface CallWish {
     | 'workstream.rewind'
     | 'workstream.retry'
     | 'workstream.command'
-    | 'queue.steer';
+    | 'queue.steer'
+    | 'budget.set';
   params: CallParams & { always?: boolean; force?: boolean; turns?: number; command?: string; queue?: boolean };
 }
 

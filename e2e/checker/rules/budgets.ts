@@ -1,14 +1,6 @@
-import type { StreamEventOf } from '../../../protocol/stream-events.ts';
 import type { ApprovalTable } from '../../../src/gateway/store/schema/schema.ts';
-import type { Disk, Evidence, Finding, Logged, WorkstreamOnDisk } from '../evidence.ts';
-
-type Asked = StreamEventOf<'approve_request'> & { budget: NonNullable<StreamEventOf<'approve_request'>['budget']> };
-
-const isAsked = ({ event }: Logged): boolean => event.type === 'approve_request' && event.budget !== undefined;
-
-/** The questions about budgets in a log, with their places. */
-const questionsIn = ({ events }: WorkstreamOnDisk): { at: number; asked: Asked }[] =>
-  events.flatMap((logged, at) => (isAsked(logged) ? [{ at, asked: logged.event as Asked }] : [])); // as just checked
+import type { CallHistory, Disk, Evidence, Finding, Logged, WorkstreamOnDisk } from '../evidence.ts';
+import { type Asked, answersIn, questionsIn, sum, timedAnswers } from './budget-facts.ts';
 
 const rowsOf = ({ workstreams }: Disk): Map<string, ApprovalTable> =>
   new Map(workstreams.flatMap(({ approvals }) => approvals.map((row) => [row.approval_id, row] as const)));
@@ -62,31 +54,48 @@ function* followed(
   if (settled && (told.length > 1 || isUntold)) yield { what: `${id} was told ${told.length} decisions`, where };
 }
 
-/** The tokens of the answers in a log, each counted at its end. */
-const answersIn = (events: readonly Logged[]): number[] =>
-  events.flatMap(({ event }, index) =>
-    event.type === 'status' && events[index - 1]?.event.type === 'stream_end' ? [event.total_tokens] : [],
-  );
-
-const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
-
 /** A workstream goes over its budget by one call at most, and a question counts all that was used. */
-export function* budgetKept({ disk }: Evidence): Generator<Finding> {
+export function* budgetKept({ disk, calls }: Evidence): Generator<Finding> {
   for (const workstream of disk.workstreams) {
+    const changes = calls.filter(({ method, params }) => method === 'budget.set' && params.wsId === workstream.wsId);
     for (const { at, asked } of questionsIn(workstream)) {
       const { of, unit } = asked.budget;
-      if (of === 'workstream' && unit === 'tokens') yield* counted(workstream, { at, asked });
+      if (of === 'workstream' && unit === 'tokens') yield* counted(workstream, { at, asked, changes });
     }
   }
 }
 
-function* counted({ wsId, events }: WorkstreamOnDisk, { at, asked }: { at: number; asked: Asked }): Generator<Finding> {
+function* counted(
+  workstream: WorkstreamOnDisk,
+  { at, asked, changes }: { at: number; asked: Asked; changes: readonly CallHistory[] },
+): Generator<Finding> {
+  const { wsId, events, approvals } = workstream;
   const { limit, spent } = asked.budget;
   const answers = answersIn(events.slice(0, at));
   const used = sum(answers);
   const where = `${wsId}:${events[at]?.offset}`;
-  if (used - limit > Math.max(0, ...answers)) yield { what: `${used} tokens of a limit of ${limit}`, where };
+  const oneCall = Math.max(0, ...answers);
+  const askedMs = approvals.find(({ approval_id: id }) => id === asked.approval_id)?.asked_ms ?? 0;
+  const declined = approvals.filter(
+    ({ kind, status, asked_ms }) => kind === 'budget' && status !== 'approved' && asked_ms < askedMs,
+  );
+  const mayExceed = oneCall + declined.length * (oneCall + (asked.budget.lastAnswer ?? 0));
+  const usedBefore = usedWhenSet(
+    workstream,
+    changes.findLast(({ sentMs }) => sentMs <= askedMs),
+  );
+  if (used - Math.max(limit, usedBefore) > mayExceed) yield { what: `${used} tokens of a limit of ${limit}`, where };
   if (spent < used) yield { what: `${spent} tokens were counted, but ${used} used`, where };
+}
+
+/** A person may set a budget that is used up already. Infinite if the time of the change is unknown. */
+function usedWhenSet(workstream: WorkstreamOnDisk, change: CallHistory | undefined): number {
+  if (!change) return 0;
+  const answer = change.answers[0];
+  if (!answer) return Number.POSITIVE_INFINITY;
+  const before = timedAnswers(workstream).filter(({ atMs }) => atMs <= answer.atMs);
+  const used = sum(before.map(({ tokens }) => tokens));
+  return used > (change.params.tokens ?? Number.POSITIVE_INFINITY) ? used : 0;
 }
 
 /** A run whose person declined to spend more gives one more answer at most. */
