@@ -1,6 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { findGitState } from '../project/git-state.ts';
 import { type FoundInstructions, findInstructions, type InstructionFolders } from '../project/instructions.ts';
+import { findProjectFolders } from '../project/project-folders.ts';
+import { createLooks } from '../tools/files/file-looks.ts';
 
 /** What surrounds a conversation now. */
 export interface Sight {
@@ -34,10 +36,15 @@ interface SurroundingsDeps {
 /** Looks at this machine. */
 export function createSurroundings({ folders, hostTimeZone, clock }: SurroundingsDeps): Surroundings {
   const days = new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
+  const places = createLooks();
   return {
     async look(workdir, agreed) {
-      const found = [findInstructions(workdir, folders, agreed), findGitState(workdir)] as const;
-      const [instructions, git] = await Promise.all(found);
+      const looks = await places.at(workdir);
+      const { folders: project, root } = await findProjectFolders(workdir, looks);
+      const [instructions, git] = await Promise.all([
+        findInstructions(folders, { project, looks, agreed }),
+        root === undefined ? undefined : findGitState(root, looks),
+      ]);
       return { date: days.format(clock.now()), zone: hostTimeZone, git, instructions };
     },
   };

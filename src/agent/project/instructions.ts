@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { isInside } from '../tools/files/confinement.ts';
-import { findProjectFolders, readFileStart } from './project-folders.ts';
+import { type FileLooks, patientLooks, promptLooks } from '../tools/files/file-looks.ts';
 
 /** Of all instruction files together, in bytes. */
 const MAX_BYTES = 32 * 1024;
@@ -32,17 +31,25 @@ export interface InstructionFolders {
   trusted(): readonly string[];
 }
 
-/** Finds the instruction files of a working directory, a real path. `agreed`: folders that people trust here, too. */
+export interface InstructionPlaces {
+  /** Of a project, real paths, nearest first (`findProjectFolders`). */
+  project: readonly string[];
+  looks: FileLooks;
+  /** Folders that people trust here, too. */
+  agreed: readonly string[];
+}
+
+/** Finds the instruction files of a project. */
 export async function findInstructions(
-  workdir: string,
   folders: InstructionFolders,
-  agreed: readonly string[],
+  { project: nearestFirst, looks, agreed }: InstructionPlaces,
 ): Promise<FoundInstructions> {
-  const [project, isTrusted, ours] = await Promise.all([
-    findProjectFolders(workdir).then((all) => Promise.all(all.map((folder) => readInstructions(folder, NAMES)))),
-    trustOf(folders, agreed),
-    realOf(folders.home).then((home) => readInstructions(home, ['AGENTS.md'])),
+  const [project, ours] = await Promise.all([
+    Promise.all(nearestFirst.map((folder) => readInstructions(folder, NAMES, looks))),
+    // Our home is on a disk that the daemon waits for in any case: it contains the database.
+    readInstructions(await promptLooks.realOf(folders.home), ['AGENTS.md'], promptLooks),
   ]);
+  const isTrusted = project.some((file) => file) ? await trustOf(folders, agreed) : () => false;
   const found: InstructionFile[] = [];
   const untrusted: InstructionFile[] = [];
   let left = MAX_BYTES;
@@ -65,11 +72,9 @@ export async function trustOf(
   { home, trusted }: InstructionFolders,
   agreed: readonly string[],
 ): Promise<(folder: string) => boolean> {
-  const roots = await Promise.all([path.join(home, 'workspace'), ...trusted()].map(realOf));
+  const roots = await Promise.all([path.join(home, 'workspace'), ...trusted()].map(patientLooks.realOf));
   return (folder) => agreed.includes(folder) || roots.some((root) => isInside(root, folder));
 }
-
-const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => path.resolve(folder)); // not there
 
 interface ReadFile {
   path: string;
@@ -78,11 +83,15 @@ interface ReadFile {
 }
 
 /** The first of these files that is there and is text. */
-async function readInstructions(folder: string, names: readonly string[]): Promise<ReadFile | undefined> {
+async function readInstructions(
+  folder: string,
+  names: readonly string[],
+  looks: FileLooks,
+): Promise<ReadFile | undefined> {
   const files = await Promise.all(
     names.map(async (name) => {
       const file = path.join(folder, name);
-      const start = await readFileStart(file, MAX_BYTES);
+      const start = await looks.readStart(file, MAX_BYTES);
       return start && start.size > 0 && !start.bytes.includes(0) ? { path: file, ...start } : undefined;
     }),
   );

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
+import { patientLooks } from '../tools/files/file-looks.ts';
 import { type InstructionFolders, trustOf } from './instructions.ts';
-import { findProjectFolders, readFileStart } from './project-folders.ts';
+import { findProjectFolders } from './project-folders.ts';
 
 /** A message that the project's people keep in a file; `/name` sends it. */
 export interface ProjectCommand {
@@ -27,8 +28,13 @@ const MAX_COMMANDS = 100;
 
 export const createProjectCommands = (folders: InstructionFolders): ProjectCommands => ({
   async list(workdir, agreed) {
-    const [project, isTrusted] = await Promise.all([findProjectFolders(workdir), trustOf(folders, agreed)]);
-    const found = await Promise.all(project.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER))));
+    const [project, isTrusted] = await Promise.all([
+      findProjectFolders(workdir, patientLooks),
+      trustOf(folders, agreed),
+    ]);
+    const found = await Promise.all(
+      project.folders.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER))),
+    );
     const byName = new Map(
       found.toReversed().flatMap((commands) => commands.map((each) => [each.name, each] as const)),
     );
@@ -41,7 +47,7 @@ async function readCommands(folder: string): Promise<ProjectCommand[]> {
   const names = entries.flatMap((entry) => /^([a-z][a-z0-9_-]{0,31})\.md$/.exec(entry)?.[1] ?? []);
   const commands = await Promise.all(
     names.slice(0, MAX_COMMANDS).map(async (name) => {
-      const start = await readFileStart(path.join(folder, `${name}.md`), MAX_BYTES + 1);
+      const start = await patientLooks.readStart(path.join(folder, `${name}.md`), MAX_BYTES + 1);
       return start && start.size <= MAX_BYTES ? toCommand(name, start.bytes.toString('utf8')) : [];
     }),
   );

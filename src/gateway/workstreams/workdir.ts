@@ -1,6 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { createLooks, type LooksByPlace, promptLooks } from '../../agent/tools/files/file-looks.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { whyUnreadable } from '../../home/why-unreadable.ts';
 
@@ -34,11 +35,15 @@ export async function resolveWorkdir(policy: WorkdirPolicy, asked?: string): Pro
 }
 
 /** Why the folder at this real path cannot be a working directory; undefined when it can. */
-export async function findBarrier(policy: WorkdirPolicy, real: string): Promise<string | undefined> {
+export async function findBarrier(
+  policy: WorkdirPolicy,
+  real: string,
+  places: LooksByPlace = createLooks(),
+): Promise<string | undefined> {
   const [home, userHome, standard] = await Promise.all([
-    realpath(policy.home),
-    realOf(policy.userHome), // a daemon's user may have no home
-    realOf(policy.standard), // not created yet
+    promptLooks.realOf(policy.home), // the daemon waits for its disk in any case: it contains the database
+    realOf(policy.userHome, places), // a daemon's user may have no home
+    realOf(policy.standard, places), // not created yet
   ]);
   if (real === path.parse(real).root) return 'it is the whole disk';
   if (real === userHome) return 'it is your home folder; choose a project folder in it';
@@ -81,7 +86,8 @@ const OTHERS = 'it is in the home folder of another user';
 const isHomeOfItsOwn = (userHome: string): boolean =>
   !SYSTEM.some((folder) => isIn(userHome, folder) && folder !== '/root') && !HOMES.includes(userHome);
 
-const realOf = (folder: string): Promise<string> => realpath(folder).catch(() => folder);
+const realOf = async (folder: string, places: LooksByPlace): Promise<string> =>
+  (await places.at(folder)).realOf(folder);
 
 /** The folder itself, or anything below it. */
 export const isIn = (folder: string, real: string): boolean =>

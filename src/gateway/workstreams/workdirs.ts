@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { createLooks } from '../../agent/tools/files/file-looks.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { WorkdirSource } from '../../agent/tools/workdir.ts';
 import type { Clock } from '../../clock.ts';
@@ -48,8 +49,9 @@ export async function createWorkdirs({ policy, allowed, store, clock }: Workdirs
   const roots = await Promise.all([...(allowed ?? [workspace]), policy.standard].map(realOf));
 
   const held = new Map<string, HeldWorkdir>();
+  const places = createLooks();
   const rules = {
-    findBarrier: (folder: string) => findBarrier(policy, folder),
+    findBarrier: (folder: string) => findBarrier(policy, folder, places),
     async isOurs(folder: string) {
       const [home, standard] = await Promise.all([realpath(policy.home), realOf(policy.standard)]);
       return folder === standard && isIn(home, standard);

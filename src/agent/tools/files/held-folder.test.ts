@@ -74,27 +74,29 @@ for (const [what, exchange] of Object.entries(EXCHANGES)) {
   });
 }
 
-test('a folder is in place while its path leads to it without links', async () => {
-  await using it = await createToolFixture();
-  const path = join(it.root, 'deep/folder');
-  await mkdir(path, { recursive: true });
-  await using held = await holdFolder(path);
-  const seen = [await held.isInPlace()];
-  await rename(path, `${path}.aside`);
-  seen.push(await held.isInPlace());
-  await mkdir(path);
-  seen.push(await held.isInPlace());
-  await rm(path, { recursive: true });
-  await symlink(`${path}.aside`, path);
-  seen.push(await held.isInPlace());
-  await rm(path);
-  await rename(`${path}.aside`, path);
-  seen.push(await held.isInPlace());
-  await rename(join(it.root, 'deep'), join(it.root, 'deep2'));
-  await symlink('deep2', join(it.root, 'deep'));
-  seen.push(await held.isInPlace());
-  assert.deepEqual(seen, [true, false, false, false, true, false]);
-});
+for (const disk of ['local', 'remote']) {
+  test(`a folder on a ${disk} disk is in place while its path leads to it without links`, async () => {
+    await using it = await createToolFixture();
+    const path = join(it.root, 'deep/folder');
+    await mkdir(path, { recursive: true });
+    await using held = await holdFolder(path, async () => disk === 'local');
+    const seen = [await held.isInPlace()];
+    await rename(path, `${path}.aside`);
+    seen.push(await held.isInPlace());
+    await mkdir(path);
+    seen.push(await held.isInPlace());
+    await rm(path, { recursive: true });
+    await symlink(`${path}.aside`, path);
+    seen.push(await held.isInPlace());
+    await rm(path);
+    await rename(`${path}.aside`, path);
+    seen.push(await held.isInPlace());
+    await rename(join(it.root, 'deep'), join(it.root, 'deep2'));
+    await symlink('deep2', join(it.root, 'deep'));
+    seen.push(await held.isInPlace());
+    assert.deepEqual(seen, [true, false, false, false, true, false]);
+  });
+}
 
 test('a link cannot be held', async () => {
   await using it = await createToolFixture();

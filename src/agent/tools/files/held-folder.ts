@@ -1,5 +1,6 @@
-import { constants } from 'node:fs';
+import { constants, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { isOnLocalDisks } from './local-disks.ts';
 
 /** The identity of a folder: its real path and inode. */
 export interface FolderIdentity {
@@ -26,11 +27,12 @@ export interface HeldFolder extends FolderIdentity, AsyncDisposable {
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Opens and holds the folder at a real path. Rejects with the system's error if there is none. */
-export async function holdFolder(path: string): Promise<HeldFolder> {
+export async function holdFolder(path: string, isLocal = isOnLocalDisks): Promise<HeldFolder> {
   const handle = await open(path, FLAGS);
   try {
     const { ino, dev } = await handle.stat({ bigint: true });
     const isReachable = await hasWay(handle);
+    const findNow = (await isLocal(path)) ? findAtOnce : findPatiently;
     return {
       path,
       ino: String(ino),
@@ -41,17 +43,40 @@ export async function holdFolder(path: string): Promise<HeldFolder> {
         return isReachable ? wayOf(handle) : path;
       },
       async isInPlace() {
-        const [real, now] = await Promise.all([
-          realpath(path).catch(() => undefined), // a missing folder counts as moved
-          stat(path, { bigint: true }).catch(() => undefined),
-        ]);
-        return real === path && now?.ino === ino && now.dev === dev;
+        const now = await findNow(path);
+        return now?.real === path && now.ino === ino && now.dev === dev;
       },
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {
     await handle.close();
     throw error;
+  }
+}
+
+interface FoundFolder {
+  /** The path without links. */
+  real: string;
+  ino: bigint;
+  dev: bigint;
+}
+
+/** What is at a path, without a trip through Node's threads; only for local disks. Every turn and tool call asks. */
+function findAtOnce(path: string): FoundFolder | undefined {
+  try {
+    const { ino, dev } = statSync(path, { bigint: true });
+    return { real: realpathSync.native(path), ino, dev };
+  } catch {
+    return undefined; // missing
+  }
+}
+
+async function findPatiently(path: string): Promise<FoundFolder | undefined> {
+  try {
+    const [real, { ino, dev }] = await Promise.all([realpath(path), stat(path, { bigint: true })]);
+    return { real, ino, dev };
+  } catch {
+    return undefined; // missing
   }
 }
 
