@@ -77,7 +77,7 @@ function lstatOf(place: string) {
 }
 
 /** Undefined if the path leads nowhere. */
-export function realPathOf(place: string): string | undefined {
+function realPathOf(place: string): string | undefined {
   try {
     return realpathSync.native(place);
   } catch {
