@@ -26,11 +26,13 @@ export function readStream(daemon: DaemonUnderTest, wsId: string, patience?: Pat
   const stopped = new AbortController();
   let after: string | undefined;
   const readOnce = async (signal: AbortSignal) => {
+    let failed: StreamEvent | undefined;
     for await (const { id, event } of daemon.http.events(wsId, { signal, after })) {
-      if (event.type === 'connected' && after !== undefined && event.recovered !== true)
-        throw new Error(`the stream could not be resumed: ${event.reason}`);
+      checkResumed(event, after);
+      if (isFailure(event)) failed = event;
       if (id === undefined) continue;
-      if (isLogged(event)) seen.add({ offset: offsetOf(id), event });
+      if (isLogged(event)) seen.add({ offset: offsetOf(id), event: afterFailure(event, failed) });
+      failed = undefined;
       after = id;
       ready.resolve();
     }
@@ -111,3 +113,15 @@ const offsetOf = (cursor: string): number => parseCursor(cursor)?.offset ?? 0;
 /** Whether a frame is a log event; the initial `history` of a stream looks like one. */
 const isLogged = (event: StreamMessage['event']): event is StreamEvent =>
   event.type !== 'history' && Object.hasOwn(STREAM_EVENTS, event.type);
+
+function checkResumed(event: StreamMessage['event'], after: string | undefined): void {
+  if (event.type === 'connected' && after !== undefined && event.recovered !== true)
+    throw new Error(`the stream could not be resumed: ${event.reason}`);
+}
+
+const isFailure = (event: StreamMessage['event']): event is StreamEvent =>
+  event.type === 'ws_state' && 'state' in event && event.state === 'error';
+
+/** The end of a failed run comes without an id; its id is that of the idle state sent after it. */
+const afterFailure = (event: StreamEvent, failed: StreamEvent | undefined): StreamEvent =>
+  event.type === 'ws_state' && failed ? failed : event;
