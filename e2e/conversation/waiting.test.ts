@@ -10,6 +10,9 @@ import { callTools, fail, reset, say } from '../support/model/scripted-steps.ts'
 
 const model = await startScriptedModel();
 const spare = await startScriptedModel();
+/** Nothing answers at its address. */
+const gone = await startScriptedModel();
+await gone.close();
 const server = (url: string, more: object = {}) => ({
   provider: 'openai-compatible',
   baseUrl: url,
@@ -23,6 +26,7 @@ const daemon = await startDaemon({
       guarded: server(model.url, { fallback: ['twin', 'spare'] }),
       twin: server(model.url, { model: 'twin' }),
       spare: server(spare.url),
+      gone: server(gone.url),
     },
   },
   env: { HEADGATE_MODEL: 'guarded' },
@@ -61,6 +65,35 @@ test('a client that attaches during a wait sees it, and can end it', async () =>
   assert.deepEqual(await client.call('workstream.proceed', { wsId }), { status: 'ok', wasWaiting: false });
   assert.deepEqual(speechOf(await talk.agree()), ['user: patience', 'assistant: at last']);
   assert.deepEqual(talk.story().slice(2, 5), ['state thinking', 'wait_start', 'wait_stop']);
+});
+
+test('a run waits while its server is gone, and continues when the server is back', async () => {
+  await using talk = await openConversation(daemon, { model: 'gone' });
+  const question = await talk.ask('are you there');
+  await talk.until('wait_start', ({ attempt }) => attempt === 4);
+  const told = talk.seen.flatMap(({ event }) => (event.type === 'wait_start' ? [event] : []));
+  for (const { reason, message, attempts } of told) {
+    assert.deepEqual([reason, attempts], ['unreachable', 15]);
+    assert.match(message, /^Could not reach openai-compatible at http:\/\/127\.0\.0\.1:\d+\/v1 \(ECONNREFUSED\)\.$/);
+  }
+  await using back = await startScriptedModel({ port: Number(new URL(gone.url).port) });
+  back.when('are you there', say('back'));
+  await question.answer;
+  assert.deepEqual(speechOf(await talk.agree()), ['user: are you there', 'assistant: back']);
+});
+
+test('a run whose server stays away ends with the model, the server, the reason and a remedy', async () => {
+  const config = { models: { lab: server(gone.url) }, answers: { retrySecs: 2 } };
+  await using other = await startDaemon({ config, env: { HEADGATE_MODEL: 'lab' } });
+  await using talk = await openConversation(other);
+  const question = await talk.ask('anybody');
+  await assert.rejects(question.answer);
+  const { run } = await talk.until('ws_state', (event) => event.run !== undefined);
+  assert.equal(
+    run?.error,
+    `Could not reach openai-compatible at ${gone.url} (ECONNREFUSED). The model lab was tried 3 times. Check that the server is running and that its address is correct, then try again.`,
+  );
+  assert.equal(run?.failed?.code, 'unreachable');
 });
 
 test('a cancel ends a wait and its run', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warn } from '../../protocol/notice.ts';
 import { streamAiSdk } from '../../src/agent/providers/ai-sdk/ai-sdk.ts';
-import { type ModelPart, ProviderError } from '../../src/agent/providers/model.ts';
+import { type ModelPart, type Pause, ProviderError } from '../../src/agent/providers/model.ts';
 import { openaiCompatible } from '../../src/agent/providers/openai-compatible.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
@@ -201,9 +201,20 @@ test('five failed answers open the circuit, and the sixth request is not sent', 
   upstream.onRequest(() => fail(500));
   for (let n = 0; n < 5; n++) await assert.rejects(read(model.stream(request(), live())), { kind: 'unreachable' });
   assert.deepEqual(models.health(), { status: 'down', circuitState: 'open' });
-  await assert.rejects(read(model.stream(request(), live())), {
-    kind: 'circuit_open',
-    message: 'Backend unreachable (circuit breaker open)',
-  });
+  const paused = Promise.withResolvers<ProviderError>();
+  const wait = ({ error }: Pause) => {
+    paused.resolve(error);
+    return Promise.reject(new Error('waited'));
+  };
+  await assert.rejects(read(model.stream(request(), live(), { hasFallback: false, wait })), { message: 'waited' });
+  const { kind, message } = await paused.promise;
+  const why = `openai-compatible at ${upstream.url} answered 500: scripted 500`;
+  assert.deepEqual(
+    [kind, message],
+    [
+      'circuit_open',
+      `openai-compatible at ${upstream.url} is not asked at the moment, because several requests in a row failed. The last one: ${why}`,
+    ],
+  );
   assert.equal(upstream.requests.length, 15);
 });

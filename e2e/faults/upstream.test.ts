@@ -28,7 +28,7 @@ const MIB = 1024 * 1024;
 /** Longer than a busy machine may delay either process. */
 const SILENT_SECS = 3;
 const { model, daemon } = await openStage({
-  config: { answers: { firstSecs: SILENT_SECS, betweenSecs: SILENT_SECS } },
+  config: { answers: { firstSecs: SILENT_SECS, betweenSecs: SILENT_SECS, retrySecs: 2 } },
 });
 
 const chunk = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;

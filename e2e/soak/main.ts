@@ -49,6 +49,7 @@ await using model = await startScriptedModel();
 scriptTurns(model);
 await using daemon = await startDaemon({
   model: model.url,
+  config: { answers: { retrySecs: 2 } },
   env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' },
 });
 using inspector = await openInspector(daemon.output().stderr);

@@ -38,11 +38,13 @@ export interface ScriptedModel extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** An OpenAI-compatible server on a free port with scripted answers. */
+/** An OpenAI-compatible server with scripted answers. */
 export async function startScriptedModel({
   modelId = 'scripted',
   contextWindow = 1_000_000,
   key = '',
+  /** Default: a free one. */
+  port: wantedPort = 0,
 } = {}): Promise<ScriptedModel> {
   const requests: RecordedRequest[] = [];
   const others: string[] = [];
@@ -76,7 +78,7 @@ export async function startScriptedModel({
     if (path !== 'GET /v1/models') return sendJson(response, 404, { error: { message: 'Not found' } });
     sendJson(response, 200, { object: 'list', data: [{ id: modelId, object: 'model', max_model_len: contextWindow }] });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(server.listen(wantedPort, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
 

@@ -1,14 +1,16 @@
 import type { Clock } from '../../clock.ts';
 import type { CircuitBreaker, Permit } from './circuit-breaker.ts';
 import { probe, within } from './discovery.ts';
+import type { ProviderError } from './model.ts';
 import type { Fetch } from './provider.ts';
-import type { Upstream } from './provider-error.ts';
+import { toProviderError, type Upstream } from './provider-error.ts';
 
 interface Asking {
   clock: Clock;
   fetch: Fetch;
   /** Called when the server responds. */
   onAnswer?: (() => void) | undefined;
+  onFailure?: ((error: ProviderError) => void) | undefined;
   signal: AbortSignal;
 }
 
@@ -18,7 +20,15 @@ interface Asking {
  */
 export async function probeRegularly(
   upstream: Upstream,
-  { clock, fetch, onAnswer, signal, breaker, random }: Asking & { breaker: CircuitBreaker; random: () => number },
+  {
+    clock,
+    fetch,
+    onAnswer,
+    onFailure,
+    signal,
+    breaker,
+    random,
+  }: Asking & { breaker: CircuitBreaker; random: () => number },
 ): Promise<void> {
   while (!signal.aborted) {
     const idleMs = INTERVAL_MS * (0.5 + random());
@@ -28,21 +38,22 @@ export async function probeRegularly(
       return; // only the signal ends a sleep early
     }
     const permit = breaker.tryProbe();
-    if (permit) await probeOnce(upstream, { clock, fetch, onAnswer, signal, breaker, permit });
+    if (permit) await probeOnce(upstream, { clock, fetch, onAnswer, onFailure, signal, breaker, permit });
   }
 }
 
 async function probeOnce(
   upstream: Upstream,
-  { clock, fetch, onAnswer, signal, breaker, permit }: Asking & { breaker: CircuitBreaker; permit: Permit },
+  { clock, fetch, onAnswer, onFailure, signal, breaker, permit }: Asking & { breaker: CircuitBreaker; permit: Permit },
 ): Promise<void> {
   try {
     await within(TIMEOUT_MS, { clock, signal }, (inTime) => probe(upstream, { fetch, signal: inTime }));
     permit.succeed();
     if (breaker.state() === 'closed') onAnswer?.();
-  } catch {
-    if (signal.aborted) permit.release();
-    else permit.fail();
+  } catch (error) {
+    if (signal.aborted) return permit.release();
+    permit.fail();
+    onFailure?.(toProviderError(error, upstream, 'connect'));
   }
 }
 

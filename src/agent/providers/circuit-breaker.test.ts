@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { createCircuitBreaker, type Permit, throughBreaker } from './circuit-breaker.ts';
+import { type Admit, createCircuitBreaker, type Permit, throughBreaker } from './circuit-breaker.ts';
 import { ProviderError, type ProviderErrorKind } from './model.ts';
 
 function setUp() {
@@ -142,9 +142,19 @@ async function* failing(kind: ProviderErrorKind): AsyncGenerator<string> {
   throw new ProviderError(kind, kind);
 }
 
+const passage = (signal: AbortSignal) => ({ signal, refusal: () => new ProviderError('circuit_open', 'not now') });
+
+/** Asks once, as a person who does not want to wait any longer if `isAsked`. */
+const asking =
+  (kind: ProviderErrorKind, isAsked = false) =>
+  async (admit: Admit) => {
+    admit(isAsked);
+    return failing(kind);
+  };
+
 const run = async (kind: ProviderErrorKind, breaker: ReturnType<typeof createCircuitBreaker>, signal: AbortSignal) => {
   try {
-    for await (const _ of throughBreaker(breaker, async () => failing(kind), { signal }));
+    for await (const _ of throughBreaker(breaker, asking(kind), passage(signal)));
   } catch (error) {
     return error instanceof ProviderError ? error.kind : error;
   }
@@ -177,11 +187,29 @@ test('cancelling, or leaving the iteration, has no result and returns the permit
   fail(5);
   await clock.advance(60_000);
   const abort = new AbortController();
-  const cancelled = throughBreaker(breaker, async () => failing('unreachable'), abort);
+  const cancelled = throughBreaker(breaker, asking('unreachable'), passage(abort.signal));
   await cancelled.next();
   abort.abort(new Error('cancelled'));
   await assert.rejects(cancelled.next());
-  for await (const _ of throughBreaker(breaker, async () => failing('unreachable'), new AbortController())) break;
+  for await (const _ of throughBreaker(breaker, asking('unreachable'), passage(new AbortController().signal))) break;
   assert.equal(breaker.state(), 'half_open');
   assert.ok(breaker.tryAcquire());
+});
+
+test('a person may try an open circuit, and an answer closes it', async () => {
+  const { breaker, fail } = setUp();
+  fail(5);
+  const { signal } = new AbortController();
+  const refused = throughBreaker(breaker, asking('unreachable', true), passage(signal));
+  await assert.rejects(
+    refused.next().then(() => refused.next()),
+    { kind: 'unreachable' },
+  );
+  assert.equal(breaker.state(), 'open');
+  const answered = throughBreaker(breaker, asking('refused', true), passage(signal));
+  await assert.rejects(
+    answered.next().then(() => answered.next()),
+    { kind: 'refused' },
+  );
+  assert.equal(breaker.state(), 'closed');
 });

@@ -5,6 +5,8 @@ export interface CircuitBreaker {
   state(): BackendHealth['circuitState'];
   /** A permit for one request; undefined while the circuit is open or its trial is in progress. */
   tryAcquire(): Permit | undefined;
+  /** A permit in any state, because a person asks for a trial now. */
+  acquire(): Permit;
   /** A permit for a check whether the server is reachable. */
   tryProbe(): Permit | undefined;
   /** 0 unless the circuit is open. */
@@ -57,7 +59,7 @@ export function createCircuitBreaker(deps: {
   };
   const ofAnswer: Permit = {
     succeed() {
-      if (state === 'half_open') become('closed');
+      if (state !== 'closed') become('closed');
       failed = { answers: 0, probes: 0 };
       wasAway = false;
     },
@@ -101,25 +103,32 @@ export function createCircuitBreaker(deps: {
     state: () => state,
     cooldownLeftMs,
     tryAcquire: () => (isBarred() ? undefined : issue(ofAnswer)),
+    acquire: () => issue(ofAnswer),
     tryProbe: () => (isBarred() ? undefined : issue(state === 'half_open' && !wasAway ? ofLook : ofProbe)),
   };
 }
 
+/** Takes a permit for the next attempt; keeps one that it has. Throws if the circuit gives none. */
+export type Admit = (isAsked: boolean) => void;
+
 /**
- * Passes an answer on, through a breaker. An upstream that answers at all, even with a refusal, is up. `onEnd` is called
- * with the error of a failed answer, and with undefined after a complete one.
+ * Passes an answer on, through a breaker. `ask` has to be admitted before each attempt. An upstream that answers at all,
+ * even with a refusal, is up. `onEnd` is called with the error of a failed answer, and with undefined after a complete one.
  */
 export async function* throughBreaker<T>(
   breaker: CircuitBreaker,
-  ask: () => Promise<AsyncIterable<T>>,
-  { signal, onEnd = () => undefined }: { signal: AbortSignal; onEnd?: (error: unknown) => void },
+  ask: (admit: Admit) => Promise<AsyncIterable<T>>,
+  { signal, refusal, onEnd = () => undefined }: Passage,
 ): AsyncGenerator<T> {
   signal.throwIfAborted();
-  const permit = breaker.tryAcquire();
+  let permit: Permit | undefined;
+  const admit: Admit = (isAsked) => {
+    permit ??= breaker.tryAcquire() ?? (isAsked ? breaker.acquire() : undefined);
+    if (!permit) throw refusal();
+  };
   try {
-    if (!permit) throw new ProviderError('circuit_open', 'Backend unreachable (circuit breaker open)');
-    for await (const part of await ask()) yield part;
-    permit.succeed();
+    for await (const part of await ask(admit)) yield part;
+    permit?.succeed();
     onEnd(undefined);
   } catch (error) {
     if (!signal.aborted && error instanceof ProviderError && permit) settle(permit, error);
@@ -130,10 +139,21 @@ export async function* throughBreaker<T>(
   }
 }
 
-function settle(permit: Permit, { kind }: ProviderError): void {
-  if (kind === 'unreachable' || kind === 'timeout' || kind === 'interrupted') permit.fail();
+interface Passage {
+  signal: AbortSignal;
+  /** The error while the circuit is open. */
+  refusal: () => ProviderError;
+  onEnd?: (error: unknown) => void;
+}
+
+function settle(permit: Permit, error: ProviderError): void {
+  if (isOutage(error)) permit.fail();
   else permit.succeed();
 }
+
+/** Whether the upstream did not answer, or not completely. */
+export const isOutage = (error: ProviderError | undefined): error is ProviderError =>
+  error?.kind === 'unreachable' || error?.kind === 'timeout' || error?.kind === 'interrupted';
 
 function createPermit(outcomes: Permit, isCurrent: () => boolean): Permit {
   let used = false;

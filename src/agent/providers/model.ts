@@ -53,8 +53,11 @@ export interface Pause {
 export interface Patience {
   /** Another model may answer instead, so only short waits are worth it. */
   hasFallback: boolean;
-  /** Resolves when the next attempt may begin. Rejects with the signal's reason. */
-  wait(pause: Pause, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the next attempt may begin: `now` if a person asks for it before its time. Rejects with the signal's
+   * reason.
+   */
+  wait(pause: Pause, signal: AbortSignal): Promise<'now' | 'in time'>;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
@@ -110,6 +113,7 @@ export type ProviderErrorKind =
 
 /** What is known of a failure beyond its kind. */
 export type ProviderErrorDetail =
+  | 'away' // the upstream cannot be reached, or the proxy in front of it reports that
   | 'overloaded' // the upstream has too much to do
   | 'no_credit' // the account has nothing left
   | 'no_model'; // the upstream does not have the model

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import type { Log } from '../../log.ts';
 import { probeRegularly } from './breaker-probe.ts';
-import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker, isOutage } from './circuit-breaker.ts';
 import { createDemoModel } from './demo/demo-model.ts';
 import { findLocalServer, within } from './discovery.ts';
 import { knownContextWindow } from './known-models.ts';
@@ -64,10 +64,8 @@ export function createModels(deps: ModelsDeps): RunningModels {
   const upstreamOf = (choice: ModelChoice & { provider: Exclude<ModelChoice['provider'], 'demo'> }): UpstreamModel => {
     const existing = models.get(choice.alias);
     if (existing) return existing;
-    const { breaker, onOutcome } = backends.of(choice);
-    const onRetry = ({ kind }: ProviderError) =>
-      log.info({ provider: choice.provider, kind }, 'retrying the model request');
-    const model = createUpstreamModel(choice, { clock, random, fetch, post, breaker, limits, onOutcome, onRetry });
+    const backend = backends.of(choice);
+    const model = createUpstreamModel(choice, { clock, random, fetch, post, limits, backend });
     models.set(choice.alias, model);
     return model;
   };
@@ -153,6 +151,8 @@ interface Backend {
   choice: ModelChoice;
   /** A problem for people, such as a rejected key or an unreachable server. Cleared by the next answer. */
   problem?: Notice | undefined;
+  /** How the last failed request failed. */
+  whyDown?: string | undefined;
 }
 
 /** Manages one backend per provider and base URL: its breaker, its probe, and problems with its key. */
@@ -169,7 +169,10 @@ function createBackends(
     const onAnswer = () => {
       backend.problem = undefined;
     };
-    return probeRegularly(choice, { clock, random, fetch, breaker, onAnswer, signal });
+    const onFailure = (error: ProviderError) => {
+      backend.whyDown = error.message;
+    };
+    return probeRegularly(choice, { clock, random, fetch, breaker, onAnswer, onFailure, signal });
   };
 
   const open = (choice: ModelChoice): Backend => {
@@ -193,9 +196,14 @@ function createBackends(
       const backend = open(choice);
       const onOutcome = (error: ProviderError | undefined) => {
         if (error === undefined) backend.problem = undefined;
+        if (isOutage(error)) backend.whyDown = error.message;
         if (error?.kind === 'unauthorized' || error?.kind === 'unreachable') backend.problem = noticeOf(error);
       };
-      return { breaker: backend.breaker, onOutcome };
+      const onRetry = (error: ProviderError) => {
+        onOutcome(error); // a long wait is a problem that people should see meanwhile
+        log.info({ provider: choice.provider, kind: error.kind }, 'retrying the model request');
+      };
+      return { breaker: backend.breaker, whyDown: () => backend.whyDown, onOutcome, onRetry };
     },
     /**
      * Checks whether a hosted provider accepts the key and has the model. Other models are described anyway. Never

@@ -144,3 +144,16 @@ test('a request that is too long is refused, whatever the status or the place of
   assert.equal(refusalOf(answered(429, { message: 'Request too large: too many tokens per minute' })), undefined);
   assert.equal(toProviderError(answered(500, { message: 'image failed' }), upstream, 'connect').kind, 'unreachable');
 });
+
+test('a server that cannot be reached is told from one that fails', () => {
+  const coded = (code: string) => Object.assign(new Error('connect'), { code });
+  const detailOf = (error: unknown, phase: 'connect' | 'stream' = 'connect') =>
+    toProviderError(error, upstream, phase).detail;
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+    assert.equal(detailOf(coded(code)), 'away', code);
+  for (const statusCode of [502, 503, 504]) assert.equal(detailOf({ statusCode, message: 'no' }), 'away');
+  assert.equal(detailOf({ statusCode: 500, message: 'no' }), undefined);
+  assert.equal(detailOf({ statusCode: 503, message: 'Overloaded' }), 'overloaded');
+  assert.equal(detailOf(coded('CERT_HAS_EXPIRED')), undefined);
+  assert.equal(detailOf(coded('ECONNRESET'), 'stream'), undefined);
+});

@@ -69,7 +69,7 @@ function fromStatus(
   if (status === 408) return new ProviderError('timeout', answered, { retryable: true, ...later });
   const refusal = refusalOf(status, `${failure.message}\n${failure.responseBody ?? ''}`);
   if (status < 500 || refusal?.about === 'window') return refused(answered, refusal, refusalDetail(status, text));
-  return new ProviderError('unreachable', answered, { retryable: true, detail: overloadIn(status, text), ...later });
+  return new ProviderError('unreachable', answered, { retryable: true, detail: failureDetail(status, text), ...later });
 }
 
 const refusalOf = (status: number, text: string): Refusal | undefined =>
@@ -80,6 +80,12 @@ const refused = (answered: string, refusal: Refusal | undefined, detail?: Provid
 
 const overloadIn = (status: number | undefined, text: string) =>
   status === 529 || /overloaded/i.test(text) ? ('overloaded' as const) : undefined;
+
+/** A proxy answers 502 to 504 for a server that it cannot reach. */
+const failureDetail = (status: number, text: string) =>
+  overloadIn(status, text) ?? awayIf(status >= 502 && status <= 504);
+
+const awayIf = (isAway: boolean) => (isAway ? ('away' as const) : undefined);
 
 function refusalDetail(status: number, text: string): ProviderErrorDetail | undefined {
   if (status === 402) return 'no_credit';
@@ -95,7 +101,7 @@ function fromConnection(
   { said, upstream, started }: { said: string; upstream: Upstream; started: boolean },
 ): ProviderError {
   const name = nameOf(upstream);
-  const detail = overloadIn(undefined, said);
+  const detail = overloadIn(undefined, said) ?? awayIf(code !== undefined && !started && AWAY.has(code));
   const options = { retryable: true, detail, ...(code !== undefined && { cause: code }) };
   if (code !== undefined && /^UND_ERR_.*_TIMEOUT$/.test(code)) {
     return new ProviderError('timeout', `${name} did not answer in time.`, options);
@@ -103,6 +109,23 @@ function fromConnection(
   if (started) return new ProviderError('interrupted', `The answer of ${name} broke off (${code ?? said}).`, options);
   return new ProviderError('unreachable', `Could not reach ${name} (${code ?? said}).`, options);
 }
+
+/** Connections that fail before an answer, and may not later. A wrong certificate stays wrong. */
+const AWAY: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
 
 function refusedKey(status: number, upstream: Upstream): ProviderError {
   const { apiKey, keyName } = upstream;

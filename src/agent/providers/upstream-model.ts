@@ -6,7 +6,7 @@ import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
 import { type GatedImages, gateImages, isRefusal } from './ai-sdk/kept-images.ts';
 import { type AnswerMeter, createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
-import { type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
+import { type Admit, type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
 import { deadlinesFor } from './deadlines.ts';
 import { type Description, describeModel, within } from './discovery.ts';
 import { google } from './google.ts';
@@ -20,7 +20,8 @@ import { openaiCompatible } from './openai-compatible.ts';
 import { listPrice } from './prices/list-prices.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
-import { begun, withRetries } from './retry.ts';
+import { askWhileAway, circuitOpen } from './retrying/away.ts';
+import { begun, isAway } from './retrying/retry.ts';
 
 export interface UpstreamModel extends Model {
   /** Gets the name and context window from the server. Asks once, and again only after a failure. */
@@ -32,8 +33,15 @@ interface UpstreamDeps {
   random: () => number;
   fetch: Fetch;
   post: Post;
-  breaker: CircuitBreaker;
   limits: AnswerLimits;
+  backend: UpstreamBackend;
+}
+
+/** What the models of one server share. */
+interface UpstreamBackend {
+  breaker: CircuitBreaker;
+  /** How the last failed request to the server failed. */
+  whyDown: () => string | undefined;
   /** Called with the error of every failed answer, and with undefined for every complete one. */
   onOutcome: (error: ProviderError | undefined) => void;
   onRetry: (error: ProviderError) => void;
@@ -42,7 +50,7 @@ interface UpstreamDeps {
 /** A chosen model with its breaker, retries and deadlines. */
 export function createUpstreamModel(
   choice: ModelChoice & { provider: Exclude<ProviderName, 'demo'> },
-  { clock, random, fetch, post, breaker, limits, onOutcome, onRetry }: UpstreamDeps,
+  { clock, random, fetch, post, limits, backend: { breaker, whyDown, onOutcome, onRetry } }: UpstreamDeps,
 ): UpstreamModel {
   const kind = PROVIDERS[choice.provider];
   const takesImages = choice.settings.images ?? true;
@@ -86,16 +94,21 @@ export function createUpstreamModel(
   };
   const onEnd = (error: unknown) => {
     if (error !== undefined && !(error instanceof ProviderError)) return;
-    onOutcome(error);
+    onOutcome(isAway(error) && error.cause instanceof ProviderError ? error.cause : error); // without the remedy
     if (error?.kind === 'refused') isOutdated = true; // the server may have another model by now
   };
   const stream: Model['stream'] = (request, signal, patience) => {
     if (choice.apiKey === undefined && choice.provider !== 'openai-compatible') throw keyMissing(choice);
     const settings = limitsOf(choice);
-    const askOnce = () => attempt({ ...settings, ...request }, signal);
     const maxWaitMs = limits.retrySecs * 1000;
-    const askPatiently = () => withRetries(askOnce, { clock, random, signal, maxWaitMs, patience, onRetry });
-    return throughBreaker(breaker, askPatiently, { signal, onEnd });
+    const askPatiently = (admit: Admit) => {
+      const askOnce = (isAsked: boolean) => {
+        admit(isAsked);
+        return attempt({ ...settings, ...request }, signal);
+      };
+      return askWhileAway(choice, askOnce, { clock, random, signal, maxWaitMs, patience, onRetry });
+    };
+    return throughBreaker(breaker, askPatiently, { signal, onEnd, refusal: () => circuitOpen(choice, whyDown()) });
   };
   return {
     alias: choice.alias,

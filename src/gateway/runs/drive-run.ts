@@ -203,7 +203,9 @@ function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { clock: C
       }
       if (!live.pendingApproval()) leftMs -= sliceMs;
     }
-    live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s`));
+    const { reason } = live.waits;
+    const waited = reason === undefined ? '' : `, because its model did not answer: ${reason}`;
+    live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s${waited}`));
   };
   void countDown();
   return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10) };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ProviderError } from '../../agent/providers/model.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { shapesOf, wholeGateway } from '../testing/whole-gateway.ts';
 
@@ -209,6 +210,21 @@ test('a run that takes too long is stopped; time waiting for a person does not c
   const result = await handle?.ended;
   assert.deepEqual([result?.status, result?.error], ['timeout', 'The run took longer than 3 s']);
   assert.equal(gateway.mainWorkstream().data.state, 'error');
+});
+
+test('a run that takes too long because its model is away ends with the reason', async () => {
+  await using gateway = await wholeGateway();
+  const error = new ProviderError('unreachable', 'Could not reach lab (ECONNREFUSED).', { retryable: true });
+  const pause = { error, untilMs: gateway.clock.now() + 60_000, attempt: 2, attempts: 15 };
+  gateway.puppet.turn(async (patience, signal) => patience?.wait(pause, signal));
+  const { ended } = await gateway.parts.runs.accept(gateway.mainWorkstream(), {
+    ...{ message: 'a', principal: 'ada', rights: 'approve', source: 'person' },
+    request: { timeoutMs: 3_000 },
+  });
+  await gateway.reaches(await gateway.main(), 'wait_start');
+  await gateway.clock.advance(5_000);
+  const reason = 'because its model did not answer: Could not reach lab (ECONNREFUSED).';
+  assert.equal((await ended).error, `The run took longer than 3 s, ${reason}`);
 });
 
 test('a question of another workstream is not decided here', async () => {

@@ -1,11 +1,14 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { warn } from '../../../protocol/notice.ts';
 import type { Message, ToolCall } from '../../agent/message.ts';
-import type { Model, ModelPart, ModelRequest, Models, Usage } from '../../agent/providers/model.ts';
+import type { Model, ModelPart, ModelRequest, Models, Patience, Usage } from '../../agent/providers/model.ts';
 import { until } from '../../timing/until.ts';
 
 /** One step of the model in a turn: say, call, wait, or fail. Plain text is content. */
-export type Move = string | ModelPart | Promise<unknown> | Error;
+export type Move = string | ModelPart | Promise<unknown> | Error | Waits;
+
+/** The model waits before its next attempt, as the caller wants it. */
+type Waits = (patience: Patience | undefined, signal: AbortSignal) => Promise<unknown>;
 
 const USAGE: Usage = { promptTokens: 70, completionTokens: 30, cacheCreationTokens: 0, cacheReadTokens: 0 };
 
@@ -29,10 +32,10 @@ export function puppetModels() {
     family: 'puppet',
     fallback: [],
     contextWindow: 100_000,
-    async *stream(request, signal) {
+    async *stream(request, signal, patience) {
       requests.push({ ...request, messages: request.messages.map(asRead) });
       const moves = turns.shift() ?? ['ok'];
-      for (const move of moves) yield* perform(move, signal);
+      for (const move of moves) yield* perform(move, { signal, patience });
       const calls = moves.some((move) => typeof move === 'object' && 'type' in move && move.type === 'tool_call');
       yield { type: 'finish', reason: calls ? 'tool_calls' : 'stop', usage: USAGE };
     },
@@ -74,9 +77,13 @@ function asRead(message: Message): Message {
   return read;
 }
 
-async function* perform(move: Move, signal: AbortSignal): AsyncGenerator<ModelPart> {
+async function* perform(
+  move: Move,
+  { signal, patience }: { signal: AbortSignal; patience: Patience | undefined },
+): AsyncGenerator<ModelPart> {
   signal.throwIfAborted();
   if (move instanceof Error) throw move;
   if (move instanceof Promise) await until(move, signal);
+  else if (typeof move === 'function') await move(patience, signal);
   else yield typeof move === 'string' ? { type: 'content', text: move } : move;
 }

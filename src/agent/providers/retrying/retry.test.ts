@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Clock } from '../../clock.ts';
-import { type Patience, ProviderError } from './model.ts';
+import type { Clock } from '../../../clock.ts';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { type Patience, ProviderError } from '../model.ts';
 import { begun, withRetries } from './retry.ts';
 
 function setUp({ random = 0.5, patience }: { random?: number; patience?: Patience } = {}) {
@@ -119,6 +120,7 @@ function noted({ hasFallback = false } = {}) {
     hasFallback,
     async wait({ error, untilMs, attempt, attempts }) {
       pauses.push(`${error.kind} until ${untilMs}, then ${attempt}/${attempts}`);
+      return 'in time';
     },
   };
   return { pauses, patience };
@@ -155,4 +157,52 @@ test('with a fallback, only short waits are worth it, and none for an overloaded
     'rate_limited until 1000, then 3/3',
     'rate_limited until 20000, then 2/3',
   ]);
+});
+
+const away = () => new ProviderError('unreachable', 'gone', { retryable: true, detail: 'away' });
+
+test('a server that is away is asked again with growing pauses, as long as the limit allows', async () => {
+  const { pauses, patience } = noted();
+  const { tried, error } = await setUp({ patience }).read(Array.from({ length: 20 }, () => [away()]));
+  assert.deepEqual([tried, error?.toString()], [7, 'ProviderError: gone']);
+  assert.deepEqual(
+    pauses,
+    [500, 1_000, 2_000, 4_000, 8_000, 16_000].map((ms, n) => `unreachable until ${ms}, then ${n + 2}/7`),
+  );
+});
+
+test('the time that attempts take counts, too', async () => {
+  const clock = fakeClock();
+  let tried = 0;
+  const attempt = async () => {
+    tried += 1;
+    await clock.sleep(10_000, signal);
+    throw away();
+  };
+  const { signal } = new AbortController();
+  const ended = withRetries(attempt, { clock, random: () => 0.5, signal, maxWaitMs: 60_000 }).catch(String);
+  await clock.advance(200_000);
+  assert.deepEqual([tried, await ended], [5, 'ProviderError: gone']);
+});
+
+test('a server that is away is tried three times if another model can answer, and an open circuit not at all', async () => {
+  const { patience } = noted({ hasFallback: true });
+  const open = new ProviderError('circuit_open', 'not now', { retryable: true, detail: 'away' });
+  const read = (error: Error) => setUp({ patience }).read(Array.from({ length: 20 }, () => [error]));
+  assert.deepEqual([(await read(away())).tried, (await read(open)).tried], [3, 1]);
+});
+
+test('an attempt is passed whether a person asked for it', async () => {
+  const asked: boolean[] = [];
+  const ways = ['in time', 'now', 'in time'] as const;
+  const patience: Patience = { hasFallback: false, wait: async () => ways[asked.length - 1] ?? 'in time' };
+  const { signal } = new AbortController();
+  const attempt = async (isAsked: boolean) => {
+    asked.push(isAsked);
+    if (asked.length < 4) throw away();
+    return 'answer';
+  };
+  const clock = fakeClock();
+  assert.equal(await withRetries(attempt, { clock, random: () => 0.5, signal, maxWaitMs: 60_000, patience }), 'answer');
+  assert.deepEqual(asked, [false, false, true, false]);
 });
