@@ -7,6 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PLUGINS } from './bundle-plugins.js';
 import { toLicenseText } from './licenses.js';
 import { precompress } from './precompress.js';
 
@@ -22,6 +23,7 @@ const PARTS = {
       'src',
       'protocol',
       'scripts/build.js',
+      'scripts/bundle-plugins.js',
       'scripts/licenses.js',
       'scripts/precompress.js',
       'package-lock.json',
@@ -103,7 +105,7 @@ async function buildServer(outdir) {
   for (const file of bundles.flatMap(({ outputFiles }) => outputFiles)) {
     const aside = path.join(outdir, path.relative(DIST, file.path));
     await mkdir(path.dirname(aside), { recursive: true });
-    await writeFile(aside, file.contents);
+    await writeFile(aside, file.path.endsWith('.js') ? toAscii(file.text) : file.contents);
   }
   await writeLicenses(path.join(outdir, LICENSES), bundles);
   const openapi = JSON.parse(await readFile(path.join(ROOT, 'protocol/generated/openapi.json'), 'utf8'));
@@ -143,37 +145,19 @@ const toServerBundle = () => ({
   // The final place of the files, because source maps name their sources relative to it.
   outdir: DIST,
   write: false,
-  plugins: [lazyHttp, noBodyParser],
+  plugins: PLUGINS,
   // CommonJS packages call require() for Node's modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
 });
 
-/** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
-const noBodyParser = {
-  name: 'no-body-parser',
-  setup(builder) {
-    builder.onResolve({ filter: /^body-parser$/ }, () => ({ path: 'body-parser', namespace: 'left-out' }));
-    builder.onLoad({ filter: /./, namespace: 'left-out' }, () => ({
-      contents: `const leftOut = () => { throw new Error('body-parser is not in this bundle'); };
-        module.exports = { json: leftOut, raw: leftOut, text: leftOut, urlencoded: leftOut };`,
-    }));
-  },
-};
-
-/** Importing `node:http` by name evaluates all its exports, one of which loads undici, which takes 30 ms. */
-const lazyHttp = {
-  name: 'lazy-http',
-  setup(build) {
-    build.onResolve({ filter: /^node:http$/ }, ({ kind }) =>
-      kind === 'import-statement' ? { path: 'node:http', namespace: 'required' } : undefined,
-    );
-    build.onLoad({ filter: /./, namespace: 'required' }, ({ path: name }) => ({
-      contents: `module.exports = require('${name}');`,
-    }));
-  },
-};
+/**
+ * Escapes the characters that esbuild leaves in regular expressions. A single one would make V8 keep the whole source with
+ * two bytes per character.
+ */
+const toAscii = (source) =>
+  source.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 async function buildPage(outdir) {
   const page = await import('./build-page.js');

@@ -1,25 +1,7 @@
 import { homedir } from 'node:os';
-import { Command, Option } from 'commander';
-import type { StartFlags } from '../daemon/start.ts';
-import { EXIT } from '../exit-codes.ts';
+import { parseArgs } from 'node:util';
 import { useCompileCache } from '../home/compile-cache.ts';
-import { resolveHome, type Surroundings } from '../home/home-path.ts';
-import { readVersion } from '../version.ts';
-import type { ChatFlags } from './commands/chat.ts';
-import type { ConformanceFlags } from './commands/conformance.ts';
-import type { DoctorFlags } from './commands/doctor.ts';
-import type { RunFlags } from './commands/run.ts';
-import type { StatusFlags } from './commands/status.ts';
-import type { CreateFlags } from './commands/token.ts';
-import type { UsageFlags } from './commands/usage.ts';
-import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
-import type { TargetFlags } from './connect.ts';
-import { addCronCommands } from './cron-commands.ts';
-import { addNodeCommands } from './node-commands.ts';
-import { addPortableCommands } from './portable-commands.ts';
-import { toReport } from './report-error.ts';
-import { APPROVE_CHOICES } from './run/approval-policy.ts';
-import { COLOUR_CHOICES } from './terminal/paint.ts';
+import { resolveHome } from '../home/home-path.ts';
 
 interface Invocation {
   argv: readonly string[];
@@ -27,50 +9,14 @@ interface Invocation {
   root: URL;
 }
 
-/** The command line. Sets the exit code; a daemon that was started keeps the process alive. */
+/** The command line. Imports little, because the compile cache has only what is loaded after it is switched on. */
 export async function main({ argv, root }: Invocation): Promise<void> {
   const around = { environment: process.env, userHome: homedir(), cwd: process.cwd() };
-  const program = createProgram({ root, around, version: await readVersion(root) });
-  const refusing = watchRefusals(program);
-  try {
-    await program.parseAsync(withCommand(argv), { from: 'user' });
-  } catch (error) {
-    const { text, exitCode } = toReport(error, refusing());
-    process.stderr.write(text);
-    process.exitCode = exitCode;
-    // A connection opened before the failure must not keep the process alive.
-    process.exit();
-  }
+  const words = withCommand(argv);
+  if (words[0] === 'start') useCompileCache({ home: () => resolveHome({ home: homeIn(words) }, around), root });
+  const { runCommand } = await import('./program.ts');
+  await runCommand({ words, around, root });
 }
-
-/** Returns the words of the command that refused its arguments, such as `cron add`, because the error does not name it. */
-function watchRefusals(program: Command): () => string | undefined {
-  let refusing: string | undefined;
-  const watch = (command: Command, words: readonly string[]): void => {
-    command.exitOverride((error) => {
-      refusing = words.length === 0 ? undefined : words.join(' ');
-      throw error;
-    });
-    for (const each of command.commands) watch(each, [...words, each.name()]);
-  };
-  watch(program, []);
-  return () => refusing;
-}
-
-const EXAMPLES = `
-Examples:
-  headgate                                    start the daemon; it prints a link to the page
-  headgate --workdir ~/src/garden --port 0    start it in another folder, on any free port
-  headgate chat                               talk to the agent here
-  headgate chat --new --workdir .             start a new conversation about this folder
-  headgate run "which files are the largest?"
-  git diff | headgate run "review this" -     add the output of another command
-  headgate status                             show whether it runs and what waits for you
-  headgate usage --by model                   show the tokens and the money of the last 30 days
-  headgate doctor                             find out what is wrong
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon; run also uses 4 denied, 5 timeout, 130 cancelled.
-`;
 
 /** `headgate` alone starts the daemon, and so does `headgate --port 0`. */
 function withCommand(argv: readonly string[]): string[] {
@@ -79,144 +25,8 @@ function withCommand(argv: readonly string[]): string[] {
   return first === undefined || (first.startsWith('-') && !isAboutAll) ? ['start', ...argv] : [...argv];
 }
 
-interface ProgramDeps {
-  root: URL;
-  around: Surroundings;
-  version: string;
-}
-
-/** Each command's modules are loaded only when it runs, so that small ones such as `link` start fast. */
-function createProgram({ root, around, version }: ProgramDeps): Command {
-  const program = new Command('headgate')
-    .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
-    .version(version)
-    .addHelpText('after', EXAMPLES)
-    .configureOutput({ outputError: () => undefined }); // `main` prints it once
-  addStart(program, async (flags) => {
-    useCompileCache({ home: resolveHome(flags, around), root });
-    await (await import('../daemon/start.ts')).start({ flags, around, root });
-  });
-  addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
-  addRun(program, async (prompts, flags) => (await import('./commands/run.ts')).run({ prompts, flags, around, root }));
-  withTarget(program.command('status'))
-    .description('show whether the daemon runs, its state, and what waits for you')
-    .option('--json', 'print one JSON object')
-    .action(async (flags: StatusFlags) => (await import('./commands/status.ts')).status({ flags, around, root }));
-  program
-    .command('doctor')
-    .description('find problems on this machine and suggest fixes; changes nothing')
-    .option('--home <folder>', 'home folder to check (HEADGATE_HOME; default ~/.headgate)')
-    .option('--json', 'print one JSON object')
-    .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
-  withTarget(program.command('call'))
-    .description('call one method of the running daemon and print its result')
-    .argument('<method>', 'name of the method, such as workstream.list')
-    .argument('[params]', 'params of the method, a JSON object')
-    .action(async (method: string, params: string | undefined, flags: TargetFlags) =>
-      (await import('./commands/call.ts')).call({ method, params, flags, around, root }),
-    );
-  withTarget(program.command('link'))
-    .description('print a link that logs one browser in, once')
-    .action(async (flags: TargetFlags) => (await import('./commands/link.ts')).link({ flags, around, root }));
-  addUsage(program, { root, around });
-  addConformance(program);
-  addToken(program, { root, around });
-  addPortableCommands(program, { root, around, withTarget });
-  addNodeCommands(program, { root, around, withTarget });
-  addCronCommands(program, { root, around, withTarget });
-  return program;
-}
-
-function addUsage(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
-  withTarget(program.command('usage'))
-    .description('show the tokens that models used, and what they cost')
-    .addOption(new Option('--by <key>', 'add up by').choices(USAGE_GROUPINGS).default('day'))
-    .option('--days <n>', 'how many days (UTC), with today', '30')
-    .option('--json', 'print one JSON object')
-    .action(async (flags: UsageFlags) => (await import('./commands/usage.ts')).usage({ flags, around, root }));
-}
-
-function addConformance(program: Command): void {
-  program
-    .command('conformance')
-    .description('test how much of the gateway protocol a server implements')
-    .argument('<url>', 'address of the server, such as http://127.0.0.1:7717')
-    .option('--token <token>', 'token for the server; the approve scope covers the most (HEADGATE_TOKEN)')
-    .option('--json', 'print one JSON object')
-    .action(async (url: string, flags: ConformanceFlags) =>
-      (await import('./commands/conformance.ts')).conformance(url, flags),
-    );
-}
-
-function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
-  const token = program.command('token').description('manage API tokens for programs, each with its own scope');
-  const load = () => import('./commands/token.ts');
-  withTarget(token.command('create'))
-    .description('create a token and print it; it cannot be shown again')
-    .requiredOption('--scope <scope>', 'read, write or approve; each includes the ones before it')
-    .option('--name <name>', 'what the token is for (default: the scope and a random suffix)')
-    .option('--expires <time>', 'when the token expires, such as 12h, 30d or 8w (default: never)')
-    .action(async (flags: CreateFlags) => (await load()).createToken({ flags, around, root }));
-  withTarget(token.command('list'))
-    .description('list the tokens that are not revoked')
-    .option('--json', 'print JSON')
-    .action(async (flags: TargetFlags) => (await load()).listTokens({ flags, around, root }));
-  withTarget(token.command('revoke'))
-    .description('revoke a token and close its connections')
-    .argument('<token>', 'name or id of the token')
-    .action(async (which: string, flags: TargetFlags) => (await load()).revokeToken(which, { flags, around, root }));
-}
-
-function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): void {
-  program
-    .command('start')
-    .description('start the daemon (the default command)')
-    .option('--port <n>', 'port to listen on; 0 takes any free port (HEADGATE_PORT; default 7717)')
-    .option('--host <address>', 'address to listen on (HEADGATE_HOST; default 127.0.0.1)')
-    .option('--home <folder>', 'folder that holds everything (HEADGATE_HOME; default ~/.headgate)')
-    .option('--workdir <folder>', 'folder the agent works in (HEADGATE_WORKDIR; default <home>/workspace)')
-    .option(
-      '--model <name>',
-      'alias of config.json, or provider/model (HEADGATE_MODEL; default: configured or detected)',
-    )
-    .option('--no-auth', 'require no login; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
-    .action(run);
-}
-
-function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): void {
-  withTarget(program.command('chat'))
-    .description('talk to the agent in this terminal')
-    .option('--ws <name>', 'workstream: a name, a session key, an id or its beginning (default: main)')
-    .option('--new', 'start a new workstream, named by --ws')
-    .option('--workdir <folder>', 'folder the agent of a new workstream works in')
-    .option('--model <name>', 'model of a new workstream')
-    .addOption(new Option('--color <when>', 'when to use colours').choices(COLOUR_CHOICES).default('auto'))
-    .action(run);
-}
-
-function addRun(program: Command, action: (prompts: string[], flags: RunFlags) => Promise<void>): void {
-  withTarget(program.command('run'))
-    .description('give the agent one task and print its answer')
-    .argument('[prompt...]', 'task; - stands for the content of stdin (default: stdin)')
-    .option('--ws <name>', 'workstream to use, created if necessary (default: a new one for this run)')
-    .option('--json', 'print one JSON object per line: run, the events, result')
-    .addOption(new Option('--approve <how>', 'how to answer approvals').choices(APPROVE_CHOICES).default('ask'))
-    .option('--timeout <seconds>', 'cancel the run after this time (default: never)')
-    .option('--attach <file>', 'attach an image or a text file; can be repeated', toList)
-    .option('--workdir <folder>', 'folder the agent of a new workstream works in')
-    .option('--model <name>', 'model of a new workstream')
-    .option('--key <key>', 'idempotency key: repeating it joins the same run')
-    .action(action);
-}
-
-/** Collects the values of an option that can be repeated. An option that takes several words would take the task, too. */
-const toList = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value];
-
-function withTarget(command: Command): Command {
-  return command
-    .option('--home <folder>', 'home folder of the daemon (HEADGATE_HOME; default ~/.headgate)')
-    .option('--url <address>', 'address of the daemon (HEADGATE_URL)')
-    .option('--token <token>', 'token for the daemon (HEADGATE_TOKEN; default: the token of the home folder)')
-    .option('--token-file <file>', 'file that contains the token')
-    .hook('preAction', () => void process.stdout.on('error', () => process.exit(EXIT.readerGone)));
+/** The value of `--home`, before the command line is parsed and checked. */
+function homeIn(words: readonly string[]): string | undefined {
+  const { home } = parseArgs({ args: [...words], options: { home: { type: 'string' } }, strict: false }).values;
+  return typeof home === 'string' ? home : undefined;
 }

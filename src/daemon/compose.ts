@@ -22,7 +22,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import { loginLink } from '../gateway/methods/auth.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
-import { startCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
+import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
 import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { resolveFolder } from '../home/home-path.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
@@ -72,7 +72,7 @@ async function openStore({ home, clock, log, config, bootId, assets, replace }: 
       log,
       durability: config.durability,
       bootId,
-      checkpoint: startCheckpointThread({ url: assets.checkpointWorkerUrl, path: file }),
+      checkpoint: createCheckpointThread({ url: assets.checkpointWorkerUrl, path: file }),
     }),
   );
   return replace?.store ? replace.store(store) : store;

@@ -4,6 +4,7 @@ import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
 import { openHomeFolder } from '../home/home-folder.ts';
 import { resolveHome, type Surroundings } from '../home/home-path.ts';
+import { findHostTimeZone } from '../host-time-zone.ts';
 import { randomIds } from '../ids.ts';
 import { requireFreePort, urlOf } from '../listen.ts';
 import type { Log } from '../log.ts';
@@ -58,7 +59,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     userHome: around.userHome,
     uid: process.getuid?.(),
     version,
-    hostTimeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    hostTimeZone: findHostTimeZone(),
     bootId,
     assets,
     log,

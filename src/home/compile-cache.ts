@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { enableCompileCache } from 'node:module';
 import path from 'node:path';
@@ -10,15 +11,16 @@ interface Place {
 }
 
 /**
- * Uses V8's compile cache in the home folder (`compiled/`, about 1 MB), which makes a start a sixth faster. Only if nobody
- * else can access the folder, because the code in it is executed.
+ * Uses V8's compile cache in the home folder (`compiled/`, about 2 MB) for everything that is imported from now on. Only if
+ * nobody else can access the folder, because the code in it is executed.
  */
-export function useCompileCache(place: Place): void {
+export function useCompileCache({ home, root }: { home(): string; root: URL }): void {
   try {
+    const place = { home: home(), root };
     const folder = folderOf(place);
     if ([place.home, folder].every(isPrivate)) enableCompileCache(folder);
   } catch {
-    // The folder does not exist yet.
+    // The folder does not exist yet, or its name is invalid, which the command reports.
   }
 }
 
@@ -35,10 +37,10 @@ export async function makeCompileCache(place: Place): Promise<void> {
   }
 }
 
-/** Each build has a separate folder, named by its time and size. */
+/** Each build has a separate folder, named by its entry, which names the other files by their contents. */
 function folderOf({ home, root }: Place): string {
-  const { mtimeMs, size } = statSync(new URL('dist/main.js', root));
-  return path.join(home, 'compiled', `${Math.round(mtimeMs).toString(36)}-${size.toString(36)}`);
+  const entry = readFileSync(new URL('dist/main.js', root));
+  return path.join(home, 'compiled', createHash('sha256').update(entry).digest('hex').slice(0, 12));
 }
 
 function isPrivate(folder: string): boolean {

@@ -35,7 +35,8 @@ interface SurroundingsDeps {
 
 /** Looks at this machine. */
 export function createSurroundings({ folders, hostTimeZone, clock }: SurroundingsDeps): Surroundings {
-  const days = new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
+  // Created when it is needed: the first format of a process takes 15 ms, which no start of the daemon should wait for.
+  let days: Intl.DateTimeFormat | undefined;
   const places = createLooks();
   return {
     async look(workdir, agreed) {
@@ -45,6 +46,7 @@ export function createSurroundings({ folders, hostTimeZone, clock }: Surrounding
         findInstructions(folders, { project, looks, agreed }),
         root === undefined ? undefined : findGitState(root, looks),
       ]);
+      days ??= new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
       return { date: days.format(clock.now()), zone: hostTimeZone, git, instructions };
     },
   };

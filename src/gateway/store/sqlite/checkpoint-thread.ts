@@ -9,12 +9,11 @@ import {
 } from './checkpointer.ts';
 
 /**
- * Starts the thread of `checkpoint-worker.ts`; `url` is that file or its bundle. The thread does not keep the process
- * alive.
+ * The thread of `checkpoint-worker.ts`; `url` is that file or its bundle. It is started at the first checkpoint, because
+ * it would compete with the start of the daemon for the processor. It does not keep the process alive.
  */
-export function startCheckpointThread({ url, path }: { url: URL; path: string }): CheckpointWorker {
-  const worker = new Worker(url, { workerData: path });
-  worker.unref();
+export function createCheckpointThread({ url, path }: { url: URL; path: string }): CheckpointWorker {
+  let worker: Worker | undefined;
   let waiting: PromiseWithResolvers<CheckpointResult> | undefined;
   let dead: WorkerGone | undefined;
   const die = (cause: Error): void => {
@@ -22,22 +21,28 @@ export function startCheckpointThread({ url, path }: { url: URL; path: string })
     waiting?.reject(dead);
     waiting = undefined;
   };
-  worker.on('message', (reply: CheckpointReply) => {
-    if ('error' in reply) waiting?.reject(new Error(reply.error));
-    else waiting?.resolve(reply);
-    waiting = undefined;
-  });
-  worker.on('error', die);
-  worker.on('exit', (code) => die(new Error(`the checkpoint worker ended with code ${code}`)));
+  const start = (): Worker => {
+    const thread = new Worker(url, { workerData: path });
+    thread.unref();
+    thread.on('message', (reply: CheckpointReply) => {
+      if ('error' in reply) waiting?.reject(new Error(reply.error));
+      else waiting?.resolve(reply);
+      waiting = undefined;
+    });
+    thread.on('error', die);
+    thread.on('exit', (code) => die(new Error(`the checkpoint worker ended with code ${code}`)));
+    return thread;
+  };
   return {
     checkpoint(mode: CheckpointMode) {
       if (dead) return Promise.reject(dead);
       waiting = Promise.withResolvers();
+      worker ??= start();
       worker.postMessage(mode);
       return waiting.promise;
     },
     async close() {
-      if (dead) return;
+      if (dead || !worker) return;
       worker.ref();
       const ended = once(worker, 'exit');
       worker.postMessage('close');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../../testing/temp-store.ts';
-import { startCheckpointThread } from './checkpoint-thread.ts';
+import { createCheckpointThread } from './checkpoint-thread.ts';
 import { type CheckpointResult, type CheckpointWorker, createCheckpointer, WorkerGone } from './checkpointer.ts';
 
 const url = new URL('./checkpoint-worker.ts', import.meta.url);
@@ -119,7 +119,7 @@ test('nothing is moved after the close', async () => {
 test('the thread moves the log of a store into its file, and ends with it', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
-  const thread = startCheckpointThread({ url, path });
+  const thread = createCheckpointThread({ url, path });
   const store = await tempStore({ path, checkpoint: thread });
   const sizeBefore = statSync(path).size;
   await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'x'.repeat(100_000) }] } });
@@ -139,13 +139,13 @@ test('the thread moves the log of a store into its file, and ends with it', asyn
 
 test('a thread that cannot open the file reports it and can be closed', async () => {
   using dir = tempDir();
-  const thread = startCheckpointThread({ url, path: join(dir.path, 'missing', 'headgate.db') });
+  const thread = createCheckpointThread({ url, path: join(dir.path, 'missing', 'headgate.db') });
   await assert.rejects(thread.checkpoint('passive'), /unable to open database file/);
   await thread.close();
 });
 
 test('a thread whose file is missing fails its calls, and closing it is not an error', async () => {
-  const thread = startCheckpointThread({ url: new URL('../no-such-file.js', import.meta.url), path: 'unused' });
+  const thread = createCheckpointThread({ url: new URL('../no-such-file.js', import.meta.url), path: 'unused' });
   await assert.rejects(thread.checkpoint('passive'));
   await thread.close();
 });
