@@ -100,7 +100,8 @@ function createWitness(outcome: Outcome) {
       outcome.requests += 1;
       outcome.wires[request.wire] = (outcome.wires[request.wire] ?? 0) + 1;
       const hasTools = JSON.stringify(request.before ?? '').includes('look');
-      if (!hasTools) return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
+      if (!hasTools || request.isForSummary)
+        return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
       const reply = replies.shift() ?? { answer: { text: `ok ${outcome.requests}` } };
       witnessed(request, reply);
       if (reply.fail) return { kind: 'fail', ...reply.fail };

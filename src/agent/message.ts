@@ -28,7 +28,7 @@ export type Message =
       /** It came during a run, after the results of calls; a turn of the person begins here. */
       steered?: true;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */
-      summary?: { rules: string[]; files: string[] };
+      summary?: { rules: string[]; files: string[]; signed?: SignedSummary };
       /** Written by the daemon: what has changed around the conversation. The model reads it; people see a note. */
       environment?: EnvironmentMark;
     }
@@ -77,6 +77,13 @@ export interface CutPart {
   contentChars: number;
   reasoningChars: number;
   providerData?: Record<string, unknown>;
+}
+
+/** The text of a summary that its maker wrote and signed: where it stands in the content, and the maker's data for it. */
+export interface SignedSummary {
+  at: number;
+  chars: number;
+  providerData: Record<string, unknown>;
 }
 
 /** What the model knows once it has read an environment message. */

@@ -185,14 +185,14 @@ function createTurns(
   { store, models, toolbox, workdirs, live, hostTimeZone, clock, ids, log }: TurnDeps,
   { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
-  const { messages, attachments, always, budgets, systemEvents, windows } = records;
+  const { messages, attachments, always, systemEvents } = records;
   const { workstreams, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
-  const compactions = new Compactions({ store, messages, models, windows, toolbox, budgets, clock, ids, log });
+  const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
   const commands = new Commands({
     store,
     messages,
@@ -244,6 +244,24 @@ function createTurns(
   };
 }
 type Turns = ReturnType<typeof createTurns>;
+
+function createCompactions(
+  { store, models, toolbox, clock, ids, log }: Pick<TurnDeps, 'store' | 'models' | 'toolbox' | 'clock' | 'ids' | 'log'>,
+  { messages, attachments, windows, budgets }: Pick<Records, 'messages' | 'attachments' | 'windows' | 'budgets'>,
+): Compactions {
+  return new Compactions({
+    store,
+    messages,
+    models,
+    windows,
+    toolbox,
+    readAttachment: (attachment) => attachments.read(attachment),
+    budgets,
+    clock,
+    ids,
+    log,
+  });
+}
 
 type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 

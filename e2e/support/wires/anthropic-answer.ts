@@ -1,4 +1,4 @@
-import { findUnbound, signatureFor } from './anthropic-binding.ts';
+import { findUnbound, signatureFor, summarySeal } from './anthropic-binding.ts';
 import type { AnthropicBody } from './anthropic-body.ts';
 import { event, pieces } from './seal.ts';
 import { type ScriptedAnswer, tokensIn } from './wire.ts';
@@ -14,7 +14,8 @@ export function answerAsAnthropic(body: AnthropicBody, answer: ScriptedAnswer): 
     ...(transformations.length > 0 && { input_transformations: transformations }),
   };
   const { calls = [], isCut } = answer;
-  const reason = isCut ? 'max_tokens' : calls.length > 0 ? 'tool_use' : 'end_turn';
+  const reason =
+    body.compaction && !isCut ? 'compaction' : isCut ? 'max_tokens' : calls.length > 0 ? 'tool_use' : 'end_turn';
   const events = [
     { type: 'message_start', message },
     ...blocksOf(body, answer).flatMap(({ start, deltas }, index) => [
@@ -33,7 +34,12 @@ interface Block {
   deltas: object[];
 }
 
-function blocksOf(body: AnthropicBody, { thoughts: given, text, calls = [] }: ScriptedAnswer): Block[] {
+function blocksOf(body: AnthropicBody, { thoughts: given, text, calls = [], isCut }: ScriptedAnswer): Block[] {
+  // One that reaches the output limit is no summary.
+  if (body.compaction && !isCut) {
+    const content = text ?? 'They talked.';
+    return [{ start: { type: 'compaction', content, signature: summarySeal(content) }, deltas: [] }];
+  }
   const blocks: Block[] = [];
   // With a budget, every answer begins with thoughts.
   const thoughts = body.thinking?.type === 'enabled' ? (given ?? 'Hm.') : given;

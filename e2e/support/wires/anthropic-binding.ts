@@ -8,6 +8,9 @@ export const isBinding = (model: string): boolean => /^claude-(fable-5-[12]|opus
 /** Signs a thought. */
 export const thoughtSeal = (thinking: string): string => seal('thinking', thinking);
 
+/** Signs a summary. */
+export const summarySeal = (content: string): string => seal('compaction', content);
+
 /** The signature of a thought at the end of a request. */
 export const signatureFor = (body: AnthropicBody, thinking: string): string =>
   `${thoughtSeal(thinking)}.${isBinding(body.model) ? placesOf(body).end : UNBOUND}`;

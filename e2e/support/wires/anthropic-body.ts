@@ -29,8 +29,16 @@ const Use = z.strictObject({
   ...Cache,
 });
 
+/** A summary that this server wrote. */
+const Compaction = z.strictObject({
+  type: z.literal('compaction'),
+  content: z.string().min(1),
+  signature: z.string(),
+  ...Cache,
+});
+
 const UserBlock = z.discriminatedUnion('type', [Text, Image, Result]);
-const AssistantBlock = z.discriminatedUnion('type', [Text, Thinking, Redacted, Use]);
+const AssistantBlock = z.discriminatedUnion('type', [Text, Thinking, Redacted, Use, Compaction]);
 export type AnthropicBlock = z.infer<typeof UserBlock> | z.infer<typeof AssistantBlock>;
 
 export interface AnthropicMessage {
@@ -65,5 +73,10 @@ export const AnthropicBody = z.looseObject({
       block_binding: z.looseObject({ prefix_mismatch_behavior: z.enum(['error', 'drop_block']) }).optional(),
     })
     .optional(),
+  compaction: z.strictObject({ type: z.literal('summarize'), instructions: z.string().min(1).optional() }).optional(),
+  /** Not together with `compaction`. */
+  context_management: z.undefined().optional(),
+  stop_sequences: z.undefined().optional(),
+  tool_choice: z.looseObject({ type: z.literal('auto') }).optional(),
 });
 export type AnthropicBody = z.infer<typeof AnthropicBody>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signatureFor } from './anthropic-binding.ts';
+import { signatureFor, summarySeal } from './anthropic-binding.ts';
 import { AnthropicBody } from './anthropic-body.ts';
 import { anthropicWire } from './anthropic-wire.ts';
 import { LONG, PIXEL, testRules } from './rules-fixture.ts';
@@ -121,4 +121,33 @@ test('an answer that ends with thoughts is refused', () => {
   const checked = checkRequest(anthropicWire, { ...GOOD, messages }, LIMITS);
   const message = 'messages.1: The final block in an assistant message cannot be `thinking`.';
   assert.deepEqual(checked, { rule: 'reasoning', ...anthropicWire.refuse('reasoning', message) });
+});
+
+const SUMMARY = 'They looked around.';
+const summary = { type: 'compaction', content: SUMMARY, signature: summarySeal(SUMMARY) };
+const rulesOf = (messages: object[], more: object = {}) => {
+  const checked = checkRequest(anthropicWire, { ...BASE, messages, ...more }, LIMITS);
+  return 'rule' in checked ? checked.rule : 'accepted';
+};
+
+test('a summary on request is signed, and a conversation goes on from it', () => {
+  const asked = { ...BASE, messages: [...ASKED, assistant(text('done'))], compaction: { type: 'summarize' } };
+  const body = AnthropicBody.parse(asked);
+  assert.deepEqual(checkRequest(anthropicWire, asked, LIMITS), body);
+  const { events } = anthropicWire.answer(body, { text: SUMMARY });
+  assert.ok(events.some((event) => event.includes(JSON.stringify(summary))));
+  assert.match(events.join(''), /"stop_reason":"compaction"/);
+  assert.equal(rulesOf([assistant(summary), user(text('go on'))]), 'accepted');
+});
+
+test('a summary that was altered, or that is not the first block, is refused', () => {
+  assert.equal(rulesOf([assistant({ ...summary, content: 'They slept.' }), ...ASKED]), 'signatures');
+  assert.equal(rulesOf([...ASKED, assistant(summary), ...ASKED]), 'signatures');
+});
+
+test('a summary is not asked for together with stops or a demanded tool, or while a call is open', () => {
+  const compaction = { type: 'summarize' };
+  assert.equal(rulesOf(ASKED, { compaction, stop_sequences: ['END'] }), 'shape');
+  assert.equal(rulesOf(ASKED, { compaction, tool_choice: { type: 'any' } }), 'shape');
+  assert.equal(rulesOf([...ASKED, assistant(use('a'))], { compaction }), 'pairing');
 });

@@ -1,5 +1,5 @@
 import { answerAsAnthropic } from './anthropic-answer.ts';
-import { findUnbound, isBinding, thoughtSeal } from './anthropic-binding.ts';
+import { findUnbound, isBinding, summarySeal, thoughtSeal } from './anthropic-binding.ts';
 import { type AnthropicBlock, AnthropicBody } from './anthropic-body.ts';
 import { findTwice, isSame, tokensIn, type Wire } from './wire.ts';
 
@@ -37,18 +37,22 @@ export const anthropicWire: Wire<AnthropicBody> = {
       request_id: 'req_011CSHoEeqs5C35K2UUqR7Fy',
     },
   }),
-  partsOf: ({ model, system, tools, messages }) => ({ model, before: { system, tools }, messages }),
+  partsOf: ({ model, system, tools, messages, compaction }) => ({
+    ...{ model, before: { system, tools }, messages },
+    ...(compaction && { isForSummary: true as const }),
+  }),
   answer: answerAsAnthropic,
   tokensOf: tokensIn,
 };
 
-function checkTurns({ messages, model }: AnthropicBody): string | undefined {
-  if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role';
+function checkTurns({ messages, model, compaction }: AnthropicBody): string | undefined {
+  const isContinued = messages[0]?.content[0]?.type === 'compaction';
+  if (messages[0]?.role !== 'user' && !isContinued) return 'messages: first message must use the "user" role';
   const twice = messages.find(({ role }, index) => role === messages[index - 1]?.role);
   if (twice) {
     return `messages: roles must alternate between "user" and "assistant", but found multiple "${twice.role}" roles in a row`;
   }
-  if (messages.at(-1)?.role === 'user' || !isBinding(model)) return undefined;
+  if (messages.at(-1)?.role === 'user' || compaction || !isBinding(model)) return undefined;
   return 'This model does not support assistant message prefill. The conversation must end with a user message.';
 }
 
@@ -130,15 +134,24 @@ function checkSchemas({ tools = [] }: AnthropicBody): string | undefined {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A thought that was altered, or that this server never gave. */
+/** A thought or a summary that was altered, or that this server never gave. */
 function checkSignatures({ messages }: AnthropicBody): string | undefined {
   for (const [index, { content }] of messages.entries()) {
     for (const [place, block] of content.entries()) {
-      if (block.type !== 'thinking' || block.signature.startsWith(`${thoughtSeal(block.thinking)}.`)) continue;
-      return `messages.${index}.content.${place}: Invalid \`signature\` in \`thinking\` block`;
+      const what = findForged(block, index + place === 0);
+      if (what !== undefined) return `messages.${index}.content.${place}: ${what}`;
     }
   }
   return undefined;
+}
+
+function findForged(block: AnthropicBlock, isFirst: boolean): string | undefined {
+  if (block.type === 'thinking' && !block.signature.startsWith(`${thoughtSeal(block.thinking)}.`)) {
+    return 'Invalid `signature` in `thinking` block';
+  }
+  if (block.type !== 'compaction') return undefined;
+  if (!isFirst) return 'A `compaction` block must be the first content block';
+  return block.signature === summarySeal(block.content) ? undefined : 'Invalid `signature` in `compaction` block';
 }
 
 /** Thoughts after another beginning are refused, unless the request asks to drop them. */

@@ -39,6 +39,8 @@ export interface RequestParts {
   model: string;
   before: unknown;
   messages: readonly unknown[];
+  /** The maker is to summarize the messages instead of answering. */
+  isForSummary?: true;
 }
 
 /** Finds what is wrong with a request, in the words of the maker. Undefined: nothing. */

@@ -3,6 +3,7 @@ import type { InstructionFile } from '../project/instructions.ts';
 import type { Model } from '../providers/model.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { findChanges } from './changes.ts';
+import { markOf } from './environment-mark.ts';
 import { createPrefix, type Now, type Prefix } from './prefix.ts';
 import { lookAround, type Seen } from './settle-trust.ts';
 
@@ -67,8 +68,6 @@ function toldIn(messages: readonly Message[], { version, told }: Prefix) {
 /** Without what was told under an earlier prefix. */
 export const messagesAfter = ({ version }: Prefix, messages: readonly Message[]): readonly Message[] =>
   messages.filter((message) => (markOf(message)?.version ?? version) === version);
-
-const markOf = (message: Message) => (message.role === 'user' ? message.environment : undefined);
 
 const notUsed = (files: readonly InstructionFile[]): string =>
   `Instructions found but not used, because their folder is not trusted: ${files.map(({ path: file }) => file).join(', ')}. ` +

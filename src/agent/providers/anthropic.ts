@@ -8,7 +8,7 @@ export const anthropic: Provider = {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch }).languageModel(modelId);
   },
-  options: ({ effort, mayPause, messages }, modelId) => ({
+  options: ({ effort, mayPause, messages, toSummarize }, modelId) => ({
     ...(mayThink(modelId, messages) && { reasoning: effort }),
     providerOptions: {
       anthropic: {
@@ -17,12 +17,17 @@ export const anthropic: Provider = {
         // Pings show that a long silent reasoning is alive.
         includePings: true,
         ...(bindsReasoning(modelId) && { thinking: THINKING }),
+        ...(toSummarize && { compaction: { type: 'summarize', instructions: toSummarize.instructions } }),
       },
     },
   }),
   sendsPlainReasoning: false,
   bindsReasoning,
+  writesSummaries: (modelId) => WRITES_SUMMARIES.test(modelId),
 };
+
+/** By the catalog of the SDK, and later ones. */
+const WRITES_SUMMARIES = /^claude-(opus-4-[678]|sonnet-4-6|(fable|opus|sonnet|haiku)-([5-9]|\d\d))/;
 
 /**
  * Models with a budget for thoughts demand them at the beginning of an answer whose results they read. If another model gave

@@ -28,6 +28,8 @@ export interface ModelRequest {
   conversation?: string;
   /** The next request may come after more than five minutes: after an approval, or with the next run of a job. */
   mayPause?: boolean;
+  /** Asks the maker for a summary of the messages instead of an answer. Only for models that can (`writesSummaries`). */
+  toSummarize?: { instructions: string };
 }
 
 export interface Usage {
@@ -60,7 +62,8 @@ export interface Patience {
   wait(pause: Pause, signal: AbortSignal): Promise<'now' | 'in time'>;
 }
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other';
+/** `summary`: the text is the summary that was asked for. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'summary' | 'other';
 
 /** A part of a model's answer. `finish` comes exactly once, at the end. */
 export type ModelPart =
@@ -94,6 +97,8 @@ export interface Model {
   family: string;
   /** Aliases of the models that may answer instead, best first. */
   fallback: readonly string[];
+  /** Whether its maker summarizes a conversation on request (`toSummarize`). Absent: no. */
+  writesSummaries?: boolean;
   /**
    * Streams one answer. Aborting the signal closes the upstream socket and ends the iteration with the signal's reason.
    * Throws `ProviderError` for all upstream failures, even after parts have been delivered.

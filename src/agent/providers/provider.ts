@@ -11,6 +11,8 @@ export interface Provider {
   sendsPlainReasoning: boolean;
   /** Whether a model binds its reasoning to everything before it, and refuses the reasoning after another beginning. */
   bindsReasoning?(modelId: string): boolean;
+  /** Whether a model takes requests with `toSummarize`. */
+  writesSummaries?(modelId: string): boolean;
 }
 
 /** A model of the SDK, or one of ours that is used in the same way. */

@@ -18,6 +18,7 @@ import type { AnswerLimits, ProviderName } from './models-config.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import { listPrice } from './prices/list-prices.ts';
+import type { Price } from './prices/price.ts';
 import type { Fetch, ModelTarget, OpenedModel, Provider } from './provider.ts';
 import { keyMissing, toProviderError } from './provider-error.ts';
 import { askWhileAway, circuitOpen } from './retrying/away.ts';
@@ -115,6 +116,7 @@ export function createUpstreamModel(
     provider: choice.provider,
     family: familyOf(choice),
     fallback: choice.settings.fallback ?? [],
+    writesSummaries: kind.writesSummaries?.(choice.modelId ?? '') ?? false,
     get modelId() {
       return described?.modelId ?? choice.modelId ?? '';
     },
@@ -123,12 +125,16 @@ export function createUpstreamModel(
     },
     maxOutputTokens: choice.settings.maxOutputTokens,
     get price() {
-      const isHosted = choice.provider !== 'openai-compatible';
-      return choice.settings.price ?? (isHosted ? listPrice(choice.modelId ?? '', toDay(clock.now())) : undefined);
+      return priceOf(choice, clock.now());
     },
     describe: async (signal) => void (await learn(signal)),
     stream,
   };
+}
+
+function priceOf({ provider, modelId, settings }: ModelChoice, nowMs: number): Price | undefined {
+  const isHosted = provider !== 'openai-compatible';
+  return settings.price ?? (isHosted ? listPrice(modelId ?? '', toDay(nowMs)) : undefined);
 }
 
 /** Leaves out one list of images after the other. Rejects with the last refusal. */

@@ -1,16 +1,17 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { budgetOf } from '../../../protocol/text/budget-words.ts';
+import { type ReadAttachment, readAttached } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
-import { type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
+import { type ModelRequest, type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import { sizeOf } from '../../agent/run/limits/call-size.ts';
 import type { Held } from '../../agent/run/limits/run-budget.ts';
 import type { Recorder } from '../../agent/run/recorder.ts';
 import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
-import type { SummaryAccount } from '../../agent/run/window/run-window.ts';
+import type { NumberedMessage, SummaryAccount } from '../../agent/run/window/run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-count.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -37,11 +38,15 @@ interface CompactionsDeps {
   models: Models;
   windows: ModelWindows;
   toolbox: Pick<Toolbox, 'definitions'>;
+  readAttachment: ReadAttachment;
   budgets: Pick<Budgets, 'forRun'>;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
 }
+
+/** Without a version if nothing was sent since the last cut. */
+type Preamble = Pick<Prefix, 'system' | 'tools'> & Partial<Pick<Prefix, 'version'>>;
 
 interface Wish {
   /** What the summary should keep in particular; may be empty. */
@@ -98,11 +103,14 @@ export class Compactions {
       log,
     });
     const window = windows.of(await models.resolve(data.modelAlias ?? undefined));
-    const preambleBytes = bytesOfPreamble(await this.#preambleOf(data));
+    const stored = await messages.numbered(data);
+    const preamble = await this.#preambleOf(data);
+    const preambleBytes = bytesOfPreamble(preamble);
     const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
     const wish = { ...(focus !== '' && { focus }), begun, signal };
     const space = { summarizer, window, preambleBytes };
-    const planned = await planCompaction(await messages.numbered(data), { ...space, ...wish }).finally(account.close);
+    const sent = await this.#sentOf(data, preamble, stored);
+    const planned = await planCompaction(stored, { ...space, ...wish, ...sent }).finally(account.close);
     if (!planned) return false;
     const loadContext = (of: WorkstreamData, pending: Cut): Promise<Message[]> => messages.context(of, pending);
     const nowMs = clock.now();
@@ -121,10 +129,23 @@ export class Compactions {
   }
 
   /** What stands before the messages. It is read from the store, because a workstream has it in memory only after a run. */
-  async #preambleOf({ wsId, contextAfterSeq }: WorkstreamData): Promise<Pick<Prefix, 'system' | 'tools'>> {
+  async #preambleOf({ wsId, contextAfterSeq }: WorkstreamData): Promise<Preamble> {
     const stored = await readPrefix(this.#deps.store, wsId);
     if (stored?.afterSeq === contextAfterSeq) return stored.prefix;
     return { system: '', tools: this.#deps.toolbox.definitions() };
+  }
+
+  /** The request of an answer, for a maker that summarizes what its model has read. */
+  async #sentOf(
+    data: WorkstreamData,
+    { system, tools, version }: Preamble,
+    stored: readonly NumberedMessage[],
+  ): Promise<{ sent?: ModelRequest }> {
+    if (version === undefined) return {};
+    const messages = stored.map(({ message }) => message);
+    const attachments = await readAttached(messages, this.#deps.readAttachment);
+    const effort = data.effort();
+    return { sent: { system, messages, attachments, tools, effort, conversation: version, typedByPerson: false } };
   }
 
   /** Shows waits, and models that take over. */

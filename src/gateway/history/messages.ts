@@ -1,7 +1,7 @@
 import type { Message } from '../../agent/message.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { shortenOutput } from '../../agent/shortened-output.ts';
-import { withoutSignatures } from '../../agent/unbound-answer.ts';
+import { withoutSignature, withoutSignatures } from '../../agent/unbound-answer.ts';
 import { type Cut, type Part, type Range, type Rewritten, toParts, toRewritten, type View } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
@@ -115,7 +115,10 @@ const PEOPLE: View = 'original';
 
 /** The message as models read it since the latest cuts. */
 function rewrite(message: Message, seq: number, { prunedTo, unseenTo, unboundTo }: Rewritten): Message {
-  if (message.role === 'user') return message.attachments && seq <= unseenTo ? { ...message, unseen: true } : message;
+  if (message.role === 'user') {
+    const seen: Message = message.attachments && seq <= unseenTo ? { ...message, unseen: true } : message;
+    return seen.role === 'user' && seen.summary?.signed && seq <= unboundTo ? withoutSignature(seen) : seen;
+  }
   const pruned = seq <= prunedTo ? shortenOutput(message) : message;
   return pruned.role === 'assistant' && seq <= unboundTo ? withoutSignatures(pruned) : pruned;
 }

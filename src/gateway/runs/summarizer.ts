@@ -22,7 +22,7 @@ export async function summarizerOf(
   const isNamed = models.list().some(({ alias }) => alias === SUMMARIZER);
   const named = isNamed ? await models.resolve(SUMMARIZER) : own;
   const spare = createSummaryModel({ model: own, fallback: own.fallback, account }, shared);
-  if (named.alias === own.alias) return { model: spare };
+  if (named.alias === own.alias) return { model: spare, isOwn: true };
   const fallback = [...new Set([...named.fallback, own.alias, ...own.fallback])];
   return { model: createSummaryModel({ model: named, fallback, account }, shared), spare };
 }

@@ -194,7 +194,8 @@ function toFinish(
   const dropped = countDropped(providerMetadata);
   return {
     type: 'finish',
-    reason: toReason(unified, calls),
+    // Anthropic's word for it; the SDK has none.
+    reason: finishReason.raw === 'compaction' ? 'summary' : toReason(unified, calls),
     usage: toUsage(usage),
     ...(dropped > 0 && { droppedThoughts: dropped }),
   };

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
-import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../message.ts';
+import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '../../message.ts';
 import { type Author, findOriginalParts, type OriginalPart } from './original-parts.ts';
 import { type Attaching, toUserParts } from './user-parts.ts';
 
@@ -16,7 +16,7 @@ export function toPrompt(
   /** The model has made calls since the last message of a person. */
   let hasCalled = false;
   for (const message of inCallOrder(messages)) {
-    if (message.role === 'user') addUser(prompt, toUserParts(message, attaching));
+    if (message.role === 'user') addAsked(prompt, message, { to, attaching });
     else if (message.role === 'tool') addToolResult(prompt, message, ids);
     else {
       addAnswer(prompt, message, { ...to, ids, isAfterCalls: hasCalled });
@@ -104,6 +104,33 @@ function addAnswer(prompt: LanguageModelV4Prompt, message: AssistantMessage, to:
     ...(providerData && { providerData }),
   };
   addAssistant(prompt, toAssistantParts(continuation, { ...to, isAfterCalls: false }));
+}
+
+function addAsked(
+  prompt: LanguageModelV4Prompt,
+  message: UserMessage,
+  { to, attaching }: { to: AnswerTarget; attaching: Attaching | undefined },
+): void {
+  const isFirst = prompt.every(({ role }) => role === 'system');
+  const signed = isFirst ? splitSigned(message, to) : undefined;
+  if (signed) addAssistant(prompt, signed.parts);
+  addUser(prompt, toUserParts(signed?.rest ?? message, attaching));
+}
+
+/** A summary goes back to the maker that signed it as a block of its own, which has to be the first one. The rest of its message follows. */
+function splitSigned(
+  message: UserMessage,
+  to: AnswerTarget,
+): { parts: AssistantPart[]; rest: UserMessage } | undefined {
+  const { content, summary } = message;
+  if (!summary?.signed) return undefined;
+  const { at, chars, providerData } = summary.signed;
+  const text = content.slice(at, at + chars);
+  const original = findOriginalParts({ role: 'assistant', content: text, toolCalls: [], providerData }, to);
+  const block = original?.find(({ type }) => type === 'text');
+  if (block?.type !== 'text' || block.text !== text) return undefined;
+  const rest = { ...message, content: `${content.slice(0, at)}${content.slice(at + chars).trimStart()}` };
+  return { parts: [{ type: 'text', text, ...(block.options && { providerOptions: block.options }) }], rest };
 }
 
 // Adjacent user messages are merged, because some chat templates require alternating roles.

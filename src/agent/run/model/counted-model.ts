@@ -6,6 +6,9 @@ export const countedModel = (model: Model, account: SummaryAccount): SummaryMode
   get alias() {
     return model.alias;
   },
+  get writesSummaries() {
+    return model.writesSummaries ?? false;
+  },
   async *stream(request, signal) {
     await account.begin(model, request);
     for await (const part of model.stream(request, signal)) {

@@ -151,6 +151,9 @@ function following(first: Model, fallback: readonly string[], deps: Chain): Mode
     get fallback() {
       return left;
     },
+    get writesSummaries() {
+      return active.writesSummaries ?? false;
+    },
     stream: (request, signal) => (left.length === 0 ? start(request, signal) : opening(() => begin(request, signal))),
   };
 }

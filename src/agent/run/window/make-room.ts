@@ -170,7 +170,8 @@ type Plan = (stored: NumberedMessage[], planning: Planning) => Promise<PlannedCu
 const prune: Plan = async (stored) => planPrune(stored, { all: false });
 /** Even the newest outputs, which a model may have requested all at once. */
 const pruneAll: Plan = async (stored) => planPrune(stored, { all: true });
-const compact: Plan = async (stored, planning) => planCompaction(stored, await compactingOf(planning));
+const compact: Plan = async (stored, planning) =>
+  planCompaction(stored, { ...(await compactingOf(planning)), sent: planning.request });
 /** Answers whose reasoning is refused must not be sent again, nor the results of their calls. */
 const compactAll: Plan = async (stored, planning) =>
   planCompaction(stored, { ...(await compactingOf(planning)), all: true });

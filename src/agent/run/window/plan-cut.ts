@@ -1,6 +1,8 @@
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import { findCrowded } from '../../attached-content.ts';
 import { isAsked, type Message } from '../../message.ts';
+import { markOf } from '../../prefix/environment-mark.ts';
+import type { ModelRequest } from '../../providers/model.ts';
 import { isLongOutput } from '../../shortened-output.ts';
 import type { ModelWindow } from './model-windows.ts';
 import type { ContextCut, NumberedMessage, Summarizer } from './run-window.ts';
@@ -41,12 +43,15 @@ export function planUnseen(stored: readonly NumberedMessage[]): PlannedCut | und
 /** Leaves out the signed reasoning of all answers. Undefined when there is none. */
 export function planUnbound(stored: readonly NumberedMessage[]): PlannedCut | undefined {
   const last = stored.at(-1);
-  const isSigned = stored.some(
-    ({ message }) => message.role === 'assistant' && (message.providerData ?? message.cutPart?.providerData),
-  );
+  const isSigned = stored.some(({ message }) => isSignedMessage(message));
   if (!last || !isSigned) return undefined;
   const message = 'The model’s server no longer accepts earlier reasoning, so the conversation goes on without it.';
   return { cut: { kind: 'unbind', toSeq: last.seq }, events: [{ type: 'info', message }] };
+}
+
+function isSignedMessage(message: Message): boolean {
+  if (message.role === 'user') return message.summary?.signed !== undefined;
+  return message.role === 'assistant' && (message.providerData ?? message.cutPart?.providerData) !== undefined;
 }
 
 interface Compacting {
@@ -60,6 +65,8 @@ interface Compacting {
   all?: true;
   /** The upstream refuses what is stored: keeps only what was not answered yet, and rejects if no model summarizes the rest. */
   isRefused?: true;
+  /** What the model was sent last, where its maker may summarize it. */
+  sent?: ModelRequest;
   /** Called before the model is asked, which takes a while. */
   begun?(): Promise<void>;
   signal: AbortSignal;
@@ -71,23 +78,25 @@ interface Compacting {
  */
 export async function planCompaction(
   stored: readonly NumberedMessage[],
-  { summarizer, focus, all, isRefused, begun, signal, ...space }: Compacting,
+  { summarizer, focus, all, isRefused, sent, begun, signal, ...space }: Compacting,
 ): Promise<PlannedCut | undefined> {
   const sizes = sizesIn(space);
   const tail = isRefused ? 0 : Math.min(sizes.tail, bytesOfMessages(stored.map(({ message }) => message)) * TAIL);
   const first = all ? stored.length : firstKept(stored, tail);
   const old = stored.slice(0, first);
   const last = old.at(-1);
-  const messages = old.map(({ message }) => message).filter((message) => !isOfDaemon(message));
+  const messages = old.map(({ message }) => message);
   const kept = stored.slice(first).map(({ message }) => message);
   const size = sizesBeside(bytesOfMessages(kept), sizes);
   const isSummarized = old.every(isSummary);
   const usual = isSummarized ? size.text + size.rules + LEAST_BYTES : LEAST_BYTES;
   const least = isRefused ? 0 : usual;
-  if (!last || (all ? isSummarized : bytesOfMessages(messages) < least)) return undefined;
+  if (!last || (all ? isSummarized : bytesOfMessages(messages.filter((message) => !markOf(message))) < least))
+    return undefined;
   await begun?.();
   const endsInTurn = !kept.some(isAsked);
-  const wanted = { summarizer, size, focus, endsInTurn, isStrict: isRefused, signal };
+  const before = sent && { request: sent, window: space.window };
+  const wanted = { summarizer, size, focus, endsInTurn, isStrict: isRefused, sent: before, signal };
   const { summary, notes } = await summarize(messages, wanted);
   const count = old.filter((one) => !isSummary(one)).length;
   const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
@@ -99,9 +108,6 @@ export async function planCompaction(
 
 /** The summary of so little would hardly be shorter. */
 const LEAST_BYTES = 1_000;
-
-/** The system prompt after the cut says what messages of the environment said. */
-const isOfDaemon = (message: Message): boolean => message.role === 'user' && !isAsked(message);
 
 const isSummary = ({ message }: NumberedMessage): boolean => message.role === 'user' && message.summary !== undefined;
 

@@ -21,10 +21,12 @@ export interface Summarizer {
   model: SummaryModel;
   /** Used if the first one fails. */
   spare?: SummaryModel;
+  /** The first one is the model of the conversation, and knows its messages. */
+  isOwn?: true;
 }
 
 /** A model whose requests are counted. */
-export type SummaryModel = Pick<Model, 'alias' | 'stream'>;
+export type SummaryModel = Pick<Model, 'alias' | 'writesSummaries' | 'stream'>;
 
 /** Counts the requests for a summary. */
 export interface SummaryAccount {
