@@ -31,6 +31,8 @@ interface Knowledge {
   pending: Set<string>;
   /** Questions about budgets that nobody answers soon; some expire before. */
   left: Set<string>;
+  /** Those of them that are over. */
+  late: string[];
   autoApprove: boolean;
 }
 
@@ -45,7 +47,7 @@ interface Scene {
 
 export function createActor(parts: ActorParts): Actor {
   const { wsId, recorder } = parts;
-  const known: Knowledge = { busy: false, pending: new Set(), left: new Set(), autoApprove: false };
+  const known: Knowledge = { busy: false, pending: new Set(), left: new Set(), late: [], autoApprove: false };
   let place: string | undefined;
   let socket: RecordedSocket | undefined;
   let keyed: RecordedCall[] = [];
@@ -117,11 +119,16 @@ function learn(known: Knowledge, event: StreamEvent, random: Random): void {
     const isLeft = event.kind === 'budget' && random.chance(0.25);
     known[isLeft ? 'left' : 'pending'].add(event.approval_id);
   }
-  if (event.type === 'approval_resolved') known.pending.delete(event.approval_id);
+  if (event.type === 'approval_resolved') {
+    known.pending.delete(event.approval_id);
+    if (known.left.delete(event.approval_id)) known.late.push(event.approval_id);
+  }
   if (event.type === 'settings_changed') known.autoApprove = event.skip_permissions;
   if (event.type !== 'ws_state' || !event.run) return;
   known.busy = false;
   known.pending.clear(); // an abandoned run leaves its approval pending
+  known.late.push(...known.left);
+  known.left.clear();
 }
 
 /** Always repeats lost calls, and sometimes answered ones. */
@@ -129,6 +136,11 @@ const isWorthRepeating = (random: Random) => (call: RecordedCall) =>
   call.history.answers.length === 0 || random.chance(0.2);
 
 function doSomething(scene: Scene): RecordedCall | undefined {
+  const isLeftAlone = scene.known.left.size > 0 && scene.random.chance(0.96);
+  return isLeftAlone ? undefined : act(scene);
+}
+
+function act(scene: Scene): RecordedCall | undefined {
   const { random, known, parts } = scene;
   const { wsId } = parts;
   const approvalId = toDecide(scene);
@@ -142,11 +154,10 @@ function doSomething(scene: Scene): RecordedCall | undefined {
   return known.busy && mood < 0.75 ? steerOrWait(scene) : send(scene);
 }
 
-/** A pending approval, or one that was left alone and may have expired. */
-function toDecide({ known: { left, pending }, random }: Scene): string | undefined {
-  const [late] = left;
-  const [approvalId] = pending;
-  return late !== undefined && random.chance(0.04) ? late : approvalId;
+/** A pending approval, or one that was left alone for long, perhaps too long. */
+function toDecide({ known: { late, left, pending }, random }: Scene): string | undefined {
+  if (random.chance(0.01)) return late.pop() ?? [...left][0];
+  return [...pending][0];
 }
 
 /** Takes turns back, asks again, or has the conversation summarized. Refused while a run is in progress. */

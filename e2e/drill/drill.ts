@@ -35,6 +35,8 @@ export interface DrillResult {
 const ROUNDS_PER_CHAPTER = 10;
 const MODEL_KEY = 'key-of-the-model-5d1e';
 const CANARY = 'canary-of-the-environment-c44d';
+/** Questions expire after ten seconds of the daemon's life. */
+const LONG_MS = 12_000;
 const BUDGET_BYTES = 400 * 1024 * 1024;
 
 interface Stage {
@@ -94,8 +96,8 @@ async function drill(stage: Stage, options: DrillOptions) {
       JSON.stringify({
         tools: { sandbox: isSandboxed ? 'auto' : 'off' },
         budgets: budgetsOf(chapter, readDisk(daemon.home, [])),
-        // Questions that nobody answers expire; some chapters are long enough for it.
-        approvalTimeoutSecs: chapter % 2 === 1 ? 10 : 3_600,
+        // In a long round, questions expire that nobody answers.
+        approvalTimeoutSecs: chapter % 3 === 0 ? 3_600 : 10,
       }),
     );
     const rounds = Math.min(ROUNDS_PER_CHAPTER, options.rounds - score.rounds);
@@ -151,7 +153,7 @@ const sentTo = ({ requests }: ScriptedModel) => requests.map(({ body }) => body.
 async function playRound({ recorder, score }: Stage, cast: Awaited<ReturnType<typeof openChapter>>, random: Random) {
   const over = new AbortController();
   const acting = cast.act(random, over.signal);
-  const lifeMs = random.chance(0.15) ? random.int(0, 60) : random.int(60, 900);
+  const lifeMs = random.chance(0.02) ? LONG_MS : random.chance(0.15) ? random.int(0, 60) : random.int(60, 900);
   await systemClock.sleep(lifeMs, new AbortController().signal);
   await recorder.sampleMemory();
   over.abort();

@@ -49,8 +49,12 @@ function* followed(
   if (answers.some(({ approved }) => approved !== (status === 'approved'))) {
     yield { what: `${id} was followed otherwise`, where };
   }
-  // The end of an abandoned run does not report it.
-  const isUntold = told.length === 0 && status !== 'cancelled';
+  // The end of an abandoned run does not report it, even if others still waited for the answer.
+  const asking = runs.find(({ journal }) =>
+    journal.some((entry) => entry.kind === 'approval_asked' && entry.approvalId === id),
+  );
+  const isAbandoned = status === 'cancelled' || asking?.run.status === 'cancelled';
+  const isUntold = told.length === 0 && !isAbandoned;
   if (settled && (told.length > 1 || isUntold)) yield { what: `${id} was told ${told.length} decisions`, where };
 }
 
