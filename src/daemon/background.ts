@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000;
 /** Runs all background services until the signal aborts. If one fails, the others continue. */
 export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
   const { clock, log, live, outputs, gateway, models, store, auth, bodies, signal } = deps;
-  const retention = createRetention({ store, clock, log, live });
+  const retention = createRetention({ store, clock, log, live, isBeingMade: gateway.isBeingMade });
   const stayAlive = async () => {
     while (!signal.aborted) {
       await store

@@ -34,6 +34,7 @@ import { Budgets } from './usage/budgets.ts';
 import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
 import { AlwaysRules } from './workstreams/always.ts';
+import { HiddenWorkstreams } from './workstreams/hidden-workstreams.ts';
 import { createSessionList } from './workstreams/session-list.ts';
 import { Settings } from './workstreams/settings.ts';
 import { Workstreams } from './workstreams/workstreams.ts';
@@ -122,6 +123,7 @@ function createTalks(
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
   const observer = observeWorkstreams({ broadcast, metrics, agentEvents, unseenRuns, events, onSessions, onAnswer });
+  const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
     models,
@@ -155,6 +157,7 @@ function createTalks(
       return attachments.sweep();
     },
     onEvicted: observer.onEvicted,
+    hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, log });
   const channels = createChannels([
@@ -165,7 +168,7 @@ function createTalks(
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
   const exports = new Exports({ workstreams, messages, notes, attachments });
-  return { workstreams, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns };
+  return { workstreams, hidden, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns };
 }
 type Talks = ReturnType<typeof createTalks>;
 
@@ -177,7 +180,7 @@ type TurnDeps = Pick<
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
   records: Pick<Records, 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows'>;
-  talks: Pick<Talks, 'workstreams' | 'channels'>;
+  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
@@ -186,7 +189,7 @@ function createTurns(
   { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
   const { messages, attachments, always, systemEvents } = records;
-  const { workstreams, channels } = talks;
+  const { workstreams, hidden, channels } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
@@ -200,6 +203,7 @@ function createTurns(
     rewinds,
     forks,
     compactions,
+    hidden,
     runs,
     models,
     clock,

@@ -29,6 +29,8 @@ export interface Gateway {
   attachments: Attachments;
   exports: Exports;
   sockets: GatewayServer;
+  /** Whether the rows of a hidden workstream are being stored. */
+  isBeingMade(wsId: string): boolean;
   /** Reconciles what the previous process left. Serve nothing before it resolves. */
   recover(): Promise<void>;
   /** Runs ticks, health checks and housekeeping until aborted. */
@@ -79,6 +81,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     attachments,
     exports: conversations.talks.exports,
     sockets,
+    isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),
     async recover() {
       await nouns.recover();
       log.info({ workstreams: workstreams.list().length }, 'ready');

@@ -13,3 +13,7 @@ export function unknownCommand(word: string): string {
   const guess = meant === undefined ? '' : ` Did you mean /${meant}?`;
   return `Unknown command: /${word.slice(0, 64)}.${guess} Type /help for a list.`;
 }
+
+/** What a job that runs without approval says first. */
+export const FOREIGN_TEXT_CLEARED =
+  'The context was cleared: a caller without the approve scope had written in this conversation, and this job runs tools without approval.';

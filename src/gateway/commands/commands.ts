@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Compactions } from '../cuts/compactions.ts';
-import { copyConversation } from '../cuts/copy-conversation.ts';
+import { copyConversation, copyInBatches } from '../cuts/copy-conversation.ts';
 import { countOf, toParts } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
 import type { Forks } from '../cuts/forks.ts';
@@ -19,15 +19,15 @@ import { readContext } from '../history/read-context.ts';
 import type { Rights } from '../rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
-import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
-import { hasForeignText, toAlwaysColumns } from '../workstreams/always.ts';
-import { alwaysEnded } from '../workstreams/announce-always-ends.ts';
+import { hasForeignText } from '../workstreams/always.ts';
+import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
-import { insertWorkstream, readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
-import { helpText, unknownCommand } from './command-texts.ts';
+import { countCurrent } from '../workstreams/workstream-data.ts';
+import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
+import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 
@@ -38,6 +38,7 @@ export interface CommandDeps {
   rewinds: Rewinds;
   forks: Forks;
   compactions: Compactions;
+  hidden: Pick<HiddenWorkstreams, 'make'>;
   runs: Pick<Runs, 'accept'>;
   models: Models;
   clock: Clock;
@@ -222,8 +223,9 @@ export class Commands {
     });
     const range = { after: data.contextAfterSeq, upTo: data.messageCount };
     const parts = await this.#deps.messages.intactParts(data.wsId, range);
-    const saved = insertWorkstream({ ...row, title: data.title, model_alias: data.modelAlias });
-    await this.#clear(workstream, [saved, ...copyConversation({ wsId: data.wsId, parts, ...range }, row.ws_id)]);
+    const saved = { ...row, title: data.title, model_alias: data.modelAlias };
+    const batches = copyInBatches({ wsId: data.wsId, parts, ...range }, row.ws_id);
+    await this.#deps.hidden.make(saved, batches, (reveal) => this.#clear(workstream, [reveal]));
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
   }
 
@@ -290,25 +292,3 @@ export class Commands {
     await this.#deps.store.commit({ events: { wsId: data.wsId, events } });
   }
 }
-
-/**
- * Removes notes from just before the beginning, which nobody could see any more, and the token count of the previous
- * context.
- */
-const beginContext = (wsId: string, { after, cutCount }: { after: number; cutCount: number }): Statement[] => [
-  setWorkstream(wsId, { context_after_seq: after, cut_count: cutCount, usage_json: null }),
-  statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '=', after)),
-];
-
-/** Auto-approve ends with the conversation in which it was enabled. */
-function endAlways(data: WorkstreamData): { statements: Statement[]; events: StreamEvent[] } {
-  if (!data.always) return { statements: [], events: [] };
-  const off = toAlwaysColumns(undefined);
-  return {
-    statements: [setWorkstream(data.wsId, off)],
-    events: [data.settingsEvent(off), alwaysEnded('conversation')],
-  };
-}
-
-const FOREIGN_TEXT_CLEARED =
-  'The context was cleared: a caller without the approve scope had written in this conversation, and this job runs tools without approval.';

@@ -1,7 +1,7 @@
 import { copyAttachments } from '../attachments/attachment-rows.ts';
 import { insertMessage } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
-import type { Part, Range } from './cut.ts';
+import { type Part, type Range, splitUp } from './cut.ts';
 
 /** A conversation to copy: its parts, of this range of its workstream. */
 export interface CopiedConversation extends Range {
@@ -13,21 +13,28 @@ export interface CopiedConversation extends Range {
  * Copies the messages that count, and the notes between them, to the end of another workstream, and increases its count.
  * Refused when one of them is damaged, because its copy would look intact.
  */
-export function copyConversation({ wsId, parts, after, upTo }: CopiedConversation, to: string): Statement[] {
-  const statements: Statement[] = [];
+export const copyConversation = (copied: CopiedConversation, to: string): Statement[] =>
+  [...copyInBatches(copied, to)].flat();
+
+/** The same for several units, each with at most so many messages; the order matters. */
+export function* copyInBatches({ wsId, parts, after, upTo }: CopiedConversation, to: string): Generator<Statement[]> {
+  const pages = [...splitUp(parts, BATCH)];
   let notesFrom = after;
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of pages.entries()) {
     if (part.kind === 'summary') {
-      statements.push(...insertMessage({ wsId: to, runId: null, nowMs: part.createdMs }, part.message));
+      yield insertMessage({ wsId: to, runId: null, nowMs: part.createdMs }, part.message);
     } else {
-      const notes = { from: notesFrom, upTo: part.upTo, at: part.after, rank: parts.length - index };
-      statements.push(copyRows(wsId, part, to), copyNotes(wsId, notes, to), addToCount(part.upTo - part.after, to));
+      const notes = { from: notesFrom, upTo: part.upTo, at: part.after, rank: pages.length - index };
+      yield [copyRows(wsId, part, to), copyNotes(wsId, notes, to), addToCount(part.upTo - part.after, to)];
       notesFrom = part.upTo + 1;
     }
   }
   const last = { from: notesFrom, upTo, at: upTo, rank: 0 }; // after the last message that counts
-  return [...statements, copyNotes(wsId, last, to), copyAttachments(wsId, to)];
+  yield [copyNotes(wsId, last, to), copyAttachments(wsId, to)];
 }
+
+/** Messages in one unit. */
+const BATCH = 200;
 
 const copyRows = (from: string, { after, upTo }: Range, to: string): Statement => ({
   sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)

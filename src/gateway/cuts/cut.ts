@@ -71,6 +71,16 @@ export function toRewritten(cuts: readonly Cut[]): Rewritten {
 export const countOf = (parts: readonly Part[]): number =>
   parts.reduce((count, part) => count + (part.kind === 'stored' ? part.upTo - part.after : 1), 0);
 
+/** The same messages in parts of at most so many. */
+export function* splitUp(parts: readonly Part[], most: number): Generator<Part> {
+  for (const part of parts) {
+    if (part.kind === 'summary') yield part;
+    else
+      for (let { after } = part; after < part.upTo; after += most)
+        yield { kind: 'stored', after, upTo: Math.min(after + most, part.upTo) };
+  }
+}
+
 const isCompaction = ({ kind }: Cut): boolean => kind === 'compaction';
 
 /** People read the originals. */

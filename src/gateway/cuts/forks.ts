@@ -6,17 +6,18 @@ import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
 import { requireReadableName } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
+import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { whenIdle } from './busy.ts';
-import { copyConversation } from './copy-conversation.ts';
+import { copyInBatches } from './copy-conversation.ts';
 import { countOf } from './cut.ts';
-import { requireTurnEnd, toTurns } from './turns.ts';
+import { reaches, readTurns } from './read-turns.ts';
+import { requireTurnEnd } from './turns.ts';
 
 interface ForksDeps {
-  workstreams: Pick<Workstreams, 'add'>;
-  messages: Pick<Messages, 'page' | 'intactParts'>;
+  workstreams: Pick<Workstreams, 'addInBatches'>;
+  messages: Pick<Messages, 'backwards' | 'intactParts'>;
   clock: Pick<Clock, 'now'>;
   ids: Ids;
 }
@@ -47,15 +48,15 @@ export class Forks {
     if (label) requireReadableName(label);
     return whenIdle(workstream, async (data) => {
       const { wsId, contextAfterSeq: after, messageCount } = data;
-      const all = await messages.page(wsId, { after, upTo: messageCount, limit: Number.MAX_SAFE_INTEGER });
       const upTo = seq ?? messageCount;
-      if (all.length === 0) throw new GatewayError('INVALID_REQUEST', 'This conversation has no messages to copy.');
-      if (seq !== undefined) requireTurnEnd(toTurns(all), seq);
+      if (countCurrent(data) === 0)
+        throw new GatewayError('INVALID_REQUEST', 'This conversation has no messages to copy.');
+      if (seq !== undefined) requireTurnEnd(await readTurns(data, messages, reaches(seq)), seq);
       const parts = await messages.intactParts(wsId, { after, upTo });
       const row = this.#rowOf(data, label);
-      const copy = copyConversation({ wsId, parts, after, upTo }, row.ws_id);
+      const batches = copyInBatches({ wsId, parts, after, upTo }, row.ws_id);
       const stored = { ...row, message_count: countOf(parts) };
-      const made = await workstreams.add(stored, [insertWorkstream(row), ...copy, ...also(stored)]);
+      const made = await workstreams.addInBatches({ row: stored, batches }, also(stored));
       return made.data;
     });
   }

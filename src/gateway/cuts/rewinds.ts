@@ -11,11 +11,20 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
 import { busy, whenIdle } from './busy.ts';
 import { type NewCut, planCut } from './new-cut.ts';
-import { type AskedMessage, beforeLast, findFailed, getAsked, getLastAsked, requireTurnEnd, toTurns } from './turns.ts';
+import { findLast, hasAsked, reaches, readTurns } from './read-turns.ts';
+import {
+  type AskedMessage,
+  beforeLast,
+  getLastAsked,
+  hasFailed,
+  requireAsked,
+  requireFailed,
+  requireTurnEnd,
+} from './turns.ts';
 
 interface RewindsDeps {
   store: Store;
-  messages: Pick<Messages, 'page'>;
+  messages: Pick<Messages, 'page' | 'backwards'>;
   runs: Runs;
   clock: Pick<Clock, 'now'>;
 }
@@ -56,9 +65,7 @@ export class Rewinds {
     also: (done: Rewound) => Statement[] = () => [],
   ): Promise<Rewound> {
     return whenIdle(workstream, async (data) => {
-      const turns = toTurns(await this.#read(data));
-      if ('toSeq' in target) requireTurnEnd(turns, target.toSeq);
-      const afterSeq = 'toSeq' in target ? target.toSeq : beforeLast(turns, target.turns);
+      const afterSeq = await this.#endOf(data, target);
       const planned = await this.#planRewind(data, afterSeq, 'rewind');
       const taken = countCurrent(data) - planned.left;
       const done = { afterSeq: planned.cut.afterSeq, taken };
@@ -74,9 +81,10 @@ export class Rewinds {
     seq: number | undefined,
     also: (seq: number) => Statement[] = () => [],
   ): Promise<number> {
-    const { store, clock } = this.#deps;
+    const { store, messages, clock } = this.#deps;
     return whenIdle(workstream, async (data) => {
-      const { seq: toSeq } = findFailed(await this.#read(data), seq);
+      const found = seq === undefined ? await findLast(data, messages, hasFailed) : await this.#find(data, seq);
+      const { seq: toSeq } = requireFailed(found, seq);
       const event: StreamEventOf<'message_removed'> = { type: 'message_removed', seq: toSeq };
       const range = { kind: 'remove', afterSeq: toSeq - 1, toSeq } as const;
       const planned = await planCut(data, { ...range, event }, { store, nowMs: clock.now() });
@@ -87,9 +95,7 @@ export class Rewinds {
 
   /** Sends the last message of the person again, in place of itself and everything after it. */
   async retry(workstream: Workstream, by: Resender): Promise<RunHandle> {
-    const messages = await this.#read(workstream.data);
-    if (workstream.busy) throw busy();
-    const asked = getLastAsked(messages);
+    const asked = await this.#readAsked(workstream, undefined);
     return this.#resend(workstream, { asked, message: asked.message.content, reason: 'retry' }, by);
   }
 
@@ -99,9 +105,7 @@ export class Rewinds {
     { seq, message }: { seq: number | undefined; message: string },
     by: Resender,
   ): Promise<RunHandle> {
-    const messages = await this.#read(workstream.data);
-    if (workstream.busy) throw busy(); // its run may have taken the message back
-    const asked = seq === undefined ? getLastAsked(messages) : getAsked(messages, seq);
+    const asked = await this.#readAsked(workstream, seq);
     const text = message.trim();
     if (text === '' && !asked.message.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');
     return this.#resend(workstream, { asked, message: text, reason: 'edit' }, by);
@@ -148,11 +152,38 @@ export class Rewinds {
     workstream.forgetContext();
   }
 
-  /** With the messages behind compactions, because a rewind may bring them back. */
-  #read({ wsId, contextAfterSeq: after, messageCount: upTo }: WorkstreamData): Promise<StoredMessage[]> {
-    return this.#deps.messages.page(wsId, { after, upTo, limit: Number.MAX_SAFE_INTEGER });
+  /** The last message that a rewind leaves. Throws if a turn does not end there, or there are not so many turns. */
+  async #endOf(data: WorkstreamData, target: RewindTarget): Promise<number> {
+    const { messages } = this.#deps;
+    if ('turns' in target) return beforeLast(await readTurns(data, messages, hasAsked(target.turns)), target.turns);
+    if (target.toSeq === 0) return 0;
+    requireTurnEnd(await readTurns(data, messages, reaches(target.toSeq)), target.toSeq);
+    return target.toSeq;
+  }
+
+  /** A message of the person, by default the last one. Throws if the conversation changes while it is read. */
+  async #readAsked(workstream: Workstream, seq: number | undefined): Promise<AskedMessage> {
+    const { data } = workstream;
+    const { messageCount, contextAfterSeq, cutCount } = data;
+    const read =
+      seq === undefined
+        ? { turns: await readTurns(data, this.#deps.messages, hasAsked(1)) }
+        : { seq, found: await this.#find(data, seq) };
+    if (workstream.busy) throw busy(); // its run may have taken the message back
+    const isSame = data.contextAfterSeq === contextAfterSeq && data.cutCount === cutCount;
+    if (!isSame || data.messageCount !== messageCount) throw changedMeanwhile();
+    return 'turns' in read ? getLastAsked(read.turns) : requireAsked(read.found, read.seq);
+  }
+
+  /** A message that counts. */
+  async #find(
+    { wsId, contextAfterSeq, messageCount }: WorkstreamData,
+    seq: number,
+  ): Promise<StoredMessage | undefined> {
+    const range = { after: Math.max(seq - 1, contextAfterSeq), upTo: Math.min(seq, messageCount), limit: 1 };
+    return (await this.#deps.messages.page(wsId, range))[0];
   }
 }
 
-const changedMeanwhile = (cause: unknown) =>
+const changedMeanwhile = (cause?: unknown) =>
   new GatewayError('UNAVAILABLE', 'The conversation has changed meanwhile; try again', { cause });

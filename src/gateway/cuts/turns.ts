@@ -25,6 +25,17 @@ export function toTurns(messages: readonly StoredMessage[]): Turn[] {
   return turns;
 }
 
+/**
+ * The turns of messages and of those after them. The first of `later` may have begun in these messages. Without them it
+ * is only known that its first message does not belong to a turn after it.
+ */
+export function joinTurns(messages: readonly StoredMessage[], later: readonly Turn[]): Turn[] {
+  const turns = toTurns(messages);
+  const [before, [first, ...rest]] = [turns.at(-1), later];
+  if (!before || !first || (first.asked && !isInside(first.asked, messages.at(-1)))) return [...turns, ...later];
+  return [...turns.with(-1, { ...before, lastSeq: first.lastSeq }), ...rest];
+}
+
 /** Where to rewind to, so that the last `count` turns of the person are taken back. */
 export function beforeLast(turns: readonly Turn[], count: number): number {
   const asked = turns.filter((turn) => turn.asked);
@@ -47,28 +58,29 @@ export function requireTurnEnd(turns: readonly Turn[], seq: number): void {
   );
 }
 
-/** The message of the person with this number. Throws if there is none. */
-export function getAsked(messages: readonly StoredMessage[], seq: number): AskedMessage {
-  const found = messages.find((message) => message.seq === seq);
+/** The message of the person with this number; `found` is the one that is stored. Throws if it is none of a person. */
+export function requireAsked(found: StoredMessage | undefined, seq: number): AskedMessage {
   if (!found) throw new GatewayError('NOT_FOUND', `This conversation has no message ${seq}.`);
   if (isAsked(found)) return found;
   throw new GatewayError('INVALID_REQUEST', `Message ${seq} is not a message of a person.`);
 }
 
 /** The last message of the person that began a turn. Throws if there is none. */
-export function getLastAsked(messages: readonly StoredMessage[]): AskedMessage {
-  const asked = toTurns(messages).findLast((turn) => turn.asked)?.asked;
+export function getLastAsked(turns: readonly Turn[]): AskedMessage {
+  const asked = turns.findLast((turn) => turn.asked)?.asked;
   if (!asked) throw nothingAsked();
   return asked;
 }
 
-/** A message whose run failed without an answer; by default the last one. Throws if there is none. */
-export function findFailed(messages: readonly StoredMessage[], seq: number | undefined): AskedMessage {
-  const failed = (stored: StoredMessage): stored is AskedMessage =>
-    isAsked(stored) && stored.message.failed !== undefined;
-  const found = seq === undefined ? messages.findLast(failed) : getAsked(messages, seq);
-  if (!found) throw new GatewayError('INVALID_REQUEST', 'No message of this conversation has failed.');
-  if (failed(found)) return found;
+/** Whether its run failed without an answer. */
+export const hasFailed = (stored: StoredMessage): stored is AskedMessage =>
+  isAsked(stored) && stored.message.failed !== undefined;
+
+/** A message that can be removed: the one with the number, or else the last one that failed. */
+export function requireFailed(found: StoredMessage | undefined, seq: number | undefined): AskedMessage {
+  if (seq !== undefined) requireAsked(found, seq);
+  else if (!found) throw new GatewayError('INVALID_REQUEST', 'No message of this conversation has failed.');
+  if (found && hasFailed(found)) return found;
   throw new GatewayError(
     'INVALID_REQUEST',
     `Message ${seq} has not failed. Rewind to take back a message with its answer.`,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Message } from '../../agent/message.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { shortenOutput } from '../../agent/shortened-output.ts';
@@ -6,6 +7,7 @@ import { type Cut, type Part, type Range, type Rewritten, toParts, toRewritten, 
 import { readCuts } from '../cuts/cut-rows.ts';
 import type { MessageRange, Store, StoredRow } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
+import { createPartPages, PAGE, type Stored } from './part-pages.ts';
 
 /** A stored message with its position. */
 export interface StoredMessage {
@@ -32,6 +34,11 @@ export interface Messages {
    * ones.
    */
   page(wsId: string, range: MessageRange): Promise<StoredMessage[]>;
+  /**
+   * Everything that `page` returns without a limit, in pages from the newest to the oldest; each page is oldest first.
+   * Other work runs between them.
+   */
+  backwards(wsId: string, range: Range): AsyncGenerator<StoredMessage[]>;
   /** The number of the first message of a range; undefined when there is none. */
   firstSeq(wsId: string, range: Range): Promise<number | undefined>;
   /**
@@ -50,20 +57,7 @@ export interface Messages {
 }
 
 export function createMessages(store: Store): Messages {
-  /** The newest `limit` messages of the parts, oldest first. */
-  async function readParts(wsId: string, parts: readonly Part[], limit: number): Promise<Stored[]> {
-    const pages: Stored[][] = [];
-    let left = limit;
-    for (const part of parts.toReversed()) {
-      const page = left > 0 ? await readPart(wsId, part, left) : [];
-      pages.push(page);
-      left -= page.length;
-    }
-    return pages.reverse().flat();
-  }
-
-  const readPart = async (wsId: string, part: Part, limit: number): Promise<Stored[]> =>
-    part.kind === 'summary' ? [part] : store.readMessages(wsId, { ...part, limit });
+  const pages = createPartPages(store);
 
   const intactCuts = async (wsId: string): Promise<Cut[]> => {
     const { cuts, damage } = await readCuts(store, wsId);
@@ -75,7 +69,7 @@ export function createMessages(store: Store): Messages {
     const stored = await intactCuts(wsId);
     const cuts = pending ? [...stored, pending] : stored;
     const rewritten = toRewritten(cuts);
-    const messages = (await readParts(wsId, toParts(cuts, { after, upTo }), Number.MAX_SAFE_INTEGER)).map(
+    const messages = (await pages.newest(wsId, toParts(cuts, { after, upTo }))).map(
       (one): NumberedMessage => ({ seq: one.seq, message: rewrite(toIntact(one), one.seq, rewritten) }),
     );
     return messages.filter(({ message }) => message.role !== 'user' || !message.failed);
@@ -91,7 +85,12 @@ export function createMessages(store: Store): Messages {
   return {
     async page(wsId, { limit, ...range }) {
       const { cuts } = await readCuts(store, wsId);
-      return (await readParts(wsId, toParts(cuts, range, PEOPLE), limit)).map(toStoredMessage);
+      return (await pages.newest(wsId, toParts(cuts, range, PEOPLE), limit)).map(toStoredMessage);
+    },
+    async *backwards(wsId, range) {
+      const { cuts } = await readCuts(store, wsId);
+      const parts = toParts(cuts, range, PEOPLE);
+      for await (const page of pages.backwards(wsId, parts)) yield page.map(toStoredMessage);
     },
     async firstSeq(wsId, range) {
       const { cuts } = await readCuts(store, wsId);
@@ -105,7 +104,7 @@ export function createMessages(store: Store): Messages {
     measureIntact,
     intactParts: async (wsId, range) => (await measureIntact(wsId, range)).parts,
     async *read(wsId, parts, pageSize) {
-      for (const page of splitUp(parts, pageSize)) yield (await readPart(wsId, page, pageSize)).map(toStoredMessage);
+      for await (const page of pages.forwards(wsId, parts, pageSize)) yield page.map(toStoredMessage);
     },
   };
 }
@@ -123,23 +122,12 @@ function rewrite(message: Message, seq: number, { prunedTo, unseenTo, unboundTo 
   return pruned.role === 'assistant' && seq <= unboundTo ? withoutSignatures(pruned) : pruned;
 }
 
-/** Parts of at most so many messages. */
-function* splitUp(parts: readonly Part[], most: number): Generator<Part> {
-  for (const part of parts) {
-    if (part.kind === 'summary') yield part;
-    else
-      for (let { after } = part; after < part.upTo; after += most)
-        yield { kind: 'stored', after, upTo: Math.min(after + most, part.upTo) };
-  }
-}
-
-type Stored = StoredRow | Extract<Part, { kind: 'summary' }>;
-
 /** The characters of a range. Rejects if one of its messages is damaged. */
 async function requireIntact(store: Store, wsId: string, { after, upTo }: Range): Promise<number> {
   let chars = 0;
-  for (let end = upTo; end > after; end -= CHECKED_AT_ONCE) {
-    for (const row of await store.readMessages(wsId, { after, upTo: end, limit: CHECKED_AT_ONCE }))
+  for (let end = upTo; end > after; end -= PAGE) {
+    if (end < upTo) await nextTurn();
+    for (const row of await store.readMessages(wsId, { after, upTo: end, limit: PAGE }))
       chars += requireText(row).length;
   }
   return chars;
@@ -159,8 +147,6 @@ function requireText({ seq, json }: StoredRow): string {
   if (json === undefined) throw damaged(new Error(`message ${seq} is damaged`));
   return json;
 }
-
-const CHECKED_AT_ONCE = 1_000;
 
 const UNREADABLE: Message = {
   role: 'assistant',

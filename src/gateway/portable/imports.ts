@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type {
   ConversationFile,
   FileContent,
+  FileMessage,
   FileNote,
 } from '../../../protocol/methods/conversation/conversation-file.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
@@ -26,7 +27,7 @@ import { checkFile, problem } from './check-file.ts';
 import { toMessage } from './file-message.ts';
 
 interface ImportsDeps {
-  workstreams: Pick<Workstreams, 'add'>;
+  workstreams: Pick<Workstreams, 'addInBatches'>;
   attachments: Pick<Attachments, 'hold' | 'newId'>;
   models: Models;
   workdirs: Workdirs;
@@ -83,14 +84,15 @@ export class Imports {
         ...(missing.length > 0 && { missingFiles: missing.map(({ name }) => name) }),
       };
       const added = { wsId: row.ws_id, principal: by.id, nowMs: this.#deps.clock.now() };
-      await this.#deps.workstreams.add({ ...row, ...values }, [
-        ...statements,
-        ...insertMessages(row.ws_id, file, attachments),
-        ...file.notes.map((note, index) => insertNote(row.ws_id, note, index - file.notes.length + 1)),
-        ...attachments.map((attachment) => insertConsumed({ attachment, ...added })),
-        setWorkstream(row.ws_id, values),
-        ...also(made),
-      ]);
+      await this.#deps.workstreams.addInBatches(
+        { row: { ...row, ...values }, batches: rowsOf(row.ws_id, file, attachments) },
+        [
+          ...statements,
+          ...attachments.map((attachment) => insertConsumed({ attachment, ...added })),
+          setWorkstream(row.ws_id, values),
+          ...also(made),
+        ],
+      );
       held.settle();
       return made;
     } catch (error) {
@@ -157,14 +159,29 @@ async function read(content: CheckedContent, refuse: (what: string) => GatewayEr
   }
 }
 
-function insertMessages(wsId: string, { messages }: ConversationFile, attachments: readonly Attachment[]): Statement[] {
-  return messages.map((message, index) => ({
-    sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
-          VALUES (?1, ?2, NULL, ?3, ?4, message_checksum(?1, ?2, NULL, ?3, ?4))`,
-    parameters: [wsId, index + 1, JSON.stringify(toMessage(message, attachments)), message.createdMs],
-    expect: 1,
-  }));
+/** The messages and notes, in batches. */
+function* rowsOf(wsId: string, { messages, notes }: ConversationFile, attachments: readonly Attachment[]) {
+  for (let from = 0; from < messages.length; from += BATCH)
+    yield messages
+      .slice(from, from + BATCH)
+      .map((message, index) => insertMessage({ wsId, seq: from + index + 1 }, message, attachments));
+  for (let from = 0; from < notes.length; from += BATCH)
+    yield notes.slice(from, from + BATCH).map((note, index) => insertNote(wsId, note, from + index - notes.length + 1));
 }
+
+/** Rows in one unit. */
+const BATCH = 200;
+
+const insertMessage = (
+  { wsId, seq }: { wsId: string; seq: number },
+  message: FileMessage,
+  attachments: readonly Attachment[],
+): Statement => ({
+  sql: `INSERT INTO messages (ws_id, seq, run_id, body_json, created_ms, checksum)
+        VALUES (?1, ?2, NULL, ?3, ?4, message_checksum(?1, ?2, NULL, ?3, ?4))`,
+  parameters: [wsId, seq, JSON.stringify(toMessage(message, attachments)), message.createdMs],
+  expect: 1,
+});
 
 /** `place` is below 1 and increases. */
 const insertNote = (wsId: string, note: FileNote, place: number): Statement =>

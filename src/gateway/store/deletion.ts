@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { build, statementOf } from './statements.ts';
 import type { Statement, Store } from './store.ts';
 
-/** The value of `workstreams.loaded` for a workstream whose rows are being removed; it cannot be found any more. */
+/** The value of `workstreams.loaded` while rows are being removed, or not complete yet: the workstream cannot be found. */
 export const DELETED = 3;
 /** Rows per transaction, so that a long conversation does not block the event loop. */
 const BATCH = 1_000;
@@ -46,10 +46,13 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   await store.commit({ statements: [head, prefix, trust, cuts, own].map((each) => statementOf(each)) });
 }
 
-/** Continues removals that an earlier daemon did not finish. */
-export async function removeDeleted(store: Pick<Store, 'db' | 'commit'>): Promise<void> {
+/** Continues removals that were not finished, and removes what a dead daemon had begun to store; not what `isBeingMade`. */
+export async function removeDeleted(
+  store: Pick<Store, 'db' | 'commit'>,
+  isBeingMade: (wsId: string) => boolean,
+): Promise<void> {
   const rows = await store.db.selectFrom('workstreams').select('ws_id').where('loaded', '=', DELETED).execute();
-  for (const { ws_id } of rows) await removeRows(store, ws_id);
+  for (const { ws_id } of rows) if (!isBeingMade(ws_id)) await removeRows(store, ws_id);
 }
 
 /** Returns the statements that remove the next batch; none when nothing is left. */

@@ -111,7 +111,13 @@ test('the sweep runs every day, and a failure does not end it', async () => {
       return Promise.reject(new Error('broken'));
     },
   };
-  const running = createRetention({ store: failing, clock, log, live: { retentionDays: 3 } }).run(stop.signal);
+  const running = createRetention({
+    store: failing,
+    clock,
+    log,
+    live: { retentionDays: 3 },
+    isBeingMade: () => false,
+  }).run(stop.signal);
   for (let day = 0; day < 3; day += 1) await clock.advance(DAY);
   stop.abort();
   await running;
@@ -146,5 +152,10 @@ async function setUp() {
   const clock = fakeClock();
   const log = recordingLog();
   const store = await tempStore({ clock, log });
-  return { store, clock, log, retention: createRetention({ store, clock, log, live: { retentionDays: 3 } }) };
+  return {
+    store,
+    clock,
+    log,
+    retention: createRetention({ store, clock, log, live: { retentionDays: 3 }, isBeingMade: () => false }),
+  };
 }

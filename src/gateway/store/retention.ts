@@ -23,6 +23,8 @@ export function createRetention(deps: {
   clock: Clock;
   log: Log;
   live: { readonly retentionDays: number };
+  /** Whether a workstream that cannot be found is not complete yet, instead of deleted. */
+  isBeingMade(wsId: string): boolean;
 }): Retention {
   const { store, clock, log } = deps;
   const sweep = async (signal: AbortSignal): Promise<void> => {
@@ -31,7 +33,7 @@ export function createRetention(deps: {
       .deleteFrom('outbox')
       .where('ended_ms', '<', clock.now() - deps.live.retentionDays * DAY_MS);
     await store.commit({ statements: [statementOf(sentLongAgo)] });
-    await removeDeleted(store);
+    await removeDeleted(store, deps.isBeingMade);
     const beforeMs = clock.now() - deps.live.retentionDays * DAY_MS;
     for (let wsId = await nextLog(store, ''); wsId !== undefined; wsId = await nextLog(store, wsId)) {
       await pruneLog(store, { wsId, beforeMs, signal }).catch((err: unknown) =>

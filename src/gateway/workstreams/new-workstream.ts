@@ -5,7 +5,7 @@ import type { Always } from './always.ts';
 import { kindOfKey, MAIN, requireReadableName } from './session-keys.ts';
 import type { Namer } from './workdirs.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-import { insertWorkstream, toWorkstreamRow } from './workstream-rows.ts';
+import { toWorkstreamRow } from './workstream-rows.ts';
 
 export interface CreateOptions {
   /** The name shown in lists; not unique. */
@@ -22,7 +22,7 @@ export interface CreateOptions {
   generatedName?: string | undefined;
 }
 
-/** The row of a new workstream, and the statements to commit with it. Refuses invalid names, models and folders. */
+/** The row of a new workstream, and more statements to commit with it. Refuses invalid names, models and folders. */
 export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
@@ -45,7 +45,7 @@ export async function prepareNew(
     workdirIno: folder.ino,
     nowMs: clock.now(),
   });
-  return { row, statements: [insertWorkstream(row), ...statements] };
+  return { row, statements };
 }
 
 type NewSession = { sessionKey: string; generatedName?: string; alias?: string };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { SavedWorkstream } from '../../../protocol/methods/workstream.ts';
+import { DELETED } from '../store/deletion.ts';
 import type { Store } from '../store/store.ts';
 import { givenName } from './workstream-data.ts';
 
@@ -26,7 +27,8 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
     let query = store.db
       .selectFrom('workstreams')
       .selectAll()
-      .where(sql<boolean>`message_count - cut_count > context_after_seq`);
+      .where(sql<boolean>`message_count - cut_count > context_after_seq`)
+      .where('loaded', '!=', DELETED);
     if (before !== undefined) {
       query = query
         .where('updated_ms', '<=', before) // the part that the index covers

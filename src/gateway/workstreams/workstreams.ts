@@ -7,18 +7,28 @@ import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
+import type { HiddenWorkstreams } from './hidden-workstreams.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
 import { kindOfKey, MAIN, nameTaken, noSession, requireReadableName, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-import { isNameTaken, openRow, readById, readByKey, readByName, readOpen } from './workstream-rows.ts';
+import {
+  insertWorkstream,
+  isNameTaken,
+  openRow,
+  readById,
+  readByKey,
+  readByName,
+  readOpen,
+} from './workstream-rows.ts';
 
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData): void;
   onRemoved(): Promise<void>;
+  hidden: HiddenWorkstreams;
   /** A workstream was unloaded to make room. */
   onEvicted(): void;
 }
@@ -145,15 +155,23 @@ export class Workstreams {
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
     if (options.alias !== undefined) await this.requireFree(options.alias);
     const { row, statements } = await prepareNew(options, this.#deps);
-    return this.add(row, [...statements, ...also(row)]).catch((error: unknown) => {
+    const stored = [insertWorkstream(row), ...statements, ...also(row)];
+    return this.#withRoom(async () => {
+      await this.#deps.store.commit({ statements: stored });
+      return this.#add(row);
+    }).catch((error: unknown) => {
       throw isNameTaken(error) ? nameTaken(error) : error;
     });
   }
 
-  /** Stores a workstream with these statements, and opens it. */
-  add(row: WorkstreamTable, statements: Statement[]): Promise<Workstream> {
+  /** Stores a workstream with a conversation in batches, and opens it. Nobody sees it before `last` is committed. */
+  addInBatches(
+    { row, batches }: { row: WorkstreamTable; batches: Iterable<Statement[]> },
+    last: Statement[],
+  ): Promise<Workstream> {
+    const { hidden, store } = this.#deps;
     return this.#withRoom(async () => {
-      await this.#deps.store.commit({ statements });
+      await hidden.make(row, batches, (reveal) => store.commit({ statements: [reveal, ...last] }));
       return this.#add(row);
     });
   }

@@ -1,0 +1,26 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { setWorkstream } from '../runs/run-rows.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement } from '../store/store.ts';
+import { toAlwaysColumns } from '../workstreams/always.ts';
+import { alwaysEnded } from '../workstreams/announce-always-ends.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+
+/**
+ * Removes notes from just before the beginning, which nobody could see any more, and the token count of the previous
+ * context.
+ */
+export const beginContext = (wsId: string, { after, cutCount }: { after: number; cutCount: number }): Statement[] => [
+  setWorkstream(wsId, { context_after_seq: after, cut_count: cutCount, usage_json: null }),
+  statementOf(build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '=', after)),
+];
+
+/** Auto-approve ends with the conversation in which it was enabled. */
+export function endAlways(data: WorkstreamData): { statements: Statement[]; events: StreamEvent[] } {
+  if (!data.always) return { statements: [], events: [] };
+  const off = toAlwaysColumns(undefined);
+  return {
+    statements: [setWorkstream(data.wsId, off)],
+    events: [data.settingsEvent(off), alwaysEnded('conversation')],
+  };
+}
