@@ -4,16 +4,16 @@ import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
 import { newProgress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
 import { receiptOf } from '../runs/cancel-receipt.ts';
 import { driveRun } from '../runs/drive-run.ts';
+import { dropQueued } from '../runs/drop-queued.ts';
 import { LiveRun } from '../runs/live-run.ts';
 import { Place } from '../runs/place.ts';
 import { type QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
-import { cancelQueuedRun, insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
+import { insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
 import { byClient, type StopOptions, stopRun } from '../runs/stop-run.ts';
 import { nameAfter } from '../runs/title.ts';
 import type { Statement } from '../store/store.ts';
@@ -280,19 +280,12 @@ export class Workstream {
   async #drop(items: QueuedRun[]): Promise<void> {
     if (items.length === 0) return;
     const { store, clock, observer } = this.#deps;
-    const endedMs = clock.now();
-    for (const item of items) this.queue.remove(item); // first, so that none of them is started meanwhile
     try {
-      await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
+      const isDone = await dropQueued(items, { data: this.data, queue: this.queue, store, clock, observer });
+      if (!isDone) this.#dropLater(items);
     } catch (error) {
-      if (isUnavailable(error)) return this.#dropLater(items);
-      for (const item of items) this.queue.putBack(item);
       this.#wake();
       throw error;
-    }
-    for (const { run, ended } of items) {
-      observer.onDropped(this.data, run);
-      ended.resolve({ run_id: run.runId, status: 'cancelled', summary: 'cancelled', endedMs });
     }
   }
 
