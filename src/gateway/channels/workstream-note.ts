@@ -23,7 +23,7 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
     if (!workstream) throw new DeliveryError('the workstream no longer exists', { retryable: false });
     const { data } = workstream;
     const note = `Note from ${from}: ${message}${mediaUrl === undefined ? '' : `\n${mediaUrl}`}`;
-    const isDone = await workstream.whileIdle(async () => {
+    const isDone = await workstream.whileIdle('note', async () => {
       const at = { wsId: data.wsId, runId: null, nowMs: clock.now() };
       await store.commit({
         // One unit, so that a daemon killed here does not leave the note twice.

@@ -101,7 +101,7 @@ export class Commands {
     const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream, by));
     const isRun =
       command.when === 'alone'
-        ? await workstream.whileIdle(work)
+        ? await workstream.whileIdle('command', work)
         : await this.#unlessBusy(command, { workstream, work });
     if (isRun) return;
     return this.#say(
@@ -130,19 +130,19 @@ export class Commands {
    * Like `/new`: saves the conversation and starts an empty one under the same ws_id. False while a run is in progress.
    */
   startAfresh(workstream: Workstream): Promise<boolean> {
-    return workstream.whileIdle(() => this.#saveAndBeginAfresh(workstream));
+    return workstream.whileIdle('command', () => this.#saveAndBeginAfresh(workstream));
   }
 
   /** Like `/clear`: empties the model's context without saving the conversation. False while a run is in progress. */
   clear(workstream: Workstream): Promise<boolean> {
-    return workstream.whileIdle(() => this.#clear(workstream, []));
+    return workstream.whileIdle('command', () => this.#clear(workstream, []));
   }
 
   /**
    * Like `/clear`, if a caller without the approve scope wrote part of the context. False while a run is in progress.
    */
   clearForeignText(workstream: Workstream): Promise<boolean> {
-    return workstream.whileIdle(async () => {
+    return workstream.whileIdle('command', async () => {
       if (!hasForeignText(await this.#contextOf(workstream))) return;
       await this.#clear(workstream, []);
       await this.#say(workstream, FOREIGN_TEXT_CLEARED);
@@ -156,7 +156,7 @@ export class Commands {
   async compact(workstream: Workstream, keep: number): Promise<{ kept: number | undefined } | false> {
     const { data } = workstream;
     let kept: number | undefined;
-    const isDone = await workstream.whileIdle(async () => {
+    const isDone = await workstream.whileIdle('command', async () => {
       const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit: keep };
       const newest = await this.#deps.messages.page(data.wsId, range);
       const first = newest.find(({ message }) => isAsked(message))?.seq;

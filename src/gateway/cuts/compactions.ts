@@ -69,10 +69,10 @@ export class Compactions {
    * report the end. Throws BUSY while a run is in progress.
    */
   start(workstream: Workstream, wish: Omit<Wish, 'signal'>): void {
-    if (workstream.busy) throw busy();
+    if (workstream.busy) throw busy(workstream.heldBy);
     const { log } = this.#deps;
     void workstream
-      .whileIdle((signal) => this.#attempt(workstream, { ...wish, signal }))
+      .whileIdle('summary', (signal) => this.#attempt(workstream, { ...wish, signal }))
       .catch((err: unknown) => log.warn({ err, wsId: workstream.data.wsId }, 'a conversation was not summarized'));
   }
 

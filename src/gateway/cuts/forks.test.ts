@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wholeGateway } from '../testing/whole-gateway.ts';
+import { callerOf, wholeGateway } from '../testing/whole-gateway.ts';
 import { refused, say, seen, sent, shown } from './take-back-fixture.ts';
 
 test('a fork copies the conversation up to a message, with its folder and model, but without permissions', async () => {
@@ -41,4 +41,18 @@ test('a fork inside a turn, of nothing, or with an unreadable name is refused', 
   assert.deepEqual(await gateway.refusal('workstream.fork', { wsId, seq: 1 }), refused(inside));
   assert.equal((await gateway.refusal('workstream.fork', { wsId, name: 'a\u202eb' })).code, 'INVALID_REQUEST');
   assert.equal((await gateway.call('workstream.list', {})).workstreams.length, 1);
+});
+
+test('whoever is refused while a conversation is copied learns that, in words and as data', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, 'a', 'b');
+  const fork = gateway.call('workstream.fork', { wsId });
+  const rewind = async () => gateway.gateway.dispatch('workstream.rewind', { wsId, turns: 1 }, callerOf());
+  await assert.rejects(rewind, {
+    code: 'BUSY',
+    message: 'The conversation is being copied. Try again in a moment.',
+    details: { heldBy: 'fork' },
+  });
+  await fork;
 });

@@ -46,7 +46,7 @@ export class Forks {
     const { workstreams, messages } = this.#deps;
     const label = name?.trim();
     if (label) requireReadableName(label);
-    return whenIdle(workstream, async (data) => {
+    return whenIdle(workstream, 'fork', async (data) => {
       const { wsId, contextAfterSeq: after, messageCount } = data;
       const upTo = seq ?? messageCount;
       if (countCurrent(data) === 0)

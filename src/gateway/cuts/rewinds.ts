@@ -64,7 +64,7 @@ export class Rewinds {
     target: RewindTarget,
     also: (done: Rewound) => Statement[] = () => [],
   ): Promise<Rewound> {
-    return whenIdle(workstream, async (data) => {
+    return whenIdle(workstream, 'rewind', async (data) => {
       const afterSeq = await this.#endOf(data, target);
       const planned = await this.#planRewind(data, afterSeq, 'rewind');
       const taken = countCurrent(data) - planned.left;
@@ -82,7 +82,7 @@ export class Rewinds {
     also: (seq: number) => Statement[] = () => [],
   ): Promise<number> {
     const { store, messages, clock } = this.#deps;
-    return whenIdle(workstream, async (data) => {
+    return whenIdle(workstream, 'remove', async (data) => {
       const found = seq === undefined ? await findLast(data, messages, hasFailed) : await this.#find(data, seq);
       const { seq: toSeq } = requireFailed(found, seq);
       const event: StreamEventOf<'message_removed'> = { type: 'message_removed', seq: toSeq };
@@ -116,7 +116,7 @@ export class Rewinds {
     { asked, message, reason }: { asked: AskedMessage; message: string; reason: 'retry' | 'edit' },
     { principal, rights, key, also }: Resender,
   ): Promise<RunHandle> {
-    if (workstream.busy) throw busy();
+    if (workstream.busy) throw busy(workstream.heldBy);
     const { attachments = [], trusted } = asked.message;
     const isForeign = !trusted && (reason === 'retry' || attachments.length > 0);
     const cut = await this.#planRewind(workstream.data, asked.seq - 1, reason);
@@ -133,7 +133,7 @@ export class Rewinds {
       .catch((error: unknown) => {
         throw error instanceof StepOutdated ? changedMeanwhile(error) : error;
       });
-    if (!handle) throw busy();
+    if (!handle) throw busy(workstream.heldBy);
     return handle;
   }
 
@@ -169,7 +169,7 @@ export class Rewinds {
       seq === undefined
         ? { turns: await readTurns(data, this.#deps.messages, hasAsked(1)) }
         : { seq, found: await this.#find(data, seq) };
-    if (workstream.busy) throw busy(); // its run may have taken the message back
+    if (workstream.busy) throw busy(workstream.heldBy); // its run may have taken the message back
     const isSame = data.contextAfterSeq === contextAfterSeq && data.cutCount === cutCount;
     if (!isSame || data.messageCount !== messageCount) throw changedMeanwhile();
     return 'turns' in read ? getLastAsked(read.turns) : requireAsked(read.found, read.seq);

@@ -1,4 +1,8 @@
+/** What can hold a place. */
+export type Holder = 'answer' | 'summary' | 'rewind' | 'remove' | 'fork' | 'command' | 'folders' | 'note';
+
 interface Held {
+  holder: Holder;
   freed: Promise<void>;
   stopping: AbortController;
 }
@@ -11,13 +15,18 @@ export class Place {
     return this.#held !== undefined;
   }
 
+  /** Who holds it. */
+  get holder(): Holder | undefined {
+    return this.#held?.holder;
+  }
+
   /**
    * Returns a function that frees it, and a signal that asks its holder to end early. A holder may take it again for a
    * part of its work.
    */
-  take(): { free(): void; signal: AbortSignal } {
+  take(holder: Holder): { free(): void; signal: AbortSignal } {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const held = { freed: promise, stopping: this.#held?.stopping ?? new AbortController() };
+    const held = { holder, freed: promise, stopping: this.#held?.stopping ?? new AbortController() };
     this.#held = held;
     const free = () => {
       if (this.#held === held) this.#held = undefined;

@@ -25,7 +25,7 @@ export class Folders {
   async change(workstream: Workstream, { isConfirmed, readable }: FoldersChange): Promise<void> {
     if (!isConfirmed && readable === undefined) return;
     const { data } = workstream;
-    const isDone = await workstream.whileIdle(async () => {
+    const isDone = await workstream.whileIdle('folders', async () => {
       const workdir = isConfirmed ? await this.#workdirs.identify(data.workdir) : current(data);
       const folders = readable
         ? await Promise.all(readable.map((path) => this.#workdirs.identify(path)))

@@ -10,7 +10,7 @@ import { receiptOf } from '../runs/cancel-receipt.ts';
 import { driveRun } from '../runs/drive-run.ts';
 import { dropQueued } from '../runs/drop-queued.ts';
 import { LiveRun } from '../runs/live-run.ts';
-import { Place } from '../runs/place.ts';
+import { type Holder, Place } from '../runs/place.ts';
 import { type QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
 import { insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
@@ -52,7 +52,13 @@ export class Workstream {
 
   /** Whether a run is in progress, starting or queued. */
   get busy(): boolean {
-    return this.#live !== undefined || this.#place.isTaken || this.queue.length > 0;
+    return this.heldBy !== undefined;
+  }
+
+  /** What keeps a run from starting now; undefined: nothing. */
+  get heldBy(): Holder | undefined {
+    if (this.#live) return 'answer';
+    return this.#place.holder ?? (this.queue.length > 0 ? 'answer' : undefined);
   }
 
   /** Undefined when busy. */
@@ -127,9 +133,9 @@ export class Workstream {
    * Prevents runs from starting while `work` changes their context. False, without calling `work`, while a run is in
    * progress. The signal aborts when a client cancels, or the daemon stops.
    */
-  async whileIdle(work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+  async whileIdle(holder: Holder, work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     if (this.busy) return false;
-    const { free, signal } = this.#place.take();
+    const { free, signal } = this.#place.take(holder);
     try {
       await work(signal);
     } finally {
@@ -180,7 +186,7 @@ export class Workstream {
 
   /** Records a run as running and starts the agent. Frees the place on failure. */
   async #start(run: RunRecord, statements: () => Statement[], cut?: NewCut): Promise<LiveRun> {
-    const { free } = this.#place.take();
+    const { free } = this.#place.take('answer');
     if (cut) this.forgetContext();
     try {
       const live = await this.#makeLive({ run, progress: newProgress() }, cut);
@@ -200,7 +206,7 @@ export class Workstream {
   }
 
   async #resume(adopted: AdoptedRun, ended: PromiseWithResolvers<RunResult>): Promise<void> {
-    const { free } = this.#place.take();
+    const { free } = this.#place.take('answer');
     try {
       const live = await this.#makeLive(adopted);
       live.ended.then(ended.resolve, ended.reject);
