@@ -69,10 +69,13 @@ export function createMessages(store: Store): Messages {
     const stored = await intactCuts(wsId);
     const cuts = pending ? [...stored, pending] : stored;
     const rewritten = toRewritten(cuts);
-    const messages = (await pages.newest(wsId, toParts(cuts, { after, upTo }))).map(
-      (one): NumberedMessage => ({ seq: one.seq, message: rewrite(toIntact(one), one.seq, rewritten) }),
-    );
-    return messages.filter(({ message }) => message.role !== 'user' || !message.failed);
+    const read: NumberedMessage[][] = [];
+    for await (const page of pages.backwards(wsId, toParts(cuts, { after, upTo })))
+      read.push(page.map((one) => ({ seq: one.seq, message: rewrite(toIntact(one), one.seq, rewritten) })));
+    return read
+      .reverse()
+      .flat()
+      .filter(({ message }) => message.role !== 'user' || !message.failed);
   };
 
   const measureIntact: Messages['measureIntact'] = async (wsId, range) => {
