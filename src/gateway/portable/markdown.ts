@@ -18,10 +18,24 @@ export async function* toMarkdown({ title, pages, notes }: Conversation): AsyncG
   };
   yield `# ${toLine(title)}\n`;
   for await (const page of pages) {
-    const blocks = page.flatMap((stored) => [...notesBefore(stored.seq), ...toBlocks(stored)]);
+    const blocks = page.flatMap((stored) => {
+      const before = notesBefore(stored.seq);
+      dropFailure(waiting, stored);
+      return [...before, ...toBlocks(stored)];
+    });
     yield blocks.map((block) => `\n${block}\n`).join('');
   }
   yield waiting.map((note) => `\n${toNote(note)}\n`).join('');
+}
+
+/** A failed message says itself why it was not answered. */
+function dropFailure(notes: HistoryNote[], { seq, message }: StoredMessage): void {
+  const failed = message.role === 'user' ? message.failed : undefined;
+  if (!failed) return;
+  const index = notes.findIndex(
+    (note) => note.kind === 'error' && note.after_seq === seq && note.message.endsWith(failed.text),
+  );
+  if (index >= 0) notes.splice(index, 1);
 }
 
 function toBlocks({ message, createdMs }: StoredMessage): string[] {
