@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import type { AttachmentTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 
@@ -9,17 +10,12 @@ export interface Owner {
 
 type Db = Store['db'];
 
-/** The files that the owner has uploaded and not sent yet, oldest first. */
-export const findWaiting = (db: Db, { wsId, principal }: Owner): Promise<AttachmentTable[]> =>
-  db
-    .selectFrom('attachments')
-    .selectAll()
-    .where('ws_id', '=', wsId)
-    .where('principal', '=', principal)
-    .where('status', '=', 'pending')
-    .orderBy('created_ms')
-    .orderBy('attachment_id')
-    .execute();
+/** The files that the owner has uploaded and not sent yet, oldest first. Plain SQL, because every message asks. */
+export const findWaiting = async (db: Db, { wsId, principal }: Owner): Promise<AttachmentTable[]> =>
+  (await db.executeQuery<AttachmentTable>(CompiledQuery.raw(WAITING_SQL, [wsId, principal]))).rows;
+
+const WAITING_SQL = `SELECT * FROM attachments WHERE ws_id = ? AND principal = ? AND status = 'pending'
+  ORDER BY created_ms, attachment_id`;
 
 export const findAttachment = (db: Db, wsId: string, id: string): Promise<AttachmentTable | undefined> =>
   db.selectFrom('attachments').selectAll().where('ws_id', '=', wsId).where('attachment_id', '=', id).executeTakeFirst();

@@ -26,12 +26,11 @@ export async function driveRun(
   { data, queue }: { data: WorkstreamData; queue: RunQueue },
   deps: WorkstreamDeps,
 ): Promise<'ended' | 'suspended' | 'superseded'> {
-  const over = new AbortController();
   const { run } = live;
   const { clock, log } = deps;
   const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
   const { timeoutMs } = run.request;
-  const limit = timeoutMs ? limitTime(live, timeoutMs, { clock, over: over.signal }) : undefined;
+  const limit = timeoutMs ? limitTime(live, timeoutMs, clock) : undefined;
   try {
     return await runToEnd({
       wsId: run.wsId,
@@ -67,7 +66,7 @@ export async function driveRun(
       log,
     });
   } finally {
-    over.abort();
+    limit?.end();
   }
 }
 
@@ -191,13 +190,14 @@ const SLICE_MS = 1_000;
 const MOST_TO_FINISH_MS = 60_000;
 
 /** Stops a run that exceeds its timeout. Time spent waiting for a person does not count. */
-function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { clock: Clock; over: AbortSignal }) {
+function limitTime(live: LiveRun, timeoutMs: number, clock: Clock) {
+  const over = new AbortController();
   let leftMs = timeoutMs;
   const countDown = async () => {
     while (leftMs > 0) {
       const sliceMs = Math.min(leftMs, SLICE_MS);
       try {
-        await clock.sleep(sliceMs, over);
+        await clock.sleep(sliceMs, over.signal);
       } catch {
         return; // the run is over
       }
@@ -208,5 +208,5 @@ function limitTime(live: LiveRun, timeoutMs: number, { clock, over }: { clock: C
     live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s${waited}`));
   };
   void countDown();
-  return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10) };
+  return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10), end: () => over.abort() };
 }

@@ -124,25 +124,23 @@ const markFailed = ({ wsId, runId }: RunRecord, failed: MessageFailure): Stateme
   parameters: [JSON.stringify(failed), wsId, runId],
 });
 
-export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement =>
-  statementOf(
-    build.insertInto('runs').values({
-      run_id: run.runId,
-      ws_id: run.wsId,
-      principal: run.principal,
-      run_key: run.runKey ?? null,
-      source: run.source,
-      status,
-      request_json: JSON.stringify(run.request),
-      epoch: run.epoch,
-      error: null,
-      summary: null,
-      accepted_ms: run.acceptedMs,
-      started_ms: status === 'running' ? run.acceptedMs : null,
-      ended_ms: null,
-    }),
-    1,
-  );
+export const insertRun = (run: RunRecord, status: 'queued' | 'running'): Statement => ({
+  sql: `INSERT INTO runs (run_id, ws_id, principal, run_key, source, status, request_json, epoch, accepted_ms, started_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  parameters: [
+    run.runId,
+    run.wsId,
+    run.principal,
+    run.runKey ?? null,
+    run.source,
+    status,
+    JSON.stringify(run.request),
+    run.epoch,
+    run.acceptedMs,
+    status === 'running' ? run.acceptedMs : null,
+  ],
+  expect: 1,
+});
 
 export const startRun = (run: RunRecord, nowMs: number): Statement =>
   statementOf(
@@ -205,20 +203,11 @@ export function requestOf({ request_json }: Pick<RunTable, 'request_json'>): Run
 export const LOST_REQUEST: RunRequest = { message: '' };
 
 /** Writes the final record of a run; refused when it has one. */
-const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement =>
-  statementOf(
-    build
-      .updateTable('runs')
-      .set({
-        status: ended.status,
-        error: ended.error ?? null,
-        summary: ended.summary.slice(0, 16_384),
-        ended_ms: nowMs,
-      })
-      .where('run_id', '=', runId)
-      .where('ended_ms', 'is', null),
-    1,
-  );
+const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement => ({
+  sql: 'UPDATE runs SET status = ?, error = ?, summary = ?, ended_ms = ? WHERE run_id = ? AND ended_ms IS NULL',
+  parameters: [ended.status, ended.error ?? null, ended.summary.slice(0, 16_384), nowMs, runId],
+  expect: 1,
+});
 
 /** A question that several runs share is stored once. */
 const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement[] => {
@@ -264,8 +253,14 @@ const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): S
   return [settle];
 };
 
-export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement =>
-  statementOf(build.updateTable('workstreams').set(values).where('ws_id', '=', wsId), 1);
+export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement => {
+  const columns = Object.keys(values).map((column) => `${column} = ?`);
+  return {
+    sql: `UPDATE workstreams SET ${columns.join(', ')} WHERE ws_id = ?`,
+    parameters: [...Object.values(values), wsId],
+    expect: 1,
+  };
+};
 
 /** Columns of a workstream that change individually. */
 export interface WorkstreamValues {

@@ -49,9 +49,10 @@ export class UnseenRuns {
 
   /** A run began, so earlier runs are history. `place` is undefined for runs that `send` did not start. */
   begun(wsId: string, place: RunPlace | undefined): void {
-    this.#runs.get(wsId)?.supersede.abort();
+    this.#runs.get(wsId)?.supersede.abort(SUPERSEDED);
     this.#runs.delete(wsId);
-    for (const [id, run] of this.#runs) if (this.#isOld(run)) this.#runs.delete(id);
+    const nowMs = this.#clock.monotonic();
+    for (const [id, { end }] of this.#runs) if (isOld(end, nowMs)) this.#runs.delete(id);
     if (place) this.#runs.set(wsId, createEntry(place));
   }
 
@@ -75,7 +76,7 @@ export class UnseenRuns {
   /** The newest run, if it has just ended and no stream has delivered its end. */
   findEnded(wsId: string): SentRun | undefined {
     const run = this.#runs.get(wsId);
-    return !run?.end || run.isSeen || this.#isOld(run) ? undefined : run;
+    return !run?.end || run.isSeen || isOld(run.end, this.#clock.monotonic()) ? undefined : run;
   }
 
   /** Waits for a newer run; true when none began in time. Also false when the signal aborts. */
@@ -87,11 +88,12 @@ export class UnseenRuns {
       return false; // only the signals end a sleep early
     }
   }
-
-  #isOld({ end }: Entry): boolean {
-    return end !== undefined && this.#clock.monotonic() - end.atMs >= FRESH_MS;
-  }
 }
+
+/** Given to every abort, because making an error for each run costs more than the rest of its bookkeeping here. */
+const SUPERSEDED = 'a newer run began';
+
+const isOld = (end: Entry['end'], nowMs: number): boolean => end !== undefined && nowMs - end.atMs >= FRESH_MS;
 
 /** The state after a run carries the run's outcome. */
 function endsRun({ type, json }: LogEntry): boolean {
