@@ -120,15 +120,14 @@ function readMessages(
 ): StoredRow[] {
   const through = Math.min(upTo, messageCountOf(deps, wsId) ?? 0);
   const from = Math.max(after, through - limit);
-  const intact = new Map<number, StoredRow>();
-  for (const row of deps.connection.iterateStored(READ_MESSAGES, [wsId, from, through])) {
-    if (isIntactMessage(row)) intact.set(Number(row.seq), toStoredRow(row));
-  }
-  if (intact.size >= through - from) return [...intact.values()];
-  const lost = through - from - intact.size;
+  const stored = deps.connection.allStored(READ_MESSAGES, [wsId, from, through]);
+  const found = stored.filter(isIntactMessage).map(toStoredRow);
+  const lost = through - from - found.length;
+  if (lost <= 0) return found;
   const error = new DamagedRow(`${lost} messages of workstream ${wsId} are missing or altered`);
   if (lost > MAX_LOST) throw error;
-  if (lost > 0) deps.onDamage(error);
+  deps.onDamage(error);
+  const intact = new Map(found.map((row) => [row.seq, row]));
   const rows: StoredRow[] = [];
   for (let seq = from + 1; seq <= through; seq += 1) {
     rows.push(intact.get(seq) ?? { seq, createdMs: rows.at(-1)?.createdMs ?? 0, runId: null, json: undefined });

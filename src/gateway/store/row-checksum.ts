@@ -61,14 +61,14 @@ export function isIntactEvent({ ws_id, offset, body_json, created_ms, checksum }
   if (typeof ws_id !== 'string' || typeof body_json !== 'string') return false;
   if (!isNumber(offset) || !isNumber(created_ms)) return false;
   const columns = { ws_id, offset: Number(offset), body_json, created_ms: Number(created_ms) };
-  return checksum === BigInt(eventChecksum(columns));
+  return isNumber(checksum) && Number(checksum) === eventChecksum(columns);
 }
 
 export function isIntactMessage({ ws_id, seq, run_id, body_json, created_ms, checksum }: Row): boolean {
   if (typeof ws_id !== 'string' || typeof body_json !== 'string') return false;
   if (!isNumber(seq) || !isNumber(created_ms) || !(run_id === null || typeof run_id === 'string')) return false;
   const columns = { ws_id, seq: Number(seq), run_id, body_json, created_ms: Number(created_ms) };
-  return checksum === BigInt(messageChecksum(columns));
+  return isNumber(checksum) && Number(checksum) === messageChecksum(columns);
 }
 
 const isNumber = (value: unknown): boolean => typeof value === 'bigint' && Number.isSafeInteger(Number(value));

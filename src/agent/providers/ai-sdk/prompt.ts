@@ -58,10 +58,11 @@ function createUniqueIds(): UniqueIds {
 function inCallOrder(messages: readonly Message[]): Message[] {
   const ordered: Message[] = [];
   let results: ToolMessage[] = [];
-  let places = new Map<string, number>();
+  let calls: readonly ToolCall[] = [];
   const flush = () => {
-    ordered.push(...results.sort((a, b) => (places.get(a.callId) ?? 0) - (places.get(b.callId) ?? 0)));
-    results = [];
+    if (results.length > 1) sortByPlace(results, calls); // one result, or none, is the rule in a long conversation
+    for (const result of results) ordered.push(result);
+    if (results.length > 0) results = [];
   };
   for (const message of messages) {
     if (message.role === 'tool') {
@@ -69,11 +70,16 @@ function inCallOrder(messages: readonly Message[]): Message[] {
       continue;
     }
     flush();
-    if (message.role === 'assistant') places = new Map(message.toolCalls.map(({ id }, place) => [id, place]));
+    if (message.role === 'assistant') calls = message.toolCalls;
     ordered.push(message);
   }
   flush();
   return ordered;
+}
+
+function sortByPlace(results: ToolMessage[], calls: readonly ToolCall[]): void {
+  const places = new Map(calls.map(({ id }, place) => [id, place]));
+  results.sort((a, b) => (places.get(a.callId) ?? 0) - (places.get(b.callId) ?? 0));
 }
 
 /** What a model reads when its answer was cut off at its output limit. */

@@ -20,6 +20,8 @@ export interface Connection {
   iterate(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
   /** Like `iterate`, with integers as bigints: a damaged one may exceed the range of a number, which would throw. */
   iterateStored(sql: string, parameters?: readonly unknown[]): Iterable<Record<string, unknown>>;
+  /** All rows of `iterateStored` at once, in half the time; the rows have no prototype. */
+  allStored(sql: string, parameters?: readonly unknown[]): Record<string, unknown>[];
   close(): void;
 }
 
@@ -78,6 +80,11 @@ function toConnection(database: DatabaseSync, maxStatements: number): Connection
     iterateStored(sql, parameters) {
       prepare(sql).statement.setReadBigInts(true);
       return iterate(sql, parameters);
+    },
+    allStored(sql, parameters = []) {
+      const { statement } = prepare(sql);
+      statement.setReadBigInts(true);
+      return statement.all(...parameters.map(toBindable));
     },
     close() {
       cache.clear();
