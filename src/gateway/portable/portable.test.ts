@@ -298,8 +298,6 @@ Done.
 again
 
 *Not answered: Internal error (see the daemon’s log)*
-
-> Error: Internal error (see the daemon’s log)
 `,
   );
 });
