@@ -39,3 +39,13 @@ export const systemClock: Clock = {
       nap();
     }),
 };
+
+/**
+ * Keeps the process alive until it is disposed, because waits of the clock do not. A start may wait for nothing else, such
+ * as for the end of commands that a killed daemon left.
+ */
+export function keepAwake(): Disposable {
+  // biome-ignore lint/style/noRestrictedGlobals: it waits for nothing.
+  const timer = setInterval(() => undefined, MAX_TIMER_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { keepAwake, systemClock } from '../clock.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makeCompileCache } from '../home/compile-cache.ts';
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../home/daemon-file.ts';
@@ -72,6 +72,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     ...(replace && { replace }),
   });
   guardProcess({ home, starting, log });
+  using _ = keepAwake();
   try {
     const daemon = await starting;
     await announce({ home, options, daemon, version, linkCommand: toLinkCommand(home, around) });
