@@ -36,6 +36,7 @@ interface Entry extends SentRun {
 export class UnseenRuns {
   readonly #clock: Clock;
   readonly #runs = new Map<string, Entry>();
+  #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, events }: { clock: Clock; events: Pick<EventLog, 'onAppended'> }) {
     this.#clock = clock;
@@ -51,9 +52,16 @@ export class UnseenRuns {
   begun(wsId: string, place: RunPlace | undefined): void {
     this.#runs.get(wsId)?.supersede.abort(SUPERSEDED);
     this.#runs.delete(wsId);
-    const nowMs = this.#clock.monotonic();
-    for (const [id, { end }] of this.#runs) if (isOld(end, nowMs)) this.#runs.delete(id);
+    this.#sweep();
     if (place) this.#runs.set(wsId, createEntry(place));
+  }
+
+  /** Forgets old runs. Not at every run, because looking at all others would then cost more than the rest. */
+  #sweep(): void {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#sweptMs < FRESH_MS) return;
+    this.#sweptMs = nowMs;
+    for (const [id, { end }] of this.#runs) if (isOld(end, nowMs)) this.#runs.delete(id);
   }
 
   /** Restores a run that ended shortly before the daemon did; the log ends at `endOffset`. */
