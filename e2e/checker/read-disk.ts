@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { bodyOfBlock } from '../../src/gateway/store/compaction/block.ts';
 import { unpack } from '../../src/gateway/store/compaction/packed-body.ts';
 import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { BudgetGrantTable, UsageTable } from '../../src/gateway/store/schema/usage-schema.ts';
@@ -32,17 +33,19 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const row = db.prepare('select message_count, run_epoch from workstreams where ws_id = ?').get(wsId);
   const events = all('select "offset", body_json from events where ws_id = ? order by "offset"');
   const messages = all('select seq, run_id, body_json from messages where ws_id = ? order by seq');
-  const journal = Map.groupBy(all('select * from journal where ws_id = ? order by seq'), ({ run_id }) => run_id);
+  const journal = Map.groupBy(all(JOURNAL), ({ run_id }) => run_id);
   // The casts match the contents of the columns.
   const runs = all('select * from runs where ws_id = ? order by accepted_ms, run_id') as unknown as RunTable[];
   const approvals = all('select * from approvals where ws_id = ? order by asked_ms') as unknown as ApprovalTable[];
   const cuts = all('select * from cuts where ws_id = ? order by n') as unknown as CutTable[];
+  const bodies = messages.map(({ body_json }) => String(body_json));
+  const texts = Map.groupBy(messages, ({ run_id }) => run_id);
   return {
     wsId,
     messageCount: Number(row?.message_count),
     runEpoch: Number(row?.run_epoch),
     events: events.flatMap(({ offset, body_json }) => {
-      const packed = unpack(String(body_json));
+      const packed = unpack(bodyOf(body_json, bodies));
       const first = Number(offset) - packed.length + 1;
       return packed.map((json, index) => ({ offset: first + index, event: JSON.parse(json) }));
     }),
@@ -52,10 +55,26 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
       runId: run_id === null ? null : String(run_id),
       message: JSON.parse(String(body_json)),
     })),
-    runs: runs.map((run) => ({ run: { ...run }, journal: (journal.get(run.run_id) ?? []).map(toEntry) })),
+    runs: runs.map((run) => ({ run: withText(run, texts), journal: (journal.get(run.run_id) ?? []).map(toEntry) })),
     approvals: approvals.map((approval) => ({ ...approval })),
     cuts: cuts.map((cut) => ({ ...cut })),
   };
+}
+
+/** The body of a row of a log. */
+const bodyOf = (stored: unknown, messages: readonly string[]): string =>
+  (stored instanceof Uint8Array ? bodyOfBlock(stored, ({ after, upTo }) => messages.slice(after, upTo)) : undefined) ??
+  String(stored);
+
+const JOURNAL = `select * from journal where run_id in (select run_id from runs where ws_id = ?) order by seq`;
+
+/** An ended run that had begun has its text only in its message. */
+function withText(run: RunTable, messages: ReadonlyMap<unknown, readonly Record<string, unknown>[]>): RunTable {
+  const request: { message?: string } = JSON.parse(run.request_json);
+  const [first] = messages.get(run.run_id) ?? [];
+  if (request.message !== '' || !first) return { ...run };
+  const { content: message } = JSON.parse(String(first.body_json));
+  return { ...run, request_json: JSON.stringify({ ...request, message }) };
 }
 
 const toEntry = (row: Record<string, unknown>): RunOnDisk['journal'][number] => ({

@@ -32,7 +32,7 @@ test('a reader that continues anywhere in a packed answer gets exactly the rest,
   for (const message of ['first', 'second']) {
     await answeredInPieces(talk, message);
   }
-  await isPacked(talk, 2);
+  await isPacked(talk);
   const { events } = await talk.agree();
   const { cursor } = await talk.client.call('workstream.get', { wsId: talk.wsId });
   const epoch = parseCursor(cursor)?.epoch ?? '';
@@ -44,33 +44,42 @@ test('a reader that continues anywhere in a packed answer gets exactly the rest,
   }
 });
 
-for (const kind of ['kill before', 'kill after']) {
-  test(`${kind} an answer is packed: its readers continue, and it is stored once`, async () => {
+/** How the answer is stored when the daemon has died. */
+const STEPS = [
+  { when: 'kill before', at: 'pack', form: 'rows' },
+  { when: 'kill after', at: 'pack', form: 'one row' },
+  { when: 'kill before', at: 'compress', form: 'one row' },
+  { when: 'kill after', at: 'compress', form: 'a block' },
+];
+for (const { when, at, form } of STEPS) {
+  test(`${when} an answer is ${at}ed: its readers continue, and it is stored once`, async () => {
     const entry = new URL('../support/fixtures/dying-packer.ts', import.meta.url);
-    await daemon.restart({ entry, env: { DIE_WHEN: kind } });
+    await daemon.restart({ entry, env: { DIE_WHEN: when, DIE_AT: at } });
     await using talk = await openConversation(daemon);
-    await answeredInPieces(talk, kind);
+    await answeredInPieces(talk, `${when} ${at}`);
     await daemon.exited();
-    assert.equal(rowsOf(talk) === 1, kind === 'kill after');
+    assert.equal(formOf(talk), form);
     await daemon.restart();
     await talk.reconnect();
     await talk.agree();
-    await answeredInPieces(talk, `after ${kind}`);
-    await isPacked(talk, 2);
+    await answeredInPieces(talk, `after ${when} ${at}`);
+    await isPacked(talk);
     await talk.agree();
   });
 }
 
-/** Resolves when each answer is one row. */
-async function isPacked(talk: Conversation, answers: number): Promise<void> {
-  while (rowsOf(talk) !== answers) await daemon.get('/health'); // a round trip, which lets time pass
+/** Resolves when all events are in one block. */
+async function isPacked(talk: Conversation): Promise<void> {
+  while (formOf(talk) !== 'a block') await daemon.get('/health'); // a round trip, which lets time pass
 }
 
-/** The rows with pieces of answers. */
-function rowsOf({ wsId }: Conversation): number {
+function formOf({ wsId }: Conversation): string {
   using database = new DatabaseSync(path.join(daemon.home, 'headgate.db'), { readOnly: true });
   const bodies = database.prepare('select body_json from events where ws_id = ?').all(wsId);
-  return bodies.filter(({ body_json }) => isDelta(JSON.parse(unpack(String(body_json))[0] ?? ''))).length;
+  if (bodies.length === 1 && bodies[0]?.body_json instanceof Uint8Array) return 'a block';
+  const events = bodies.flatMap(({ body_json }) => (typeof body_json === 'string' ? (unpack(body_json)[0] ?? []) : []));
+  const answers = events.filter((json) => isDelta(JSON.parse(json)));
+  return answers.length === 1 ? 'one row' : 'rows';
 }
 
 /** All text, the types of the other events, and the last offset; adjacent pieces may be joined for a reader. */

@@ -155,16 +155,18 @@ async function readAll(daemon: DaemonUnderTest, wsIds: readonly string[], score:
 
 async function readLog(daemon: DaemonUnderTest, { wsId, epoch, score }: { wsId: string; epoch: string; score: Score }) {
   await using stream = await daemon.sse(`/v1/api/events?ws_id=${wsId}&resume=1`, { lastEventId: `${epoch}:0` });
-  await stream.until(({ id }) => id === `${epoch}:${EVENTS}`);
+  const offsetOf = (id: string | undefined) => Number(id?.split(':')[1]);
+  // If the offset of the last row is damaged, the log ends later, so that no offset is used twice.
+  const { id: end } = await stream.until(({ id }) => offsetOf(id) >= EVENTS);
   let next = 1;
   for (const { id, data } of stream.frames) {
     if (data.type !== 'info' && data.type !== 'error') continue;
-    const offset = Number(id?.split(':')[1]);
-    if (data.damaged) score.lost += offset - next + 1;
+    const offset = offsetOf(id);
+    if (data.damaged) score.lost += Math.min(offset, EVENTS) - next + 1;
     else assert.deepEqual([offset, data.message], [next, wordsOf('event', next)]);
     next = offset + 1;
   }
-  assert.equal(next, EVENTS + 1);
+  assert.equal(next, offsetOf(end) + 1);
 }
 
 function judge(read: { content: string | null; damaged: true | undefined }, written: string, score: Score): void {

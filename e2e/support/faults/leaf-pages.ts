@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-const LEAF = 10;
+/** Of tables that are stored by key, and in order. */
+const LEAVES: ReadonlySet<number | undefined> = new Set([10, 13]);
 
-/** The numbers, from 1, of the leaf pages of these tables in a SQLite file. The tables are stored by their key. */
+/** The numbers, from 1, of the leaf pages of these tables in a SQLite file. */
 export function findLeafPages(file: string, tables: readonly string[]): number[] {
   const bytes = readFileSync(file);
   const pageBytes = bytes.readUInt16BE(16);
@@ -20,7 +21,7 @@ function rootsOf(file: string, tables: readonly string[]): number[] {
 function* leavesBelow(page: number, file: { bytes: Buffer; pageBytes: number }): Iterable<number> {
   const { bytes, pageBytes } = file;
   const start = (page - 1) * pageBytes;
-  if (bytes[start] === LEAF) return yield page;
+  if (LEAVES.has(bytes[start])) return yield page;
   for (let cell = 0; cell < bytes.readUInt16BE(start + 3); cell += 1) {
     const at = bytes.readUInt16BE(start + 12 + 2 * cell);
     yield* leavesBelow(bytes.readUInt32BE(start + at), file);

@@ -88,12 +88,12 @@ function delivery(run: RunRecord, { status, summary }: NonNullable<Step['ended']
   return [insertDelivery({ ...deliver, ...message, wsId })];
 }
 
-export const insertJournal = (run: { runId: string; wsId: string }, entry: JournalEntry, nowMs: number): Statement => {
+export const insertJournal = ({ runId }: { runId: string }, entry: JournalEntry, nowMs: number): Statement => {
   const { kind, ...body } = entry;
   return {
-    sql: `INSERT INTO journal (run_id, seq, ws_id, kind, body_json, at_ms)
-          SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ?, ? FROM journal WHERE run_id = ?`,
-    parameters: [run.runId, run.wsId, kind, JSON.stringify(body), nowMs, run.runId],
+    sql: `INSERT INTO journal (run_id, seq, kind, body_json, at_ms)
+          SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ?, ? FROM journal WHERE run_id = ?`,
+    parameters: [runId, kind, JSON.stringify(body), nowMs, runId],
   };
 };
 
@@ -170,7 +170,7 @@ const takeOver = (by: RunRecord, { runId, message }: SteeredMessage, nowMs: numb
     parameters: [nowMs, by.runId, runId],
     expect: 1,
   },
-  insertJournal({ runId, wsId: by.wsId }, { kind: 'ended', status: 'ok' }, nowMs),
+  insertJournal({ runId }, { kind: 'ended', status: 'ok' }, nowMs),
   ...(message.attachments ? [consume(runId, message.attachments.length)] : []),
   ...(message.trusted
     ? []
@@ -202,10 +202,16 @@ export function requestOf({ request_json }: Pick<RunTable, 'request_json'>): Run
 /** Stands for a request that is damaged in the database. */
 export const LOST_REQUEST: RunRequest = { message: '' };
 
-/** Writes the final record of a run; refused when it has one. */
-const endRun = (runId: string, ended: NonNullable<Step['ended']>, nowMs: number): Statement => ({
-  sql: 'UPDATE runs SET status = ?, error = ?, summary = ?, ended_ms = ? WHERE run_id = ? AND ended_ms IS NULL',
-  parameters: [ended.status, ended.error ?? null, ended.summary.slice(0, 16_384), nowMs, runId],
+/**
+ * Writes the final record of a run; refused when it has one. What its messages have, it does not repeat: from its first
+ * step on, the text of the request, and the answer.
+ */
+const endRun = (runId: string, { status, error, summary }: NonNullable<Step['ended']>, nowMs: number): Statement => ({
+  sql: `UPDATE runs SET status = ?, error = ?, summary = ?, ended_ms = ?,
+          request_json = CASE WHEN started_ms IS NOT NULL AND json_valid(request_json)
+            THEN json_set(request_json, '$.message', '') ELSE request_json END
+        WHERE run_id = ? AND ended_ms IS NULL`,
+  parameters: [status, error ?? null, status === 'ok' ? null : summary.slice(0, 16_384), nowMs, runId],
   expect: 1,
 });
 

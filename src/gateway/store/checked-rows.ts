@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { unpack } from './compaction/packed-body.ts';
+import { iterateEvents } from './compaction/stored-events.ts';
 import { DELETED } from './deletion.ts';
 import type { LogHeads } from './log-heads.ts';
 import { DamagedRow, isIntactEvent, isIntactMessage } from './row-checksum.ts';
@@ -25,6 +26,8 @@ export interface EventRow {
   offset: number;
   body: string;
   createdMs: number;
+  /** The size of its block; absent if it is stored as it is. */
+  blockBytes?: number;
 }
 
 interface CheckedRowsDeps {
@@ -48,7 +51,7 @@ function readEvents(
   const { first, last } = deps.heads.bounds(wsId);
   const place: Place = { next: Math.max(after + 1, first), rowsLeft: limit, eventsLeft: limit };
   const lost = (from: number, through: number) => placeholder(deps, { wsId, from, through });
-  const rows = readable(deps.connection.iterateStored(READ_EVENTS, [wsId, after, limit]), deps);
+  const rows = readable(iterateEvents(deps.connection, READ_EVENTS, [wsId, after, limit]), deps);
   const page = [...withoutHoles(rows, place, lost)];
   if (place.next > last) return page;
   if (place.rowsLeft > 0) return [...page, ...lost(place.next, last)];
@@ -102,11 +105,11 @@ function findNewestEvent(
 ): number {
   const { first, last } = deps.heads.bounds(wsId);
   let next = last;
-  for (const row of readable(deps.connection.iterateStored(READ_EVENTS_BACK, [wsId]), deps)) {
+  for (const row of readable(iterateEvents(deps.connection, READ_EVENTS_BACK, [wsId]), deps)) {
     if (Number(row.offset) !== next || !isIntactEvent(row)) break;
     const events = unpack(String(row.body_json));
     const start = next - events.length + 1;
-    const found = events.findLastIndex((json, index) => start + index < before && JSON.parse(json).type === type);
+    const found = events.findLastIndex((json, index) => start + index < before && json.startsWith(`{"type":"${type}"`));
     if (found >= 0) return start + found;
     next = start - 1;
   }
@@ -141,9 +144,16 @@ function readEventRows(
   { wsId, after, limit }: { wsId: string; after: number; limit: number },
 ): EventRow[] {
   const found: EventRow[] = [];
-  for (const row of readable(deps.connection.iterateStored(READ_EVENTS, [wsId, after, limit]), deps)) {
+  for (const row of readable(iterateEvents(deps.connection, READ_EVENTS, [wsId, after, limit]), deps)) {
     if (!isIntactEvent(row)) continue;
-    found.push({ offset: Number(row.offset), body: String(row.body_json), createdMs: Number(row.created_ms) });
+    const { block_bytes: blockBytes } = row;
+    const block = blockBytes !== undefined && { blockBytes: Number(blockBytes) };
+    found.push({
+      offset: Number(row.offset),
+      body: String(row.body_json),
+      createdMs: Number(row.created_ms),
+      ...block,
+    });
   }
   return found;
 }

@@ -30,9 +30,9 @@ export const markDeleted = (wsId: string): Statement =>
     1,
   );
 
-/** Removes all rows of a deleted workstream in batches, its own row last. */
+/** Removes all rows of a deleted workstream in batches, events before the messages that they refer to, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
-  for (const remove of [removeMessages, removeNotes, removeEvents, removeRuns, removeAttachments]) {
+  for (const remove of [removeEvents, removeMessages, removeNotes, removeRuns, removeAttachments]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
       await store.commit({ statements });
       await nextTurn();

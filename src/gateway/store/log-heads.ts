@@ -1,4 +1,5 @@
-import { MAX_ROW_EVENTS } from './compaction/packed-body.ts';
+import { MAX_BLOCK_EVENTS } from './compaction/block.ts';
+import { iterateEvents } from './compaction/stored-events.ts';
 import { DamagedRow, isIntactEvent } from './row-checksum.ts';
 import type { Connection } from './sqlite/sqlite-connection.ts';
 import type { Statement } from './store.ts';
@@ -47,8 +48,9 @@ export function createLogHeads({ connection, onDamage, capacity = 20_000 }: LogH
    */
   const findLast = (wsId: string, first: number): number => {
     let [damaged, claimed] = [0, 0];
-    const toLast = (intact: number) => Math.min(Math.max(claimed, intact + damaged), intact + damaged * MAX_ROW_EVENTS);
-    for (const row of connection.iterateStored(NEWEST, [wsId])) {
+    const toLast = (intact: number) =>
+      Math.min(Math.max(claimed, intact + damaged), intact + damaged * MAX_BLOCK_EVENTS);
+    for (const row of iterateEvents(connection, NEWEST, [wsId])) {
       if (isIntactEvent(row)) return toLast(Number(row.offset));
       if (damaged++ === 0) onDamage(new DamagedRow(`the newest event of workstream ${wsId} is damaged`));
       claimed = Math.max(claimed, Number(row.offset) || 0);

@@ -9,8 +9,9 @@ const isUnavailable = (error: GatewayError) => error.code === 'UNAVAILABLE';
 
 const rowsOf = ({ store }: WholeGateway) =>
   store.db.selectFrom('runs').select(['status', 'request_json']).orderBy('accepted_ms').execute();
+/** With their texts; those of ended runs that had begun are only in the conversation. */
 const statusesOf = async (gateway: WholeGateway) =>
-  (await rowsOf(gateway)).map(({ status, request_json }) => `${JSON.parse(request_json).message} ${status}`);
+  (await rowsOf(gateway)).map(({ status, request_json }) => `${JSON.parse(request_json).message} ${status}`.trim());
 
 /** When runs began and how they ended, in the order of the log. */
 async function storyOf(gateway: WholeGateway): Promise<string[]> {
@@ -124,7 +125,7 @@ test('a cancel stops the current run, drops queued ones, and every run has one f
     ended.map((result) => result?.status),
     ['cancelled', 'cancelled', 'cancelled'],
   );
-  assert.deepEqual(await statusesOf(gateway), ['a cancelled', 'b cancelled', 'c cancelled']);
+  assert.deepEqual(await statusesOf(gateway), ['cancelled', 'b cancelled', 'c cancelled']);
   const events = await gateway.events(gateway.mainWorkstream().data.wsId);
   assert.deepEqual(shapesOf(events).slice(-3), ['cancelled', 'stream_end', 'ws_state idle']);
   assert.deepEqual([gateway.mainWorkstream().busy, gateway.mainWorkstream().data.abortedLastRun], [false, true]);
@@ -181,7 +182,7 @@ test('a cancel while the store cannot be written stops the current run and drops
   gateway.disk.fails = undefined;
   await gateway.clock.advance(1_000);
   await Promise.all([b?.ended, c?.ended]);
-  assert.deepEqual(await statusesOf(gateway), ['a cancelled', 'b cancelled', 'c cancelled']);
+  assert.deepEqual(await statusesOf(gateway), ['cancelled', 'b cancelled', 'c cancelled']);
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
@@ -226,7 +227,7 @@ test('a shutdown waits at most three and a half seconds for a run that does not 
     assert.equal(isOver, false);
     await gateway.clock.advance(1);
     await stopped;
-    assert.deepEqual(await statusesOf(gateway), [isAbandoned ? 'a cancelled' : 'a running']);
+    assert.deepEqual(await statusesOf(gateway), [isAbandoned ? 'cancelled' : 'a running']);
     const late = ['warn', 'a run did not stop in time; the daemon stops without it'];
     assert.deepEqual(gateway.log.lines.at(-1), late);
   }

@@ -198,9 +198,14 @@ const LIMITS = [1, 3, 100];
 
 const stored = (offset: number, event: StreamEvent): StoredEvent => ({ offset, json: JSON.stringify(event) });
 
+function formOf(body: string | Uint8Array): string {
+  if (typeof body !== 'string') return ' block';
+  return isPacked(body) ? ' packed' : '';
+}
+
 async function rowsOf(store: SqliteStore): Promise<string[]> {
   const rows = await store.db.selectFrom('events').selectAll().where('ws_id', '=', 'a').orderBy('offset').execute();
-  return rows.map(({ offset, body_json }) => `${offset}${isPacked(body_json) ? ' packed' : ''}`);
+  return rows.map(({ offset, body_json }) => `${offset}${formOf(body_json)}`);
 }
 
 async function offsetsOf(store: SqliteStore, after: number): Promise<string[]> {

@@ -73,7 +73,8 @@ function adjacentDeltas(rows: readonly Row[]): Row[][] {
 
 const firstOf = ({ offset, events }: Row): number => offset - events.length + 1;
 
-const isDeltas = ({ body }: Row): boolean => isPacked(body) || new Packer().add(body);
+const isDeltas = ({ body, blockBytes }: Row): boolean =>
+  blockBytes === undefined && (isPacked(body) || new Packer().add(body));
 
 /** Replaces the rows of a group by one. */
 function packed(wsId: string, group: readonly Row[]): Statement[] {

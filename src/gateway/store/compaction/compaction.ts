@@ -4,6 +4,7 @@ import type { Log } from '../../../log.ts';
 import { nextLog } from '../next-log.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
 import { type StoredEvent, UnitRefused } from '../store.ts';
+import { type BlockStore, blockStep } from './block-step.ts';
 import { type CompactedStore, compactStep } from './compact-log.ts';
 
 /** Packs the deltas of ended runs into few rows, in the background and in small steps (decision 53). */
@@ -13,7 +14,7 @@ export interface Compaction {
 }
 
 interface CompactionDeps {
-  store: CompactedStore & Pick<SqliteStore, 'db' | 'bounds' | 'onCommitted'>;
+  store: CompactedStore & BlockStore & Pick<SqliteStore, 'db' | 'bounds' | 'onCommitted'>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
 }
@@ -26,6 +27,15 @@ const PAUSE_MS = { idle: 20, busy: 200 };
 export const createCompaction = (deps: CompactionDeps): Compaction => ({
   run: (signal) => new Compactor(deps, signal).run(),
 });
+
+/** Returns the offset to continue after. */
+type Step = (store: CompactedStore & BlockStore, range: Range) => Promise<number>;
+
+interface Range {
+  wsId: string;
+  after: number;
+  through: number;
+}
 
 class Compactor {
   readonly #deps: CompactionDeps;
@@ -90,11 +100,9 @@ class Compactor {
   /** Never rejects: what could not be compacted is compacted after the next run or the next start. */
   async #compact(wsId: string, through: number): Promise<void> {
     try {
-      let after = await this.#compactedOf(wsId);
-      while (after < through && !this.#signal.aborted) {
-        after = await compactStep(this.#deps.store, { wsId, after, through });
-        await this.#pause();
-      }
+      const { compacted, blocked } = await this.#marksOf(wsId);
+      await this.#steps(compactStep, { wsId, after: compacted, through });
+      await this.#steps(blockStep, { wsId, after: blocked, through });
     } catch (err) {
       if (err instanceof UnitRefused) return; // its old events or the whole log were removed meanwhile
       this.#deps.log.warn({ err, wsId }, 'a log could not be compacted');
@@ -102,13 +110,20 @@ class Compactor {
     }
   }
 
-  async #compactedOf(wsId: string): Promise<number> {
+  async #steps(step: Step, { wsId, after, through }: Range): Promise<void> {
+    for (let next = after; next < through && !this.#signal.aborted; ) {
+      next = await step(this.#deps.store, { wsId, after: next, through });
+      await this.#pause();
+    }
+  }
+
+  async #marksOf(wsId: string): Promise<{ compacted: number; blocked: number }> {
     const row = await this.#deps.store.db
       .selectFrom('log_heads')
-      .select('compacted')
+      .select(['compacted', 'blocked'])
       .where('ws_id', '=', wsId)
       .executeTakeFirst();
-    return row?.compacted ?? 0;
+    return row ?? { compacted: 0, blocked: 0 };
   }
 
   async #pause(): Promise<void> {

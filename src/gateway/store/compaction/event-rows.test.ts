@@ -57,5 +57,5 @@ const add = (store: SqliteStore, event: StreamEvent): Promise<number> =>
 
 async function rowsOf(store: SqliteStore): Promise<{ offset: number; body: string }[]> {
   const rows = await store.db.selectFrom('events').selectAll().orderBy('offset').execute();
-  return rows.map(({ offset, body_json }) => ({ offset, body: body_json }));
+  return rows.map(({ offset, body_json }) => ({ offset, body: String(body_json) }));
 }

@@ -1,4 +1,5 @@
 import { type Delta, mergeDeltas, textOf, withText } from '../merge-deltas.ts';
+import { splitBodies } from './block.ts';
 import { readLengths, writeLength } from './lengths.ts';
 
 /**
@@ -55,7 +56,18 @@ export class Packer {
 }
 
 /** The events of an intact row, as JSON; a row that is not packed has one. */
-export function unpack(body: string): string[] {
+export const unpack = (body: string): string[] => splitBodies(body).flatMap(unpackOne);
+
+/** How many events such a row has. */
+export const countEvents = (body: string): number =>
+  splitBodies(body).reduce((sum, one) => sum + (isPacked(one) ? countPacked(one) : 1), 0);
+
+function countPacked(body: string): number {
+  const { packed }: PackedBody = JSON.parse(body);
+  return packed.reduce((sum, [lengths]) => sum + readLengths(lengths).length, 0);
+}
+
+function unpackOne(body: string): string[] {
   if (!isPacked(body)) return [body];
   const { packed }: PackedBody = JSON.parse(body);
   return packed.flatMap(([lengths, whole]) => {

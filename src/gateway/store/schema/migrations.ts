@@ -8,6 +8,7 @@ import {
   alwaysEnds,
   apiTokens,
   attachments,
+  blocks,
   checksums,
   compaction,
   cron,
@@ -15,6 +16,7 @@ import {
   journaledDeciders,
   keepLastRunStatus,
   lastingOccurrence,
+  lessSpace,
   lineage,
   nextRunOfOccurrence,
   nodes,
@@ -63,6 +65,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 21, statements: prefixes },
   { version: 22, statements: budgets },
   { version: 23, statements: compaction },
+  { version: 24, statements: lessSpace },
+  { version: 25, statements: blocks },
 ];
 
 /**

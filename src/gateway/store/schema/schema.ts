@@ -86,7 +86,7 @@ export interface WorkstreamTable {
   updated_ms: number;
 }
 
-/** Primary key (ws_id, seq); seq has no gaps and begins at 1. */
+/** Unique by (ws_id, seq); seq has no gaps and begins at 1. */
 export interface MessageTable {
   ws_id: string;
   seq: number;
@@ -127,8 +127,8 @@ export interface CutTable {
 export interface EventTable {
   ws_id: string;
   offset: number;
-  /** An event, or a `PackedBody`. */
-  body_json: string;
+  /** An event, or a `PackedBody`; of a block, several of them, compressed (decision 55). */
+  body_json: string | Uint8Array;
   created_ms: number;
   /** The `eventChecksum` of the row. */
   checksum: number | null;
@@ -142,6 +142,8 @@ export interface LogHeadTable {
   last: number;
   /** The log is compacted up to this offset. */
   compacted: number;
+  /** Its blocks up to this offset are full. */
+  blocked: number;
 }
 
 /** An event that is kept as long as the messages. Primary key (ws_id, after_seq, offset). */
@@ -165,10 +167,11 @@ export interface RunTable {
   source: 'person' | 'agent' | 'cron';
   /** `queued` and `running` are reconciled at startup; the others are final. */
   status: 'queued' | 'running' | RunOutcome['status'];
-  /** The message and the options that it was accepted with. */
+  /** The message and the options that it was accepted with. Of an ended run that had begun, the message is empty. */
   request_json: string;
   epoch: number;
   error: string | null;
+  /** Null for `ok`: its messages have the answer. */
   summary: string | null;
   accepted_ms: number;
   started_ms: number | null;
@@ -182,7 +185,6 @@ export interface RunTable {
 export interface JournalTable {
   run_id: string;
   seq: number;
-  ws_id: string;
   kind: string;
   body_json: string;
   at_ms: number;

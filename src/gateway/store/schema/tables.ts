@@ -266,3 +266,25 @@ export const prefixes: readonly string[] = [
 
 /** Schema version 23: logs are compacted. Older builds would show a packed row as an event. */
 export const compaction: readonly string[] = ['alter table log_heads add column compacted bigint not null default 0'];
+
+/**
+ * Schema version 24 (decision 55): messages are stored in the order in which they came, because long rows that are stored
+ * by key leave half of their pages unused. Ended runs no longer repeat their messages, nor journals the workstream.
+ */
+export const lessSpace: readonly string[] = [
+  `create table messages_in_order (
+    ws_id text not null, seq bigint not null, run_id text, body_json text not null, created_ms bigint not null,
+    checksum bigint, primary key (ws_id, seq)
+  )`,
+  `insert into messages_in_order select ws_id, seq, run_id, body_json, created_ms, checksum from messages
+    order by ws_id, seq`,
+  'drop table messages',
+  'alter table messages_in_order rename to messages',
+  "update runs set summary = null where status = 'ok'",
+  `update runs set request_json = json_set(request_json, '$.message', '')
+    where ended_ms is not null and started_ms is not null and json_valid(request_json)`,
+  'alter table journal drop column ws_id',
+];
+
+/** Schema version 25: rows of a log are compressed. Older builds would show a block as damage. */
+export const blocks: readonly string[] = ['alter table log_heads add column blocked bigint not null default 0'];

@@ -110,7 +110,7 @@ function rollBack(path: string): void {
  * Of new files; existing ones keep theirs. A commit writes every changed page completely, and a piece of an answer
  * changes only some bytes (decision 53).
  */
-const PAGE_BYTES = 2_048;
+const PAGE_BYTES = 1_024;
 
 function openPrepared<T>(path: string, prepare: (connection: Connection) => T): Prepared<T> {
   const connection = openConnection(path);
