@@ -13,6 +13,18 @@ export function encodeTextFrame(json: string): Buffer {
   return frame;
 }
 
+/** The same for a message whose parts are encoded. */
+export function joinTextFrame(parts: readonly Buffer[]): Buffer {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  let at = headerBytes(length);
+  const frame = Buffer.allocUnsafe(at + length);
+  frame[0] = FINAL_TEXT;
+  writeLength(frame, length);
+  for (const part of parts) at += part.copy(frame, at);
+  return frame;
+}
+
 const FINAL_TEXT = 0x81;
 
 function headerBytes(length: number): number {

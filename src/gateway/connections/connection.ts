@@ -14,7 +14,7 @@ import { rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
-import { maxPayloadOf } from './hello.ts';
+import { type Hello, maxPayloadOf } from './hello.ts';
 import { type JoinFrames, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { encodeAnswerOf, encodeRefusal } from './response-frame.ts';
@@ -36,8 +36,7 @@ export interface Upgrade {
 export interface ConnectionDeps {
   dispatch: Dispatch;
   authenticator: Pick<Authenticator, 'authenticate'>;
-  /** The greeting as JSON (HelloOk). */
-  hello(connId: string, principal: Principal): string;
+  hello: Hello;
   presence: {
     connected(connId: string, client: ConnectParams['client'], address: string): void;
     disconnected(connId: string): void;

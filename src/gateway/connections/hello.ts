@@ -20,11 +20,14 @@ export interface GatewayView {
   policy: { maxBufferedBytes: number; tickIntervalMs: number };
 }
 
+/** The answer to a successful handshake as JSON (HelloOk), in parts. */
+export type Hello = (connId: string, principal: Principal) => Buffer[];
+
 /**
- * The answer to a successful handshake as JSON (HelloOk): the server, what this principal may use, and the initial state.
- * Thousands of clients may reconnect at once, so shared parts are encoded once.
+ * A hello contains the server, what this principal may use, and the initial state. Thousands of clients may reconnect at
+ * once, so shared parts are encoded once.
  */
-export function createHello(view: GatewayView, defer: Defer): (connId: string, principal: Principal) => string {
+export function createHello(view: GatewayView, defer: Defer): Hello {
   const encodeFeatures = createFeatures();
   const forNodes = createSnapshot(view, defer, () => ({ presence: '[]', health: {} }));
   const forClients = createSnapshot(view, defer, () => ({
@@ -37,24 +40,27 @@ export function createHello(view: GatewayView, defer: Defer): (connId: string, p
     const server = JSON.stringify({ ...view.server, connId });
     const policy = JSON.stringify({ maxPayload: maxPayloadOf(source), ...view.policy });
     const { protocolVersion } = LIMITS;
-    return `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":${encodeFeatures(scopes)},"snapshot":${snapshot},"policy":${policy}}`;
+    const start = `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":`;
+    return [Buffer.from(start), encodeFeatures(scopes), SNAPSHOT, snapshot, Buffer.from(`,"policy":${policy}}`)];
   };
 }
+
+const SNAPSHOT = Buffer.from(',"snapshot":');
 
 /** The state at this moment as JSON, encoded once for all handshakes of a turn of the event loop between which no client came or left. */
 function createSnapshot(
   view: Pick<GatewayView, 'stateVersion' | 'uptimeMs'>,
   defer: Defer,
   read: () => { presence: string; health: unknown },
-): () => string {
-  let known: { version: number; json: string } | undefined;
+): () => Buffer {
+  let known: { version: number; json: Buffer } | undefined;
   const forget = () => {
     known = undefined;
   };
   const encode = (stateVersion: StateVersion) => {
     const { presence, health } = read();
     const rest = JSON.stringify({ health, stateVersion, uptimeMs: Math.floor(view.uptimeMs()) });
-    return `{"presence":${presence},${rest.slice(1)}`;
+    return Buffer.from(`{"presence":${presence},${rest.slice(1)}`);
   };
   return () => {
     const stateVersion = view.stateVersion();
@@ -70,11 +76,11 @@ export const maxPayloadOf = ({ kind }: Principal['source']): number =>
   kind === 'unpaired' ? LIMITS.maxPayloadBeforeConnectBytes : LIMITS.maxPayloadBytes;
 
 /** Few distinct sets of scopes exist, so the features of each set are computed and encoded once. */
-function createFeatures(): (scopes: ReadonlySet<Scope>) => string {
-  const known = new Map<string, string>();
+function createFeatures(): (scopes: ReadonlySet<Scope>) => Buffer {
+  const known = new Map<string, Buffer>();
   return (scopes) => {
     const name = [...scopes].sort().join();
-    const features = known.get(name) ?? JSON.stringify(featuresOf(scopes));
+    const features = known.get(name) ?? Buffer.from(JSON.stringify(featuresOf(scopes)));
     known.set(name, features);
     return features;
   };

@@ -1,13 +1,15 @@
 import type { GatewayError } from '../../../protocol/errors.ts';
 import { toErrorShape } from '../error-shape.ts';
-import { encodeTextFrame } from '../frame-encoding.ts';
+import { encodeTextFrame, joinTextFrame } from '../frame-encoding.ts';
 
 export const encodeAnswer = (id: string, payload: unknown): Buffer =>
   encodeTextFrame(JSON.stringify({ type: 'res', id, ok: true, payload }));
 
-/** Encodes an answer whose payload is already JSON. */
-export const encodeAnswerOf = (id: string, payloadJson: string): Buffer =>
-  encodeTextFrame(`{"type":"res","id":${JSON.stringify(id)},"ok":true,"payload":${payloadJson}}`);
+/** Encodes an answer whose payload is already JSON, in parts. */
+export const encodeAnswerOf = (id: string, payloadJson: readonly Buffer[]): Buffer =>
+  joinTextFrame([Buffer.from(`{"type":"res","id":${JSON.stringify(id)},"ok":true,"payload":`), ...payloadJson, END]);
+
+const END = Buffer.from('}');
 
 /** Encodes the refusal of a request; if the error carries a result, with both. */
 export function encodeRefusal(id: string, error: GatewayError): Buffer {
