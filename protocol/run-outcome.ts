@@ -61,6 +61,8 @@ export const RunOutcome = z
     run_id: z.string(),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout', 'incomplete']),
     error: z.string().optional(),
+    /** The model's server could not be reached. Messages of people that wait are then held. */
+    away: z.literal(true).optional(),
     /** The limit that ended the run. Before most limits, the model is told to finish with one last answer. */
     limit: RunLimit.optional(),
     /** The run ended without any answer, so its message is marked with this. */

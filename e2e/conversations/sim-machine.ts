@@ -27,6 +27,7 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
   };
   const machine = await wholeGateway({
     models: {
+      untilReached: () => new Promise(() => undefined),
       resolve: async (alias) => (await current()).resolve(alias),
       list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
       current: () => aboutModel('opus'),

@@ -30,3 +30,25 @@ test('a wait for the model is shown with its end, survives a reload, and ends by
   await state(page, 'idle');
   assert.equal(await notice.count(), 0);
 });
+
+test('messages that wait for a model that is away are held with the reason, also after a reload, and sent by "Send now"', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'held');
+  model.when('the first', fail(429, { retryAfterSecs: 250 }));
+  await send(page, 'the first');
+  await page.getByRole('region', { name: 'Waiting for the model' }).waitFor();
+  await send(page, 'the second');
+  const queue = page.getByRole('list', { name: 'Waiting messages' });
+  await queue.getByText('the second').waitFor();
+  model.when('the first', fail(503, { retryAfterSecs: 400, message: 'nobody home' }));
+  model.when('the second', say('second answer'));
+  await button(page, 'Try now').click();
+  const reason = queue.getByText(/^Not sent: .* answered 503: nobody home\..* Check that the server is running/);
+  await reason.waitFor();
+  await page.reload();
+  await reason.waitFor();
+  assert.equal(await page.getByText('second answer').count(), 0);
+  await queue.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('second answer').first().waitFor();
+  assert.equal(await queue.count(), 0);
+});

@@ -234,13 +234,13 @@ export const workstreamContracts = {
     result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
   }),
   'workstream.proceed': contract({
-    summary: 'End a wait for the model’s server: the request is repeated at once.',
+    summary: 'End a wait for the model’s server: the request is repeated at once, and held messages are sent.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamProceedParams' }),
     result: z
       .strictObject({
         status: z.literal('ok'),
-        /** False: there was no wait to end. */
+        /** False: there was no wait to end, and no message was held. */
         wasWaiting: z.boolean(),
       })
       .meta({ id: 'WorkstreamProceedResult' }),

@@ -13,6 +13,11 @@ export const QueuedMessage = z
     attachments: z.array(Attachment).optional(),
     /** It goes to the run in progress, before the model's next turn. */
     steer: z.literal(true).optional(),
+    /**
+     * The error of the run before it, whose model could not be reached. The message waits until the model's server
+     * answers, or until a person sends a message or calls `workstream.proceed`.
+     */
+    held: z.string().optional(),
   })
   .meta({ id: 'QueuedMessage' });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;

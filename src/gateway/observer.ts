@@ -1,7 +1,7 @@
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
-import { toQueuedMessage } from './queue/queue-changes.ts';
+import { toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
@@ -46,7 +46,7 @@ export function observeWorkstreams({
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
     onSteered: ({ wsId, sessionKey }, { runId }, ended) =>
       void ended.then((result) => agentEvents.followed({ wsId, runId, sessionKey }, result)),
-    onQueue: ({ wsId }, items) => broadcast.publish('queue.changed', { wsId, messages: items.map(toQueuedMessage) }),
+    onQueue: ({ wsId }, queue) => broadcast.publish('queue.changed', { wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
     onUsage({ usage, spent = usage }) {

@@ -181,4 +181,6 @@ export interface Models {
   /** Problems that a person should know: demo model in use, key missing, key rejected. */
   notices(): Notice[];
   health(): BackendHealth;
+  /** Resolves when the server of the model answers the next time. Throws like `resolve`. */
+  untilReached(alias?: string): Promise<void>;
 }

@@ -112,6 +112,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     },
     notices: () => [...noticesOf(byDefault), ...backends.notices()],
     health,
+    untilReached: async (alias) => backends.untilReached(alias === undefined ? byDefault : chooseModel(alias, known())),
   };
 }
 
@@ -153,6 +154,14 @@ interface Backend {
   problem?: Notice | undefined;
   /** How the last failed request failed. */
   whyDown?: string | undefined;
+  /** Resolves with the next answer, also to a probe. */
+  reached: PromiseWithResolvers<void>;
+}
+
+function noteAnswer(backend: Backend): void {
+  backend.problem = undefined;
+  backend.reached.resolve();
+  backend.reached = Promise.withResolvers();
 }
 
 /** Manages one backend per provider and base URL: its breaker, its probe, and problems with its key. */
@@ -166,9 +175,7 @@ function createBackends(
   const watch = (backend: Backend, signal: AbortSignal) => {
     const { choice, breaker } = backend;
     if (choice.provider !== 'openai-compatible') return undefined;
-    const onAnswer = () => {
-      backend.problem = undefined;
-    };
+    const onAnswer = () => noteAnswer(backend);
     const onFailure = (error: ProviderError) => {
       backend.whyDown = error.message;
     };
@@ -186,7 +193,7 @@ function createBackends(
         onHealthChange(key);
       },
     });
-    const backend: Backend = { breaker, choice };
+    const backend: Backend = { breaker, choice, reached: Promise.withResolvers() };
     backends.set(key, backend);
     if (running) void watch(backend, running);
     return backend;
@@ -195,7 +202,7 @@ function createBackends(
     of(choice: ModelChoice) {
       const backend = open(choice);
       const onOutcome = (error: ProviderError | undefined) => {
-        if (error === undefined) backend.problem = undefined;
+        if (error === undefined) noteAnswer(backend);
         if (isOutage(error)) backend.whyDown = error.message;
         if (error?.kind === 'unauthorized' || error?.kind === 'unreachable') backend.problem = noticeOf(error);
       };
@@ -205,6 +212,7 @@ function createBackends(
       };
       return { breaker: backend.breaker, whyDown: () => backend.whyDown, onOutcome, onRetry };
     },
+    untilReached: (choice: ModelChoice): Promise<void> => open(choice).reached.promise,
     /**
      * Checks whether a hosted provider accepts the key and has the model. Other models are described anyway. Never
      * rejects.

@@ -4,6 +4,7 @@ import type { DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts'
 import type { AssistantMessage } from '../message.ts';
 import { settleTrust } from '../prefix/settle-trust.ts';
 import { ProviderError } from '../providers/model.ts';
+import { isAway } from '../providers/retrying/retry.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { refuseCutBatch, runBatch } from './batch.ts';
@@ -168,6 +169,7 @@ function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): 
     status: stop?.kind === 'timeout' ? 'timeout' : 'error',
     error: message,
     ...(error instanceof BudgetUsedUp && { limit: 'budget' }),
+    ...(!stop && isAway(error) && { away: true }),
   };
   return { outcome, summary: message, events: errorEvents(message), state: 'error' };
 }

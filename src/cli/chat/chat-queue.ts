@@ -76,7 +76,13 @@ const SHOWN = 5;
 export function toQueueLines(waiting: readonly QueuedMessage[], paint: Paint): string[] {
   const rows = waiting.slice(0, SHOWN).map((message, index) => paint('dim', toQueueLine(message, index + 1)));
   const left = waiting.length - rows.length;
-  return left > 0 ? [...rows, paint('dim', `  … and ${left} more: /queue`)] : rows;
+  const more = left > 0 ? [paint('dim', `  … and ${left} more: /queue`)] : [];
+  return [...toHeldLines(waiting).map((line) => paint('yellow', line)), ...rows, ...more];
+}
+
+function toHeldLines([first]: readonly QueuedMessage[]): string[] {
+  if (first?.held === undefined) return [];
+  return [`! Not sent: ${toSafeText(first.held).replaceAll('\n', ' ')}`, 'Enter sends the waiting messages now.'];
 }
 
 function toQueueLine({ message, steer, attachments = [] }: QueuedMessage, place: number): string {
@@ -124,4 +130,6 @@ async function change(argument: string, { queue, print }: CommandDeps): Promise<
 }
 
 const listOf = (waiting: readonly QueuedMessage[]): string[] =>
-  waiting.length === 0 ? ['(no message waits)'] : waiting.map((message, index) => toQueueLine(message, index + 1));
+  waiting.length === 0
+    ? ['(no message waits)']
+    : [...toHeldLines(waiting), ...waiting.map((message, index) => toQueueLine(message, index + 1))];

@@ -220,7 +220,8 @@ export class InteractiveChat {
   /** Ends whatever waits for a time to pass. */
   #hurry(): void {
     this.#deps.client.retryNow();
-    if (this.talk.wait) this.#attempt(this.talk.tryNow());
+    const isHeld = this.talk.queue.waiting[0]?.held !== undefined;
+    if (this.talk.wait || isHeld) this.#attempt(this.talk.tryNow());
   }
 
   #runLocally(line: string): boolean {

@@ -67,8 +67,8 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       throw new GatewayError('NOT_FOUND', 'Unknown workstream');
     },
     'workstream.proceed': async ({ wsId }) => {
-      const { current, waits } = await workstreams.get(wsId);
-      return { status: 'ok', wasWaiting: (current?.waits ?? waits).tryNow() };
+      const { current, waits, hold } = await workstreams.get(wsId);
+      return { status: 'ok', wasWaiting: (current?.waits ?? waits).tryNow() || hold.send() };
     },
     'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');

@@ -67,14 +67,16 @@ async function replaceRequest(
   }
 }
 
-/** A waiting message, as clients see it. */
-export const toQueuedMessage = ({ run: { runId, source, request } }: QueuedRun): QueuedMessage => ({
-  runId,
-  source,
-  message: request.message,
-  ...(request.attachments && { attachments: request.attachments }),
-  ...(request.steer && { steer: true }),
-});
+/** The waiting messages, as clients see them. */
+export const toQueuedMessages = (queue: RunQueue): QueuedMessage[] =>
+  queue.all().map(({ run: { runId, source, request } }) => ({
+    runId,
+    source,
+    message: request.message,
+    ...(request.attachments && { attachments: request.attachments }),
+    ...(request.steer && { steer: true }),
+    ...(queue.held !== undefined && { held: queue.held }),
+  }));
 
 function getQueued(queue: RunQueue, runId: string): QueuedRun {
   const item = queue.find(runId);

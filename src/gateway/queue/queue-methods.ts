@@ -2,7 +2,7 @@ import type { queueContracts } from '../../../protocol/queue/queue-methods.ts';
 import type { Handlers } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import { type QueueChanges, toQueuedMessage } from './queue-changes.ts';
+import { type QueueChanges, toQueuedMessages } from './queue-changes.ts';
 
 const OK = { status: 'ok' } as const;
 
@@ -15,7 +15,7 @@ export const queueMethods = ({
 }): Handlers<keyof typeof queueContracts> => ({
   async 'queue.list'({ wsId }) {
     const { queue } = await workstreams.get(wsId);
-    return { messages: queue.all().map(toQueuedMessage) };
+    return { messages: toQueuedMessages(queue) };
   },
   async 'queue.edit'({ wsId, runId, message }, call) {
     const { queue } = await workstreams.get(wsId);

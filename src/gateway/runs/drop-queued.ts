@@ -1,39 +1,51 @@
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
-import type { Clock } from '../../clock.ts';
-import type { Store } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import type { WorkstreamObserver } from '../workstreams/workstream-deps.ts';
+import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { cancelQueuedRun } from './run-rows.ts';
 
-interface DropDeps {
+interface Owner {
   data: WorkstreamData;
   queue: RunQueue;
-  store: Pick<Store, 'commit'>;
-  clock: Pick<Clock, 'now'>;
-  observer: Pick<WorkstreamObserver, 'onDropped'>;
+}
+
+interface Dropping {
+  deps: Pick<WorkstreamDeps, 'store' | 'clock' | 'observer' | 'log'>;
+  /** Starts what still waits. */
+  wake(): void;
+  /** False when the daemon stops. */
+  pause(): Promise<boolean>;
 }
 
 /**
- * Takes runs that wait out of the queue, and stores that they are cancelled. False while the store cannot be written;
- * then they are no longer in the queue. Returns them to it if the store refuses.
+ * Takes runs that wait out of the queue. Resolves when it is stored that they are cancelled, or will be as soon as the
+ * store can be written. Returns them to the queue if the store refuses.
  */
 export async function dropQueued(
   items: readonly QueuedRun[],
-  { data, queue, store, clock, observer }: DropDeps,
-): Promise<boolean> {
+  { data, queue }: Owner,
+  { deps, wake, pause }: Dropping,
+): Promise<void> {
+  if (items.length === 0) return;
+  const { store, clock, observer } = deps;
   const endedMs = clock.now();
   for (const item of items) queue.remove(item); // first, so that none of them is started meanwhile
   try {
     await store.commit({ statements: items.flatMap(({ run }) => cancelQueuedRun(run, endedMs)) });
   } catch (error) {
-    if (isUnavailable(error)) return false;
+    if (isUnavailable(error)) return dropLater(items, { data, queue }, { deps, wake, pause });
     for (const item of items) queue.putBack(item);
+    wake();
     throw error;
   }
   for (const { run, ended } of items) {
     observer.onDropped(data, run);
     ended.resolve({ run_id: run.runId, status: 'cancelled', summary: 'cancelled', endedMs });
   }
-  return true;
+}
+
+function dropLater(items: readonly QueuedRun[], owner: Owner, dropping: Dropping): void {
+  const dropped = dropping.pause().then((goesOn) => (goesOn ? dropQueued(items, owner, dropping) : undefined));
+  const { log } = dropping.deps;
+  dropped.catch((err: unknown) => log.error({ err }, 'cancelled runs could not be dropped; they will still run'));
 }

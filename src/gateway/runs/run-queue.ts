@@ -11,15 +11,33 @@ export interface QueuedRun {
 /** The runs that wait: first those for the run in progress, then the others in the order of their start. Callers enforce the limit (LIMITS.queuedRunsPerWorkstream). */
 export class RunQueue {
   readonly #items: QueuedRun[] = [];
-  readonly #onChange: (items: readonly QueuedRun[]) => void;
+  readonly #onChange: (queue: RunQueue) => void;
+  #held: string | undefined;
 
   /** `onChange` is called after each change; must not throw. */
-  constructor(onChange: (items: readonly QueuedRun[]) => void) {
+  constructor(onChange: (queue: RunQueue) => void) {
     this.#onChange = onChange;
   }
 
   get length(): number {
     return this.#items.length;
+  }
+
+  /** Why the messages of people are not sent although nothing runs. */
+  get held(): string | undefined {
+    return this.#held;
+  }
+
+  hold(reason: string): void {
+    if (this.#items.length === 0) return;
+    this.#held = reason;
+    this.announce();
+  }
+
+  release(): void {
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    this.announce();
   }
 
   get first(): QueuedRun | undefined {
@@ -53,6 +71,7 @@ export class RunQueue {
     const index = this.#items.indexOf(item);
     if (index < 0) return;
     this.#items.splice(index, 1);
+    if (this.#items.length === 0) this.#held = undefined;
     this.announce();
   }
 
@@ -80,7 +99,7 @@ export class RunQueue {
 
   /** Reports the current runs. */
   announce(): void {
-    this.#onChange(this.#items);
+    this.#onChange(this);
   }
 }
 

@@ -40,7 +40,9 @@ export function puppetModels() {
       yield { type: 'finish', reason: calls ? 'tool_calls' : 'stop', usage: USAGE };
     },
   });
+  let reached = Promise.withResolvers<void>();
   const models: Models = {
+    untilReached: () => reached.promise,
     async resolve(alias = 'puppet') {
       if (ALIASES.includes(alias)) return model(alias);
       throw new GatewayError('INVALID_REQUEST', `Unknown model '${alias}'. Available models: ${ALIASES.join(', ')}`);
@@ -61,6 +63,11 @@ export function puppetModels() {
     models,
     /** The requests it received, in order. */
     requests,
+    /** The server of the models answers again. */
+    isReached() {
+      reached.resolve();
+      reached = Promise.withResolvers();
+    },
     /** Scripts the next turn without a script. */
     turn(...moves: Move[]) {
       turns.push(moves);

@@ -13,7 +13,7 @@ import type { Log } from '../../log.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { QueuedRun } from '../runs/run-queue.ts';
+import type { RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
@@ -30,7 +30,7 @@ export interface WorkstreamObserver {
   /** A queued run's message was given to the run in progress; `ended` resolves with that run. */
   onSteered(data: WorkstreamData, run: RunRecord, ended: Promise<RunResult>): void;
   /** The runs that wait have changed. */
-  onQueue(data: WorkstreamData, items: readonly QueuedRun[]): void;
+  onQueue(data: WorkstreamData, queue: RunQueue): void;
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
   onUsage(usage: Spending & { spent?: Usage }): void;

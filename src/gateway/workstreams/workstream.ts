@@ -6,6 +6,7 @@ import { newProgress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
+import { QueueHold } from '../queue/queue-hold.ts';
 import { receiptOf } from '../runs/cancel-receipt.ts';
 import { driveRun } from '../runs/drive-run.ts';
 import { dropQueued } from '../runs/drop-queued.ts';
@@ -29,6 +30,7 @@ export class Workstream {
   readonly #deps: WorkstreamDeps;
   /** The runs that wait. */
   readonly queue: RunQueue;
+  readonly hold: QueueHold;
   #live: LiveRun | undefined;
   /** Waits for a model between runs. */
   readonly waits = new RunWaits();
@@ -42,7 +44,8 @@ export class Workstream {
   constructor(data: WorkstreamData, deps: WorkstreamDeps) {
     this.data = data;
     this.#deps = deps;
-    this.queue = new RunQueue((items) => deps.observer.onQueue(data, items));
+    this.queue = new RunQueue((queue) => deps.observer.onQueue(data, queue));
+    this.hold = new QueueHold(this, deps, () => this.#wake());
   }
 
   /** The run in progress. */
@@ -50,7 +53,7 @@ export class Workstream {
     return this.#live;
   }
 
-  /** Whether a run is in progress, starting or queued. */
+  /** Whether a run is in progress, starting or queued. Held messages do not count. */
   get busy(): boolean {
     return this.heldBy !== undefined;
   }
@@ -58,12 +61,13 @@ export class Workstream {
   /** What keeps a run from starting now; undefined: nothing. */
   get heldBy(): Holder | undefined {
     if (this.#live) return 'answer';
-    return this.#place.holder ?? (this.queue.length > 0 ? 'answer' : undefined);
+    return this.#place.holder ?? (this.queue.length > 0 && !this.hold.isOn ? 'answer' : undefined);
   }
 
   /** Undefined when busy. */
   async acceptIfIdle(asked: NewRun): Promise<RunHandle | undefined> {
-    return this.busy && this.#closing === undefined ? undefined : this.accept(asked);
+    const mayWait = asked.source === 'person' || !this.hold.isOn;
+    return (this.busy || !mayWait) && this.#closing === undefined ? undefined : this.accept(asked);
   }
 
   /** Resolves when the message is stored. Queues the run while busy; throws BUSY for more than ten queued runs. */
@@ -71,7 +75,9 @@ export class Workstream {
     if (this.#closing !== undefined) throw closed(this.#closing);
     const { wsId, epoch } = this.data;
     const run: RunRecord = { ...fields, wsId, epoch, acceptedMs: this.#deps.clock.now() };
-    if (this.busy) return this.#enqueue(run, also);
+    const waits = this.busy || (!cut && this.queue.length > 0);
+    if (run.source === 'person') this.hold.release();
+    if (waits) return this.#enqueue(run, also);
     run.startedMs = run.acceptedMs;
     try {
       const live = await this.#start(run, () => [...also, insertRun(run, 'running')], cut);
@@ -93,6 +99,7 @@ export class Workstream {
     const queued = waiting.map(({ run }) => this.queue.add(run, { isStored: true }));
     const handles = queued.map(({ run, ended }): RunHandle => ({ run, ended: ended.promise }));
     if (first.progress.phase === 'queued') {
+      await this.hold.restore();
       this.#driving = this.#startNext();
       return handles;
     }
@@ -233,6 +240,7 @@ export class Workstream {
       observer,
       onEnded: (result) => {
         if (result.failed) this.forgetContext(); // so that the next run reads the context without this message
+        this.hold.runEnded(result);
         this.#live = undefined; // before clients learn of it, so that their next send does not find it busy
         observer.onEnded(this.data, adopted.run, result);
       },
@@ -256,7 +264,13 @@ export class Workstream {
   }
 
   #mayStart(): boolean {
-    return !this.#live && !this.#place.isTaken && this.#closing === undefined && !this.#deps.stopping.aborted;
+    return (
+      !this.hold.isOn &&
+      !this.#live &&
+      !this.#place.isTaken &&
+      this.#closing === undefined &&
+      !this.#deps.stopping.aborted
+    );
   }
 
   async #startNext(): Promise<void> {
@@ -283,23 +297,8 @@ export class Workstream {
     );
   }
 
-  async #drop(items: QueuedRun[]): Promise<void> {
-    if (items.length === 0) return;
-    const { store, clock, observer } = this.#deps;
-    try {
-      const isDone = await dropQueued(items, { data: this.data, queue: this.queue, store, clock, observer });
-      if (!isDone) this.#dropLater(items);
-    } catch (error) {
-      this.#wake();
-      throw error;
-    }
-  }
-
-  /** They will be dropped as soon as the store can be written. */
-  #dropLater(items: QueuedRun[]): void {
-    const { log } = this.#deps;
-    const dropped = this.#pause().then((goesOn) => (goesOn ? this.#drop(items) : undefined));
-    dropped.catch((err: unknown) => log.error({ err }, 'cancelled runs could not be dropped; they will still run'));
+  #drop(items: QueuedRun[]): Promise<void> {
+    return dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => this.#pause() });
   }
 
   async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {

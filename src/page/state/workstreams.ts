@@ -143,5 +143,8 @@ export class Workstreams {
   }
 }
 
-/** Messages wait only during a run. */
-const mayQueue = ({ row, queue }: Tab): boolean => isBusy(row.peek().state) || queue.peek().length > 0;
+/** Messages wait during a run, or after one that failed. */
+const mayQueue = ({ row, queue }: Tab): boolean => {
+  const { state } = row.peek();
+  return isBusy(state) || state === 'error' || queue.peek().length > 0;
+};

@@ -8,9 +8,18 @@ import { Icon, type IconName } from '../icons.tsx';
 /** The messages that wait until the run has ended, in the order in which they will be sent. */
 export function QueueList({ desk, tab }: { desk: Desk; tab: Tab }) {
   const waiting = tab.queue.value;
-  if (waiting.length === 0) return null;
+  const [first] = waiting;
+  if (!first) return null;
   return (
     <ol class="queue" aria-label="Waiting messages">
+      {first.held !== undefined && (
+        <li role="note">
+          <span class="queue-text">Not sent: {first.held}</span>
+          <button type="button" onClick={() => void desk.actions.tryNow(tab)}>
+            Send now
+          </button>
+        </li>
+      )}
       {waiting.map((message, index) => (
         <QueueItem
           key={message.runId}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProviderError } from '../../agent/providers/model.ts';
+import { seen } from '../cuts/take-back-fixture.ts';
+import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+
+const REASON = 'Could not reach lab (ECONNREFUSED).';
+const gone = () => new ProviderError('unreachable', REASON, { retryable: true, detail: 'away' });
+
+/** The model of the first message cannot be reached, and two messages of a person wait. */
+async function setUp(gateway: WholeGateway) {
+  const wsId = await gateway.main();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.puppet.turn(promise, gone());
+  await gateway.call('workstream.send', { wsId, message: 'first', idempotencyKey: 'first' });
+  await turnsUntil(() => gateway.puppet.requests.length === 1, 'the first request');
+  for (const message of ['a', 'b'])
+    await gateway.call('workstream.send', { wsId, message, queue: true, idempotencyKey: message });
+  resolve();
+  await turnsUntil(() => gateway.mainWorkstream().queue.held !== undefined, 'the end of the first run');
+  return wsId;
+}
+
+const waitingIn = async (gateway: WholeGateway, wsId: string) =>
+  (await gateway.call('queue.list', { wsId })).messages.map(({ message, held }) => [message, held]);
+
+/** All turns of the event loop that a message would need to be sent. */
+const settled = async () => {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+};
+
+const HELD = [
+  ['a', REASON],
+  ['b', REASON],
+];
+
+test('after a run whose model cannot be reached, waiting messages are held with the reason, and can be changed', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await setUp(gateway);
+  await settled();
+  assert.deepEqual([await waitingIn(gateway, wsId), gateway.puppet.requests.length], [HELD, 1]);
+  await gateway.call('queue.edit', { wsId, runId: 'a', message: 'aa' });
+  await gateway.call('queue.move', { wsId, runId: 'b', to: 0 });
+  await gateway.call('queue.remove', { wsId, runId: 'b' });
+  assert.deepEqual(await waitingIn(gateway, wsId), [['aa', REASON]]);
+  assert.deepEqual((await gateway.call('workstream.proceed', { wsId })).wasWaiting, true);
+  await gateway.isIdle(wsId);
+  assert.deepEqual(await seen(gateway), ['1 first', '2 aa', '3 ok']);
+  assert.equal((await gateway.call('workstream.proceed', { wsId })).wasWaiting, false);
+});
+
+test('held messages are sent before a new one, in their order', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await setUp(gateway);
+  const { status } = await gateway.call('workstream.send', { wsId, message: 'c' }, { scope: 'write', id: 'bob' });
+  assert.equal(status, 'ok');
+  await turnsUntil(() => gateway.puppet.requests.length === 4, 'all requests');
+  await gateway.isIdle(wsId);
+  assert.deepEqual(await seen(gateway), ['1 first', '2 a', '3 ok', '4 b', '5 ok', '6 c', '7 ok']);
+});
+
+test('the failed message is tried again before the held ones, and a second failure holds them again', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await setUp(gateway);
+  gateway.puppet.turn(gone());
+  await gateway.call('workstream.retry', { wsId });
+  await turnsUntil(() => gateway.mainWorkstream().queue.held !== undefined, 'the second failure');
+  await settled();
+  assert.deepEqual([await waitingIn(gateway, wsId), gateway.puppet.requests.length], [HELD, 2]);
+  await gateway.call('workstream.retry', { wsId });
+  await turnsUntil(() => gateway.puppet.requests.length === 5, 'all requests');
+  await gateway.isIdle(wsId);
+  assert.deepEqual((await seen(gateway)).slice(-5), ['4 ok', '5 a', '6 ok', '7 b', '8 ok']);
+});
+
+test('held messages are sent when the server answers; if that fails, too, they wait for a person', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await setUp(gateway);
+  gateway.puppet.turn(gone());
+  gateway.puppet.isReached();
+  await turnsUntil(() => gateway.puppet.requests.length === 2, 'the second request');
+  await turnsUntil(() => gateway.mainWorkstream().queue.held !== undefined, 'the second failure');
+  gateway.puppet.isReached();
+  await settled();
+  assert.deepEqual([await waitingIn(gateway, wsId), gateway.puppet.requests.length], [[['b', REASON]], 2]);
+});
+
+test('a restart keeps messages held', async () => {
+  for (const end of ['restart', 'crash'] as const) {
+    await using gateway = await wholeGateway();
+    const wsId = await setUp(gateway);
+    await gateway[end]();
+    await settled();
+    assert.deepEqual([await waitingIn(gateway, wsId), gateway.puppet.requests.length], [HELD, 1], end);
+    await gateway.call('workstream.proceed', { wsId });
+    await turnsUntil(() => gateway.puppet.requests.length === 3, 'all requests');
+    await gateway.isIdle(wsId);
+  }
+});
+
+test('a cancel drops held messages, and another failure holds nothing', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await setUp(gateway);
+  await gateway.call('workstream.cancel', { wsId });
+  assert.deepEqual(await waitingIn(gateway, wsId), []);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.puppet.turn(promise, new ProviderError('refused', 'no such model'));
+  await gateway.call('workstream.send', { wsId, message: 'd' });
+  await gateway.call('workstream.send', { wsId, message: 'e', queue: true });
+  resolve();
+  await turnsUntil(() => gateway.puppet.requests.length === 3, 'both requests');
+  await gateway.isIdle(wsId);
+});
