@@ -14,6 +14,8 @@ export interface Metrics {
   messageSent(): void;
   tokens(type: TokenType, count: number): void;
   toolCall(tool: string): void;
+  /** Counts thoughts of a conversation that a provider left out. */
+  thoughtsDropped(count: number): void;
   /** Counts an error that a workstream reported. */
   error(): void;
   rateLimited(): void;
@@ -73,6 +75,7 @@ export function createMetrics(): Metrics {
     },
     messageSent: counts.messages,
     tokens: (type, count) => counts.tokens({ type }, count),
+    thoughtsDropped: counts.thoughtsDropped,
     toolCall: (tool) => counts.tools({ tool }),
     error: counts.errors,
     rateLimited: counts.rateLimited,
@@ -141,7 +144,7 @@ function createCounters(registry: Registry) {
 
   const plain = (name: string, help: string) => {
     const counter = new Counter({ name, help, registers });
-    return () => counter.inc();
+    return (count = 1) => counter.inc(count);
   };
   const labelled = (name: string, help: string, labelNames: string[]) => {
     const counter = new Counter({ name, help, labelNames, registers });
@@ -154,6 +157,7 @@ function createCounters(registry: Registry) {
   return {
     messages: plain('service_messages_sent_total', 'User messages dispatched'),
     tokens,
+    thoughtsDropped: plain('service_thoughts_dropped_total', 'Thoughts that a provider left out of a conversation'),
     tools: labelled('service_tool_calls_total', 'Tool executions by name', ['tool']),
     errors: plain('service_errors_total', 'Errors reported by workstreams'),
     rateLimited: plain('service_ratelimit_rejected_total', 'Requests rejected by the rate limiter'),

@@ -49,7 +49,8 @@ export function observeWorkstreams({
     onQueue: ({ wsId }, queue) => broadcast.publish('queue.changed', { wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
-    onUsage({ usage, spent = usage }) {
+    onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
+      metrics.thoughtsDropped(droppedThoughts);
       metrics.tokens('prompt', spent.promptTokens);
       metrics.tokens('completion', spent.completionTokens);
       metrics.tokens('cache_creation', spent.cacheCreationTokens);

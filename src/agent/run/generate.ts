@@ -142,10 +142,6 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const contextWindow = run.window.windows.of(model).size;
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
-  if (finish?.droppedThoughts) {
-    const { wsId, runId } = run;
-    run.log.warn({ wsId, runId, dropped: finish.droppedThoughts }, 'the provider dropped thoughts of the conversation');
-  }
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end' },
@@ -162,12 +158,21 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
       afterSeq: run.messageCount + 1,
       ...(spent && { spent }),
       ...(isEstimated && { isEstimated }),
+      ...droppedBy(run, finish),
       model: { provider, modelId, ...(price && { price }) },
     },
   });
   const isEmpty = stored.content === '' && stored.toolCalls.length === 0;
   const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};
   return { kind: 'answered', text: stored.content, ...blocked };
+}
+
+/** Reports thoughts that the server left out. */
+function droppedBy({ wsId, runId, log }: RunContext, finish: Finish | undefined): { droppedThoughts?: number } {
+  const { droppedThoughts } = finish ?? {};
+  if (!droppedThoughts) return {};
+  log.warn({ wsId, runId, dropped: droppedThoughts }, 'the provider dropped thoughts of the conversation');
+  return { droppedThoughts };
 }
 
 function warningsOf(finish: Finish | undefined): string[] {

@@ -59,6 +59,8 @@ export interface Step {
     spent?: Usage;
     /** The server reports no usage, so `spent` is an estimate. */
     isEstimated?: true;
+    /** How many thoughts of the conversation the server left out, because they did not fit its beginning. */
+    droppedThoughts?: number;
   };
   /** The model reads less from now on. `RunContext.messages` has changed when the step is recorded. */
   cut?: ContextCut;

@@ -14,7 +14,7 @@ import type { RunResult } from './run-record.ts';
 interface RunObserver {
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
-  onUsage(usage: Spending & { spent?: Usage }): void;
+  onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
 }
 

@@ -33,7 +33,7 @@ export interface WorkstreamObserver {
   onQueue(data: WorkstreamData, queue: RunQueue): void;
   onApprovalRequested(approval: Approval): void;
   onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
-  onUsage(usage: Spending & { spent?: Usage }): void;
+  onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
   /** A user message was accepted and its run began. */
   onMessage(): void;
