@@ -64,7 +64,8 @@ const copyNotes = (wsId: string, { from, upTo, at, rank }: CopiedNotes, to: stri
         SELECT w.ws_id, w.message_count + max(n.after_seq, ?) - ?,
           ? - ROW_NUMBER() OVER (ORDER BY n.after_seq DESC, n."offset" DESC), n.body_json, n.created_ms
         FROM notes n JOIN workstreams w ON w.ws_id = ?
-        WHERE n.ws_id = ? AND n.after_seq >= ? AND n.after_seq <= ? AND n.body_json NOT LIKE '{"type":"compacted"%'`,
+        WHERE n.ws_id = ? AND n.after_seq >= ? AND n.after_seq <= ?
+          AND CASE WHEN json_valid(n.body_json) THEN json_extract(n.body_json, '$.type') END IS NOT 'compacted'`,
   parameters: [at, at, 1 - rank * NOTES_OF_A_PART, to, wsId, from, upTo],
 });
 

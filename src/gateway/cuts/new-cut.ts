@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -89,6 +90,9 @@ const changeContext = (
 /** The model reads earlier messages in other words, so its requests begin anew, without reasoning that is bound to them. */
 const deletePrefix = (wsId: string): Statement => statementOf(build.deleteFrom('prefixes').where('ws_id', '=', wsId));
 
+/** Null for a damaged note. */
+const noteType = sql<string | null>`case when json_valid(body_json) then json_extract(body_json, '$.type') end`;
+
 /**
  * Removes the notes after messages that were taken back, because later notes get the same place as the last of these.
  * For a removed message, only what its failure said.
@@ -98,5 +102,5 @@ function deleteNotes(wsId: string, cut: Cut): Statement[] {
   if (isForModels(cut)) return [];
   const after = build.deleteFrom('notes').where('ws_id', '=', wsId).where('after_seq', '>', afterSeq);
   if (kind === 'rewind') return [statementOf(after)];
-  return [statementOf(after.where('after_seq', '<=', toSeq).where('body_json', 'like', '{"type":"error"%'))];
+  return [statementOf(after.where('after_seq', '<=', toSeq).where(noteType, '=', 'error'))];
 }

@@ -117,8 +117,8 @@ const markFailed = ({ wsId, runId }: RunRecord, failed: MessageFailure): Stateme
   sql: `UPDATE messages SET body_json = json_set(body_json, '$.failed', json(?1)),
           checksum = message_checksum(ws_id, seq, run_id, json_set(body_json, '$.failed', json(?1)), created_ms)
         WHERE ws_id = ?2 AND checksum = message_checksum(ws_id, seq, run_id, body_json, created_ms) AND seq = (
-          SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND body_json LIKE '{"role":"user"%'
-          AND json_type(body_json, '$.environment') IS NULL
+          SELECT seq FROM messages WHERE ws_id = ?2 AND run_id = ?3 AND CASE WHEN json_valid(body_json) THEN
+            json_extract(body_json, '$.role') = 'user' AND json_type(body_json, '$.environment') IS NULL END
           ORDER BY seq DESC LIMIT 1
         )`,
   parameters: [JSON.stringify(failed), wsId, runId],

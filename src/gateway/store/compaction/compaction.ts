@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StreamEventOf } from '../../../../protocol/stream-events.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
 import { nextLog } from '../next-log.ts';
@@ -138,5 +139,11 @@ class Compactor {
   }
 }
 
-/** The state after a run has the run's outcome. */
-const endsRun = (json: string): boolean => json.startsWith('{"type":"ws_state"') && json.includes('"run":{');
+/** The state after a run has the run's outcome. Only states are parsed, because most events are deltas. */
+function endsRun(json: string): boolean {
+  if (!json.startsWith(STATE)) return false;
+  const { run }: StreamEventOf<'ws_state'> = JSON.parse(json);
+  return run !== undefined;
+}
+
+const STATE = '{"type":"ws_state"';
