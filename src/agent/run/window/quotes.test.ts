@@ -45,3 +45,50 @@ test('the newest lines that fit are kept in their order', () => {
   assert.deepEqual(newestLines(['a', 'bb'], 100), ['a', 'bb']);
   assert.deepEqual(newestLines(['long line'], 3), []);
 });
+
+const LANGUAGES: Record<string, [message: string, rules: string[]]> = {
+  Spanish: [
+    'Hola. Mira src/a.ts, ¿qué hace? No toques nunca la carpeta dist. ¿Entendido?',
+    ['No toques nunca la carpeta dist.'],
+  ],
+  Japanese: [
+    'a.tsを見てください。distには絶対に触らないでください。何をしますか？',
+    ['distには絶対に触らないでください。'],
+  ],
+  Russian: [
+    'Посмотри a.ts. Всегда запускай тесты перед коммитом! Что он делает?',
+    ['Всегда запускай тесты перед коммитом!'],
+  ],
+  French: ['Réponds en français à partir de maintenant. Pourquoi ?', ['Réponds en français à partir de maintenant.']],
+};
+
+for (const [language, [message, rules]] of Object.entries(LANGUAGES)) {
+  test(`rules in ${language} are found, without words of that language; questions are not`, () => {
+    const found = findRules([user(message)], 1_000);
+    assert.deepEqual(
+      rules.filter((rule) => found.includes(rule)),
+      rules,
+    );
+    assert.deepEqual(
+      found.filter((sentence) => /[?？]$/.test(sentence)),
+      [],
+    );
+  });
+}
+
+test('rules in other languages stay when long texts must go, and English ones stay before them', () => {
+  const rule = 'No toques nunca la carpeta dist.';
+  const long = Array.from({ length: 9 }, (_, index) => `${'Esta parte cuenta algo '.repeat(9)}${index}.`);
+  const messages = [user(rule), ...long.map(user), user('Never push.')];
+  assert.deepEqual(findRules(messages, 60), [rule, 'Never push.']);
+  assert.deepEqual(findRules(messages, 20), ['Never push.']);
+  assert.equal(findRules(messages, 10_000).length, 11);
+});
+
+test('pasted lines of a program, and statements in a known language, are no rules', () => {
+  const pasted = Array.from({ length: 20 }, (_, index) => `zeile_${index} = wert_${index}`).join('\n');
+  assert.deepEqual(
+    findRules([user(pasted), user('12345 {} [] => 0;'), user('Yes, and that is how it went.')], 1_000),
+    [],
+  );
+});

@@ -2,7 +2,7 @@ import type { Message, SignedSummary } from '../../message.ts';
 import { markOf } from '../../prefix/environment-mark.ts';
 import { ProviderError } from '../../providers/model.ts';
 import { askMaker, type Sent } from './maker-summary.ts';
-import { findRules, newestLines } from './quotes.ts';
+import { countClear, findRules, newestLines } from './quotes.ts';
 import type { Summarizer } from './run-window.ts';
 import { shorten, toTranscript } from './transcript.ts';
 
@@ -64,7 +64,7 @@ export async function summarize(
     ...(isTrusted && { trusted: true }),
     summary: { rules, files, ...(byMaker?.providerData && { signed: signedBy(byMaker.providerData, text) }) },
   };
-  const leftOut = findRules(messages, Number.POSITIVE_INFINITY).length - rules.length;
+  const leftOut = countClear(findRules(messages, Number.POSITIVE_INFINITY)) - countClear(rules);
   return {
     summary,
     notes: [...(asking.isReplaced ? [BEGINNINGS] : []), ...(leftOut > 0 ? [rulesLeftOut(leftOut)] : [])],
