@@ -70,7 +70,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/workstreams/saved',
     summary: 'Stored workstreams, most recently updated first.',
     scope: 'read',
-    request: z.object({ limit: z.coerce.number().int().min(1).max(500).optional().catch(undefined) }),
+    request: z.object({ limit: z.coerce.number().int().min(1).max(500).optional() }),
     reply: z.object({
       workstreams: z.array(
         z.object({
@@ -174,7 +174,7 @@ export const workstreamEndpoints = {
     summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
     request: z.object({ command: z.string().default(''), ws_id: WsId }),
-    reply: z.object({ status: z.literal('ok'), ws_id: z.string() }),
+    reply: z.object({ status: z.literal('ok'), ws_id: z.string(), error: z.string().optional() }),
     errors: { 400: 'Empty command', ...UNKNOWN },
   }),
 };

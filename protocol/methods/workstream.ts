@@ -250,7 +250,13 @@ export const workstreamContracts = {
     scope: 'write',
     weight: 3,
     params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
-    result: z.strictObject({ status: z.literal('ok'), wsId: NonEmpty }).meta({ id: 'WorkstreamCommandResult' }),
+    result: z
+      .strictObject({
+        status: z.literal('ok'),
+        wsId: NonEmpty,
+        error: z.string().optional().describe('Why the command did nothing; its event says the same.'),
+      })
+      .meta({ id: 'WorkstreamCommandResult' }),
     serial: ({ wsId }: { wsId: string }) => wsId,
   }),
   'workstream.commands': contract({

@@ -92,19 +92,23 @@ export class Commands {
   }
 
   /**
-   * Executes a command. A failure becomes an `error` event and does not reject, because the request itself was valid.
+   * Executes a command. A failure becomes an event and does not reject, because the request itself was valid; returns its
+   * reason.
    */
-  async run(workstream: Workstream, line: string, by: CommandCaller): Promise<void> {
+  async run(workstream: Workstream, line: string, by: CommandCaller): Promise<string | undefined> {
     const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-    if (!isCommandName(word)) return this.#say(workstream, unknownCommand(word));
+    if (!isCommandName(word)) return this.#refuse(workstream, unknownCommand(word));
     const command = this.#commands[word];
-    const work = () => this.#attempt(workstream, () => command.run(argument.trim(), workstream, by));
+    let failure: string | undefined;
+    const work = async () => {
+      failure = await this.#attempt(workstream, () => command.run(argument.trim(), workstream, by));
+    };
     const isRun =
       command.when === 'alone'
         ? await workstream.whileIdle('command', work)
         : await this.#unlessBusy(command, { workstream, work });
-    if (isRun) return;
-    return this.#say(
+    if (isRun) return failure;
+    return this.#refuse(
       workstream,
       `/${word} is not possible while an answer is in progress. Wait for its end, or cancel it.`,
     );
@@ -175,12 +179,15 @@ export class Commands {
     );
   }
 
-  async #attempt(workstream: Workstream, work: () => Promise<void>): Promise<void> {
+  /** Returns why it failed. */
+  async #attempt(workstream: Workstream, work: () => Promise<void>): Promise<string | undefined> {
     try {
       await work();
+      return undefined;
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE') throw error;
       await this.#append(workstream, [{ type: 'error', message: `Command error: ${error.message}` }]);
+      return error.message;
     }
   }
 
@@ -282,6 +289,11 @@ export class Commands {
     data.title = row.title;
     data.usage = undefined;
     workstream.forgetContext();
+  }
+
+  async #refuse(workstream: Workstream, reason: string): Promise<string> {
+    await this.#say(workstream, reason);
+    return reason;
   }
 
   #say(workstream: Workstream, message: string): Promise<void> {

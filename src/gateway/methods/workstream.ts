@@ -74,9 +74,9 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
       const workstream = await workstreams.get(wsId);
       if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
-      await commands.run(workstream, command, callerOf(call));
+      const error = await commands.run(workstream, command, callerOf(call));
       if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
-      return { status: 'ok', wsId };
+      return { status: 'ok', wsId, ...(error !== undefined && { error }) };
     },
     'workstream.commands': async ({ wsId }) => ({
       commands: await projectCommands.list((await workstreams.get(wsId)).data),

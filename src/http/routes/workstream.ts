@@ -80,6 +80,6 @@ export const workstreamRoutes = [
   }),
   bind(workstreamEndpoints.command, 'workstream.command', {
     params: ({ ws_id, command }) => ({ wsId: ws_id, command }),
-    reply: ({ status, wsId }) => ({ status, ws_id: wsId }),
+    reply: ({ status, wsId, error }) => ({ status, ws_id: wsId, ...(error !== undefined && { error }) }),
   }),
 ];
