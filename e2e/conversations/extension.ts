@@ -11,14 +11,34 @@ interface SentRequest {
 export interface Sent {
   latest: Map<Alias, SentRequest>;
   last: Alias | undefined;
+  /** The first request to each model since everything began anew. */
+  first: Map<Alias, SentRequest>;
 }
 
-export const nothingSent = (): Sent => ({ latest: new Map(), last: undefined });
+export const nothingSent = (): Sent => ({ latest: new Map(), last: undefined, first: new Map() });
 
 /** After a declared cut, everything begins anew. */
 export function forget(sent: Sent): void {
   sent.latest.clear();
   sent.last = undefined;
+  sent.first.clear();
+}
+
+/** What stays if the message with this text, and everything after it, is taken back. */
+export function without({ latest, last }: Sent, taken: RegExp): Sent {
+  const kept = [...latest].map(([alias, { before, messages }]) => {
+    const all: unknown[] = JSON.parse(messages);
+    const at = all.findIndex((message) => taken.test(JSON.stringify(message)));
+    return [alias, { before, messages: at < 0 ? messages : JSON.stringify(all.slice(0, at)) }] as const;
+  });
+  return { latest: new Map(kept), last, first: new Map() };
+}
+
+/** Where the first requests since everything began anew do not extend what was kept of the earlier ones. */
+export function differencesOf({ first }: Sent, { latest, last }: Sent): string[] {
+  return [...first].flatMap(([alias, request]) =>
+    last !== undefined && familyOf(last) === familyOf(alias) ? (differenceOf(latest.get(alias), request) ?? []) : [],
+  );
 }
 
 /** The model that the system prompt names, on any wire. */
@@ -45,6 +65,7 @@ export function extend(sent: Sent, request: WireRequest, { isUnanswered }: { isU
   const next: SentRequest = { before, messages };
   const broken = differenceOf(sent.latest.get(alias), next);
   if (broken !== undefined) forget(sent);
+  if (!sent.first.has(alias)) sent.first.set(alias, next);
   if (!isUnanswered) sent.latest.set(alias, next);
   sent.last = alias;
   const named = NAMED.exec(`${before}${messages.slice(0, 10_000)}`)?.[1];

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../checker/random.ts';
 import type { Refusal, ScriptedAnswer } from '../support/wires/wire.ts';
 import type { WireRequest, WireResponse } from '../support/wires/wire-server.ts';
-import { extend, forget, nothingSent } from './extension.ts';
+import { differencesOf, extend, forget, nothingSent, type Sent } from './extension.ts';
 import { ALIASES } from './model-servers.ts';
 import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
 import { chooseStep } from './steps.ts';
@@ -29,6 +29,9 @@ export interface Reply {
   answer?: ScriptedAnswer;
   /** After so many events the server waits, until the client cancels or dies. */
   holdAfter?: number;
+  /** The server goes on when this resolves, and calls `onAsked` when it waits for it. */
+  released?: Promise<void>;
+  onAsked?(): void;
   /** Refused for a reason that has nothing to do with its form. */
   fail?: { status: number; body: object };
 }
@@ -46,12 +49,11 @@ export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<O
     instructions: random.chance(0.3) ? 'Be brief.' : undefined,
   };
   const window = random.pick(WINDOWS);
-  await using machine = await openSimMachine(surroundings, {
-    limits: { window, images: IMAGES },
-    decide: witness.decide,
-    onRefusal: witness.onRefusal,
-  });
-  const talk = new Talk({ machine, surroundings, random, witness, wsId: await machine.main() });
+  await using machines = new AsyncDisposableStack();
+  const servers = { limits: { window, images: IMAGES }, decide: witness.decide, onRefusal: witness.onRefusal };
+  const openMachine = async () => machines.use(await openSimMachine(surroundings, servers));
+  const machine = await openMachine();
+  const talk = new Talk({ machine, openMachine, surroundings, random, witness, wsId: await machine.main() });
   await talk.update({ model: random.pick(ALIASES) });
   const count = random.int(mostSteps >> 1, mostSteps);
   for (let step = 1; step <= count; step += 1) await runStep(talk, { random, witness, outcome });
@@ -66,11 +68,13 @@ function createWitness(outcome: Outcome) {
   let sent = nothingSent();
   let broken: string[] = [];
   let isHeld = false;
+  let latestMessages = '';
   const violate = (what: string) =>
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
-  const witnessed = (request: WireRequest, { answer, holdAfter, fail }: Reply): void => {
+  const witnessed = (request: WireRequest, { answer, holdAfter, released, fail }: Reply): void => {
     const isSilent = !answer?.text && !answer?.calls?.length;
-    const extended = extend(sent, request, { isUnanswered: fail !== undefined || holdAfter !== undefined || isSilent });
+    const isBrokenOff = holdAfter !== undefined && !released;
+    const extended = extend(sent, request, { isUnanswered: fail !== undefined || isBrokenOff || isSilent });
     if (extended.broken !== undefined) broken.push(`${request.wire} ${request.model}, ${extended.broken}`);
     if (extended.isForeign) violate(`${request.model} got the system prompt of another family`);
     if (request.dropped > 0) violate(`${request.model} dropped ${request.dropped} thoughts`);
@@ -82,8 +86,20 @@ function createWitness(outcome: Outcome) {
     forgetScript: () => void replies.splice(0),
     /** A declared cut: nothing sent before counts. */
     cut: () => forget(sent),
-    /** Another conversation goes on. */
-    moveTo(other: typeof sent) {
+    /** What was sent so far; the next request begins anew. */
+    setAside(): Sent {
+      const { latest, last, first } = sent;
+      sent = nothingSent();
+      return { latest, last, first };
+    },
+    /** The first request since then extends what is kept of the earlier ones. */
+    compareFirst(kept: Sent): void {
+      for (const what of differencesOf(sent, kept)) violate(`not extended after a rewind: ${what}`);
+    },
+    /** How often the text is in the latest request. */
+    countInLatest: (text: string): number => [...latestMessages.matchAll(new RegExp(`${text}(?!\\d)`, 'g'))].length,
+    /** Another conversation goes on, or a part of this one. */
+    moveTo(other: Sent) {
       sent = other;
     },
     takeBroken(): string[] {
@@ -104,9 +120,12 @@ function createWitness(outcome: Outcome) {
         return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
       const reply = replies.shift() ?? { answer: { text: `ok ${outcome.requests}` } };
       witnessed(request, reply);
+      latestMessages = JSON.stringify(request.messages);
       if (reply.fail) return { kind: 'fail', ...reply.fail };
-      isHeld = reply.holdAfter !== undefined;
-      return { kind: 'answer', answer: reply.answer ?? {}, ...(isHeld && { holdAfter: reply.holdAfter }) };
+      const { answer = {}, holdAfter, released, onAsked } = reply;
+      isHeld = holdAfter !== undefined && !released;
+      onAsked?.();
+      return { kind: 'answer', answer, ...(holdAfter !== undefined && { holdAfter }), ...(released && { released }) };
     },
     onRefusal(this: void, { rule, body }: Refusal, wire: string) {
       violate(`${wire} refused a request (${rule}): ${JSON.stringify(body)}`);

@@ -1,10 +1,11 @@
-import assert from 'node:assert/strict';
 import type { Random } from '../checker/random.ts';
+import { elsewhere } from './elsewhere-step.ts';
 import { ALIASES, familyOf, hasFallback } from './model-servers.ts';
+import { queueing, steering } from './queue-steps.ts';
+import { answerOf, type Run, scriptTurn, sendScripted } from './scripted-turns.ts';
 import type { Reply } from './simulate.ts';
+import { takingBack } from './taking-back-steps.ts';
 import type { Talk } from './talk.ts';
-
-type Run = (talk: Talk, random: Random) => Promise<void>;
 
 interface Step {
   name: string;
@@ -14,30 +15,6 @@ interface Step {
 }
 
 const DAY_MS = 86_400_000;
-
-/** An answer with words, thoughts, or calls of tools. */
-function answerOf(talk: Talk, random: Random, calls: number): Reply {
-  const thoughts = random.chance(0.6) ? { thoughts: `I think about ${talk.nextMessage()}.` } : {};
-  const text = calls === 0 || random.chance(0.4) ? { text: `answer to ${talk.nextMessage()}` } : {};
-  const made = Array.from({ length: calls }, () => ({
-    id: talk.nextCallId(),
-    name: random.pick(['look', 'look', 'touch']),
-    arguments: { text: talk.nextMessage(), chars: random.pick([5, 30, 900]) },
-  }));
-  return { answer: { ...thoughts, ...text, ...(made.length > 0 && { calls: made }) } };
-}
-
-/** A turn with some rounds of calls, and words at the end. */
-function scriptTurn(talk: Talk, random: Random): void {
-  const rounds = random.pick([0, 0, 1, 1, 2, 3]);
-  for (let round = 0; round < rounds; round += 1) talk.witness.script(answerOf(talk, random, random.int(1, 3)));
-  talk.witness.script(answerOf(talk, random, 0));
-}
-
-async function sendScripted(talk: Talk, random: Random): Promise<void> {
-  scriptTurn(talk, random);
-  await talk.send(`${talk.nextMessage()} ${'word '.repeat(random.pick([0, 5, 60]))}`);
-}
 
 const badRequest = { status: 400, body: { error: { message: 'The request was rejected.', code: 400, status: 'X' } } };
 const noModel = { status: 404, body: { error: { message: 'The model does not exist.', code: 404, status: 'X' } } };
@@ -57,43 +34,6 @@ async function upgrade(talk: Talk, random: Random): Promise<void> {
   if (random.chance(0.5)) release.hasThird = !release.hasThird;
   if (random.chance(0.5)) await talk.machine.restartAnew();
   else await talk.machine.crashAnew();
-  await sendScripted(talk, random);
-}
-
-/** Whatever a person takes back is a declared cut. A conversation without a suitable message refuses it. */
-const takingBack =
-  (method: 'workstream.rewind' | 'workstream.retry' | 'workstream.edit'): Run =>
-  async (talk, random) => {
-    const { wsId, machine, witness } = talk;
-    const { messages } = await machine.call('workstream.history', { wsId });
-    const asked = messages.filter(({ role, failed }) => role === 'user' && !failed);
-    if (asked.length === 0) return;
-    witness.cut();
-    talk.isStopped = false;
-    scriptTurn(talk, random);
-    if (method === 'workstream.retry') await machine.call(method, { wsId });
-    else if (method === 'workstream.rewind') await machine.call(method, { wsId, turns: 1 });
-    else {
-      const seq = random.pick(asked).seq;
-      assert.ok(seq !== undefined);
-      await machine.call(method, { wsId, seq, message: talk.nextMessage() });
-    }
-    await talk.settle();
-    await talk.checkEnd();
-  };
-
-async function elsewhere(talk: Talk, random: Random): Promise<void> {
-  const { machine, wsId } = talk;
-  if (random.chance(0.5)) {
-    const { messages } = await machine.call('workstream.history', { wsId });
-    if (messages.length === 0) return;
-    const file = await machine.call('workstream.export', { wsId });
-    assert.ok(file.format === 'json');
-    talk.moveTo((await machine.call('workstream.import', { conversation: file.conversation })).wsId);
-  } else {
-    const { messages } = await machine.call('workstream.history', { wsId });
-    if (messages.length > 0) talk.moveTo((await machine.call('workstream.fork', { wsId })).wsId);
-  }
   await sendScripted(talk, random);
 }
 
@@ -214,7 +154,9 @@ const STEPS: Step[] = [
   { name: 'rewind', weight: 1, run: takingBack('workstream.rewind') },
   { name: 'retry', weight: 1, run: takingBack('workstream.retry') },
   { name: 'edit', weight: 1, run: takingBack('workstream.edit') },
-  { name: 'elsewhere', weight: 1, run: elsewhere },
+  { name: 'elsewhere', weight: 2, run: elsewhere },
+  { name: 'steer', weight: 2, run: steering },
+  { name: 'queue', weight: 1, run: queueing },
   { name: 'resume', weight: 1, run: resume },
   {
     name: 'clear',

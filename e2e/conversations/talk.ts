@@ -8,6 +8,8 @@ type Machine = Awaited<ReturnType<typeof openSimMachine>>;
 
 interface TalkOptions {
   machine: Machine;
+  /** Another machine, with a home of its own. */
+  openMachine(): Promise<Machine>;
   surroundings: SimSurroundings;
   random: Random;
   witness: Witness;
@@ -19,19 +21,24 @@ const MOST_MS = 60_000;
 
 /** A conversation as its person has it. */
 export class Talk {
-  readonly machine: Machine;
+  machine: Machine;
+  readonly #openMachine: () => Promise<Machine>;
   readonly surroundings: SimSurroundings;
   readonly witness: Witness;
   readonly #random: Random;
   wsId: string;
   /** A person stopped the run, or its model failed on purpose. */
   isStopped = false;
+  /** Messages that the model is to get once, and those that it is never to get. */
+  readonly expected: string[] = [];
+  readonly unexpected: string[] = [];
   readonly #ended = new Set<string>();
   #messages = 0;
   #calls = 0;
 
-  constructor({ machine, surroundings, random, witness, wsId }: TalkOptions) {
+  constructor({ machine, openMachine, surroundings, random, witness, wsId }: TalkOptions) {
     this.machine = machine;
+    this.#openMachine = openMachine;
     this.surroundings = surroundings;
     this.#random = random;
     this.witness = witness;
@@ -49,9 +56,13 @@ export class Talk {
     return this.#random.chance(0.2) ? `call_${this.#calls % 3}` : `call_x${this.#calls}`;
   }
 
-  /** How many cuts of its context were stored. */
+  /** How many cuts were stored that change what models read of earlier messages. */
   async cuts(): Promise<number> {
-    const rows = this.machine.store.db.selectFrom('cuts').select('n').where('ws_id', '=', this.wsId);
+    const rows = this.machine.store.db
+      .selectFrom('cuts')
+      .select('n')
+      .where('ws_id', '=', this.wsId)
+      .where('kind', '!=', 'rewind');
     return (await rows.execute()).length;
   }
 
@@ -62,6 +73,11 @@ export class Talk {
     await this.machine.call('workstream.send', { wsId, message, attachmentIds });
     await this.settle();
     await this.checkEnd();
+  }
+
+  /** Its run counts as cancelled. */
+  takenBack(runId: string): void {
+    this.#ended.add(runId);
   }
 
   /** Every run that nobody stopped ends well. */
@@ -109,10 +125,33 @@ export class Talk {
     return ids;
   }
 
+  async changeMachine(): Promise<void> {
+    this.machine = await this.#openMachine();
+  }
+
   /** Goes on in another workstream, whose conversation begins with a prefix of its own. */
   moveTo(wsId: string): void {
     this.wsId = wsId;
     this.witness.moveTo(nothingSent());
+  }
+
+  /** `isWhole`: the latest request holds all messages, because nothing was cut, and no cancel dropped waiting ones. */
+  checkExpected({ isWhole }: { isWhole: boolean }): void {
+    for (const text of this.expected.splice(0)) {
+      const count = this.witness.countInLatest(text);
+      if (count > 1 || (count === 0 && isWhole)) this.witness.violate(`"${text}" was sent ${count} times`);
+    }
+    for (const text of this.unexpected.splice(0)) {
+      if (this.witness.countInLatest(text) > 0) this.witness.violate(`"${text}" was sent, but was taken back`);
+    }
+  }
+
+  async until(isSo: () => boolean): Promise<void> {
+    const begunMs = performance.now();
+    while (!isSo()) {
+      if (performance.now() - begunMs > MOST_MS) throw new Error('the model is not asked');
+      await new Promise(setImmediate);
+    }
   }
 
   /** Until nothing runs any more: decides what is asked, and interrupts answers that do not end. */

@@ -21,6 +21,8 @@ export type WireResponse =
       kind: 'answer';
       answer: ScriptedAnswer /** After so many events it waits for the client to leave. */;
       holdAfter?: number;
+      /** When this resolves, the rest follows. Only within a process. */
+      released?: Promise<void>;
     }
   | { kind: 'fail'; status: number; body: object };
 
@@ -37,6 +39,8 @@ interface Reply {
   status: number;
   body: string[];
   holds: boolean;
+  /** What follows when a held answer is released. */
+  rest?: { released: Promise<void>; body: string[] };
 }
 
 /** Validates a request and answers it. */
@@ -57,8 +61,10 @@ function replyTo<Body>(
   const response = decide({ ...parts, wire: wire.name, dropped });
   if (response.kind === 'fail') return json(response.status, response.body);
   const { events } = wire.answer(checked, response.answer);
-  const { holdAfter } = response;
-  return { status: 200, body: events.slice(0, holdAfter ?? events.length), holds: holdAfter !== undefined };
+  const { holdAfter = events.length, released } = response;
+  const holds = response.holdAfter !== undefined;
+  const rest = released && { rest: { released, body: events.slice(holdAfter) } };
+  return { status: 200, body: events.slice(0, holdAfter), holds, ...rest };
 }
 
 const isRefusal = (checked: unknown): checked is Refusal =>
@@ -70,7 +76,7 @@ const json = (status: number, body: object): Reply => ({ status, body: [JSON.str
 export function fetchFrom<Body>(wire: Wire<Body>, options: WireServerOptions): typeof globalThis.fetch {
   return async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
-    const { status, body, holds } = replyTo(
+    const { status, body, holds, rest } = replyTo(
       wire,
       { path: new URL(url).pathname, text: String(init?.body ?? '{}') },
       options,
@@ -80,8 +86,13 @@ export function fetchFrom<Body>(wire: Wire<Body>, options: WireServerOptions): t
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
         for (const piece of body) controller.enqueue(encoder.encode(piece));
-        if (!holds) controller.close();
-        else init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason), { once: true });
+        if (!holds) return controller.close();
+        init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason), { once: true });
+        void rest?.released.then(() => {
+          if (init?.signal?.aborted) return;
+          for (const piece of rest.body) controller.enqueue(encoder.encode(piece));
+          controller.close();
+        });
       },
     });
     return new Response(stream, { status, headers: { 'content-type': typeOf(status, body) } });
