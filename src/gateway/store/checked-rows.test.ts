@@ -177,3 +177,26 @@ test('rows removed with their workstream are not damage', async (t) => {
     assert.equal(store.health().status, 'ok');
   }
 });
+
+test('long conversations are read whole and in order, around messages that are lost', async (t) => {
+  const store = await storeAfter(t);
+  const messages = Array.from({ length: 995 }, (_, n) =>
+    insertMessage({ wsId, runId: null, nowMs: 1 }, { role: 'user', content: String(n + 6) }),
+  );
+  await store.commit({ statements: messages.flat() });
+  const numbers = Array.from({ length: 1_000 }, (_, n) => n + 1);
+  const read = async (after: number, limit: number) =>
+    (await store.readMessages(wsId, { after, upTo: 1_000, limit })).map(({ seq, json }) =>
+      json === undefined ? -seq : Number(JSON.parse(json).content),
+    );
+  assert.deepEqual([await read(0, 2_000), await read(3, 600)], [numbers, numbers.slice(-600)]);
+  await store.commit({ statements: [{ sql: 'delete from messages where seq between 240 and 510', parameters: [] }] });
+  const withHole = numbers.map((n) => (n >= 240 && n <= 510 ? -n : n));
+  assert.deepEqual([await read(0, 2_000), await read(255, 2_000)], [withHole, withHole.slice(255)]);
+});
+
+test('a message count that cannot be is damage, and is found at once', async (t) => {
+  const store = await storeAfter(t, `update workstreams set message_count = ${Number.MAX_SAFE_INTEGER}`);
+  const upTo = Number.MAX_SAFE_INTEGER;
+  await assert.rejects(store.readMessages(wsId, { after: 0, upTo, limit: upTo }), { code: 'INTERNAL' });
+});

@@ -123,8 +123,7 @@ function readMessages(
 ): StoredRow[] {
   const through = Math.min(upTo, messageCountOf(deps, wsId) ?? 0);
   const from = Math.max(after, through - limit);
-  const stored = deps.connection.allStored(READ_MESSAGES, [wsId, from, through]);
-  const found = stored.filter(isIntactMessage).map(toStoredRow);
+  const found = intactMessages(deps, { wsId, from, through });
   const lost = through - from - found.length;
   if (lost <= 0) return found;
   const error = new DamagedRow(`${lost} messages of workstream ${wsId} are missing or altered`);
@@ -136,6 +135,19 @@ function readMessages(
     rows.push(intact.get(seq) ?? { seq, createdMs: rows.at(-1)?.createdMs ?? 0, runId: null, json: undefined });
   }
   return rows;
+}
+
+/** Without damaged rows. Ends early when too many are damaged. */
+function intactMessages(
+  { connection }: CheckedRowsDeps,
+  { wsId, from, through }: { wsId: string; from: number; through: number },
+): StoredRow[] {
+  const found: StoredRow[] = [];
+  for (let at = from; at < through && at - from - found.length <= MAX_LOST; at += READ_AT_ONCE) {
+    const rows = connection.allStored(READ_MESSAGES, [wsId, at, Math.min(at + READ_AT_ONCE, through)]);
+    for (const row of rows) if (isIntactMessage(row)) found.push(toStoredRow(row));
+  }
+  return found;
 }
 
 /** Without damaged rows. */
@@ -201,6 +213,8 @@ const LOST_EVENTS: StreamEvent = {
 };
 /** Limits the size of a page, because a slow reader would hold all of it in memory. */
 const MAX_READ_CHARS = 512 * 1024;
+/** Quicker than row by row, while few rows are in memory twice at any time, which the garbage collector would copy. */
+const READ_AT_ONCE = 250;
 /** Limits the placeholders, in case the message count itself is wrong. */
 const MAX_LOST = 10_000;
 const EVENT_COLUMNS = 'ws_id, "offset", body_json, created_ms, checksum';
