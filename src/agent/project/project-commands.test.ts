@@ -3,7 +3,7 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { tempDir } from '../../testing/temp-store.ts';
-import { createProjectCommands, fillIn } from './project-commands.ts';
+import { createProjectCommands, fillIn, missingArguments } from './project-commands.ts';
 
 /** A repository with a folder `api`, both with commands. */
 async function repository() {
@@ -12,9 +12,11 @@ async function repository() {
   await mkdir(path.join(root, '.git'));
   const folders = { root: path.join(root, '.headgate/commands'), api: path.join(root, 'api/.headgate/commands') };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
-  const list = (trusted: string[]) =>
-    createProjectCommands({ home: path.join(root, 'home'), trusted: () => trusted }).list(path.join(root, 'api'), []);
-  return { root, folders, list, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+  const commands = (trusted: string[]) =>
+    createProjectCommands({ home: path.join(root, 'home'), trusted: () => trusted });
+  const list = (trusted: string[]) => commands(trusted).list(path.join(root, 'api'), []);
+  const others = (trusted: string[]) => commands(trusted).others(path.join(root, 'api'), []);
+  return { root, folders, list, others, [Symbol.dispose]: () => dir[Symbol.dispose]() };
 }
 
 test('commands of all folders up to the repository’s root; the nearest wins', async () => {
@@ -53,5 +55,29 @@ test('arguments are filled in once; without a place they follow the text', () =>
       fillIn({ text: 'Run the tests.' }, 'twice'),
     ],
     ['Compare a b with $1: "a b" $1. Costs $10.', 'Run .', 'Run the tests.\n\ntwice'],
+  );
+});
+
+test('commands of folders that nobody trusts are named, and trusted files with odd names have their reason', async () => {
+  using at = await repository();
+  await writeFile(path.join(at.folders.root, 'test.md'), 'Run npm test.');
+  await writeFile(path.join(at.folders.api, 'Odd Name.md'), 'no');
+  assert.deepEqual(await at.others([path.join(at.root, 'api')]), {
+    waiting: [{ name: 'test', folder: at.root }],
+    problems: [
+      `${path.join(at.folders.api, 'Odd Name.md')} is no command: its name needs 1 to 32 lower-case letters, digits, - and _, beginning with a letter.`,
+    ],
+  });
+  assert.deepEqual((await at.others([])).problems, [], 'names of untrusted folders are not shown');
+});
+
+test('single arguments that are missing are noticed', () => {
+  assert.deepEqual(
+    [
+      missingArguments({ text: 'Compare $1 with $2.' }, '"a b"'),
+      missingArguments({ text: 'Compare $1 with $2.' }, '"a b" c'),
+      missingArguments({ text: 'Look at $ARGUMENTS for $10.' }, ''),
+    ],
+    [2, undefined, undefined],
   );
 });

@@ -19,6 +19,16 @@ export interface ProjectCommand {
 export interface ProjectCommands {
   /** By name; the nearest folder wins. `agreed`: folders that people trust in the conversation, too. */
   list(workdir: string, agreed: readonly string[]): Promise<ProjectCommand[]>;
+  /** What is not among them, with the reason. */
+  others(workdir: string, agreed: readonly string[]): Promise<OtherFiles>;
+}
+
+/** Files in folders for commands that are no commands. */
+export interface OtherFiles {
+  /** Commands of folders that nobody trusts. */
+  waiting: { name: string; folder: string }[];
+  /** For people: files of trusted folders, each with what is wrong. */
+  problems: string[];
 }
 
 const FOLDER = path.join('.headgate', 'commands');
@@ -26,25 +36,55 @@ const MAX_BYTES = 64 * 1024;
 /** Per folder. */
 const MAX_COMMANDS = 100;
 
-export const createProjectCommands = (folders: InstructionFolders): ProjectCommands => ({
-  async list(workdir, agreed) {
+export const createProjectCommands = (folders: InstructionFolders): ProjectCommands => {
+  const find = async (workdir: string, agreed: readonly string[]) => {
     const [project, isTrusted] = await Promise.all([
       findProjectFolders(workdir, patientLooks),
       trustOf(folders, agreed),
     ]);
-    const found = await Promise.all(
-      project.folders.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER))),
-    );
-    const byName = new Map(
-      found.toReversed().flatMap((commands) => commands.map((each) => [each.name, each] as const)),
-    );
-    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  },
-});
+    return { all: project.folders, isTrusted };
+  };
+  return {
+    async list(workdir, agreed) {
+      const { all, isTrusted } = await find(workdir, agreed);
+      const found = await Promise.all(all.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER))));
+      const byName = new Map(
+        found.toReversed().flatMap((commands) => commands.map((each) => [each.name, each] as const)),
+      );
+      return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    async others(workdir, agreed) {
+      const { all, isTrusted } = await find(workdir, agreed);
+      const files = await Promise.all(
+        all.map(async (folder) => ({ folder, names: await filesOf(path.join(folder, FOLDER)) })),
+      );
+      const waiting = files
+        .filter(({ folder }) => !isTrusted(folder))
+        .flatMap(({ folder, names }) => names.flatMap((file) => toName(file) ?? []).map((name) => ({ name, folder })));
+      const odd = files
+        .filter(({ folder }) => isTrusted(folder))
+        .flatMap(({ folder, names }) =>
+          names.filter((file) => toName(file) === undefined).map((file) => path.join(folder, FOLDER, file)),
+        );
+      return { waiting, problems: odd.slice(0, MOST_PROBLEMS).map(nameProblem) };
+    },
+  };
+};
+
+const MOST_PROBLEMS = 10;
+
+const nameProblem = (file: string): string =>
+  `${toVisibleLine(file)} is no command: its name needs 1 to 32 lower-case letters, digits, - and _, beginning with a letter.`;
+
+/** The Markdown files of a folder. */
+const filesOf = async (folder: string): Promise<string[]> =>
+  (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.md')); // most projects have none
+
+/** The name of the command; undefined if the file cannot be one. */
+const toName = (file: string): string | undefined => /^([a-z][a-z0-9_-]{0,31})\.md$/.exec(file)?.[1];
 
 async function readCommands(folder: string): Promise<ProjectCommand[]> {
-  const entries = await readdir(folder).catch(() => []); // most projects have none
-  const names = entries.flatMap((entry) => /^([a-z][a-z0-9_-]{0,31})\.md$/.exec(entry)?.[1] ?? []);
+  const names = (await filesOf(folder)).flatMap((file) => toName(file) ?? []);
   const commands = await Promise.all(
     names.slice(0, MAX_COMMANDS).map(async (name) => {
       const start = await patientLooks.readStart(path.join(folder, `${name}.md`), MAX_BYTES + 1);
@@ -74,14 +114,22 @@ function short(text: string): string {
   return line.length <= 100 ? line : `${line.slice(0, 99)}…`;
 }
 
+/** How many single arguments a line must have at least, if the command has fewer. */
+export function missingArguments({ text }: Pick<ProjectCommand, 'text'>, given: string): number | undefined {
+  const places = [...text.matchAll(/\$([1-9])(?![0-9A-Za-z_])/g)].map(([, place]) => Number(place));
+  const needed = Math.max(0, ...places);
+  return wordsOf(given).length < needed ? needed : undefined;
+}
+
+const wordsOf = (given: string): string[] =>
+  [...given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? '');
+
 /**
  * The message of a command with its arguments: all of them for `$ARGUMENTS`, single ones for `$1` to `$9`. Without a place
  * for them, they follow the text.
  */
 export function fillIn({ text }: Pick<ProjectCommand, 'text'>, given: string): string {
-  const words = [...given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, bare]) => double ?? single ?? bare ?? '',
-  );
+  const words = wordsOf(given);
   let isUsed = false;
   const filled = text.replace(/\$(ARGUMENTS|[1-9])(?![0-9A-Za-z_])/g, (_, place: string) => {
     isUsed = true;

@@ -18,7 +18,10 @@ function project() {
   };
   const command = { name: 'review', summary: 'Review', text: 'Review it.' };
   const list = async (_workdir: string, agreed: readonly string[]) => (isTrusted(agreed) ? [command] : []);
-  return { day, options: { surroundings, projectCommands: { list } } };
+  return {
+    day,
+    options: { surroundings, projectCommands: { list, others: async () => ({ waiting: [], problems: [] }) } },
+  };
 }
 
 test('the question about instructions survives a crash, and its answer counts for the conversation', async () => {

@@ -1,7 +1,8 @@
 import { isCommandName } from '../../../protocol/commands.ts';
 import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import { type ProjectCommands as Files, fillIn } from '../../agent/project/project-commands.ts';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
+import { type ProjectCommands as Files, fillIn, missingArguments } from '../../agent/project/project-commands.ts';
 import type { Rights } from '../rights.ts';
 import type { Runs } from '../runs/runs.ts';
 import { readTrust } from '../runs/trust-rows.ts';
@@ -34,13 +35,29 @@ export function createProjectCommands({ files, runs, store }: ProjectCommandDeps
     const event: StreamEvent = { type: 'info', message };
     await store.commit({ events: { wsId: data.wsId, events: [event] } });
   };
+  const readOthers = async ({ wsId, workdir }: Pick<WorkstreamData, 'wsId' | 'workdir'>) => {
+    const { trusted } = await readTrust(store, wsId);
+    const { waiting, problems } = await files.others(workdir, trusted);
+    return { waiting: waiting.filter(({ name }) => !isCommandName(name)), problems };
+  };
+  /** False if there is no such command, not even in a folder that nobody trusts. */
+  const explainWaiting = async (workstream: Workstream, word: string): Promise<boolean> => {
+    const found = (await readOthers(workstream.data)).waiting.find(({ name }) => name === word);
+    if (found) await say(workstream, waitingText(found.name, found.folder));
+    return found !== undefined;
+  };
   return {
     list: async (data) => (await read(data)).map(({ text: _, ...command }) => command),
     async send(workstream, line, by) {
       const [, word = '', given = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
       if (isCommandName(word)) return false;
       const command = (await read(workstream.data)).find(({ name }) => name === word);
-      if (!command) return false;
+      if (!command) return explainWaiting(workstream, word);
+      const needed = missingArguments(command, given);
+      if (needed !== undefined) {
+        await say(workstream, tooFewArguments(command, needed));
+        return true;
+      }
       const message = fillIn(command, given.trim());
       const handle = await runs.acceptIfIdle(workstream, { message, ...by, source: 'person' });
       if (!handle)
@@ -52,11 +69,23 @@ export function createProjectCommands({ files, runs, store }: ProjectCommandDeps
     },
     async explain(workstream) {
       const commands = await read(workstream.data);
-      if (commands.length === 0) return;
-      const lines = commands.map(
-        ({ name, argument, summary }) => `${[`/${name}`, argument].filter(Boolean).join(' ')}  ${summary}`,
-      );
-      await say(workstream, ['Commands of this project:', ...lines].join('\n'));
+      const { waiting, problems } = await readOthers(workstream.data);
+      const lines = commands.map((command) => `${usageOf(command)}  ${command.summary}`);
+      const told = [
+        ...(lines.length > 0 ? ['Commands of this project:', ...lines] : []),
+        ...waiting.map(({ name, folder }) => waitingText(name, folder)),
+        ...problems,
+      ];
+      if (told.length > 0) await say(workstream, told.join('\n'));
     },
   };
 }
+
+const usageOf = ({ name, argument }: Pick<ProjectCommand, 'name' | 'argument'>): string =>
+  [`/${name}`, argument].filter(Boolean).join(' ');
+
+const tooFewArguments = (command: Pick<ProjectCommand, 'name' | 'argument'>, needed: number): string =>
+  `Usage: ${usageOf(command)}. The file of the command uses $${needed}, so it needs at least ${needed} ${needed === 1 ? 'argument' : 'arguments'}.`;
+
+const waitingText = (name: string, folder: string): string =>
+  `/${name} waits for trust: it comes from ${toVisibleLine(folder)}, which is not trusted. If the folder has an AGENTS.md, the first message of a conversation asks; otherwise add the folder to agents.trusted in config.json.`;
