@@ -99,6 +99,7 @@ interface Guarded {
 /** Signals stop the daemon even while it starts. An unhandled fault ends the process, because its state is unknown. */
 function guardProcess({ home, starting, log }: Guarded): void {
   const stop = async (reason: string) => {
+    using _ = keepAwake(); // the port closes before the store does
     const daemon = await starting;
     await removeDaemonFile(home, process.pid);
     await daemon.shutdown(reason);
