@@ -27,6 +27,10 @@ const rows = {
     argument: 'MESSAGE',
     summary: 'Send a message that the model reads before its next step, instead of after its answer.',
   },
+  budget: {
+    argument: '[TOKENS | $USD | off]',
+    summary: 'Show how much of the budgets is used, or set the budget of this workstream.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

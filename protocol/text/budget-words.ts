@@ -13,6 +13,13 @@ export function amountOf(amount: number, { unit }: Amount): string {
 export const budgetOf = ({ of, key, limit, unit }: BudgetState): string =>
   `The budget of ${OWNERS[of](key)} (${amountOf(limit, { unit })})`;
 
+/** What a person can do about a budget that is used up. */
+export function remedyFor({ of }: Pick<BudgetState, 'of'>): string {
+  if (of === 'workstream') return 'Raise it with /budget, or with budgets.workstream in config.json.';
+  const setting = `budgets.${of} in config.json`;
+  return of === 'run' ? `Raise it with ${setting}.` : `It starts again at 00:00 UTC. Raise it with ${setting}.`;
+}
+
 const OWNERS: Record<BudgetScope, (key: string) => string> = {
   run: () => 'this run',
   workstream: () => 'this workstream',

@@ -205,6 +205,7 @@ function createTurns(
     compactions,
     hidden,
     runs,
+    budgets: records.budgets,
     models,
     clock,
     ids,

@@ -20,12 +20,14 @@ import type { Rights } from '../rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Statement, Store } from '../store/store.ts';
+import type { Budgets } from '../usage/budgets.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { createBudgetCommand } from './budget-command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
@@ -40,6 +42,7 @@ export interface CommandDeps {
   compactions: Compactions;
   hidden: Pick<HiddenWorkstreams, 'make'>;
   runs: Pick<Runs, 'accept'>;
+  budgets: Pick<Budgets, 'list' | 'set'>;
   models: Models;
   clock: Clock;
   ids: Ids;
@@ -84,6 +87,7 @@ export class Commands {
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
+      budget: { when: 'always', run: createBudgetCommand(deps.budgets, (to, text) => this.#say(to, text)) },
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),

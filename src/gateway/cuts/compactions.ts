@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import { budgetOf } from '../../../protocol/text/budget-words.ts';
+import { budgetOf, remedyFor } from '../../../protocol/text/budget-words.ts';
 import { type ReadAttachment, readAttached } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
@@ -175,7 +175,8 @@ export class Compactions {
         if (!budget.isLimited(called)) return;
         const size = sizeOf(messages, model, system.length);
         const found = await budget.reserve({ model: called, size: () => size }, signal);
-        if (found.kind === 'exhausted') throw new GatewayError('UNAVAILABLE', `${budgetOf(found.question)} is used up`);
+        if (found.kind === 'exhausted')
+          throw new GatewayError('UNAVAILABLE', `${budgetOf(found.question)} is used up. ${remedyFor(found.question)}`);
         held = found;
         const expected = { expected: size.expected, model: called };
         await store.commit({ statements: [reserve(spender, expected, clock.now())] });

@@ -58,7 +58,8 @@ test('a person who declines ends the run with the reason, and the message can be
   const { approvalId } = await asked(gateway, wsId);
   await gateway.call('approval.resolve', { approvalId, approved: false, feedback: 'too dear' });
   await gateway.isIdle(wsId);
-  const error = 'The budget of this workstream (50 tokens) is used up, and the run was stopped: too dear.';
+  const error =
+    'The budget of this workstream (50 tokens) is used up, and the run was stopped: too dear. Raise it with /budget, or with budgets.workstream in config.json.';
   const end = (await gateway.events(wsId)).findLast((event) => event.type === 'ws_state');
   const { run_id: _, ...run } = (end?.type === 'ws_state' && end.run) || assert.fail('no end');
   assert.deepEqual(run, { status: 'error', error, limit: 'budget', failed: { code: 'over_limit', text: error } });

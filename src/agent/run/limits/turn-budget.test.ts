@@ -82,13 +82,15 @@ test('an unattended run gets one turn to finish before its budget is used up', a
 test('an unattended run without any budget ends at once, and its message was not answered', async () => {
   const fixture = spending(0, { policy: { mode: 'deny' } });
   await runToEnd(fixture.run);
-  const error = 'The budget of today (10 tokens) is used up, and nobody is there to allow more.';
+  const error =
+    'The budget of today (10 tokens) is used up, and nobody is there to allow more. It starts again at 00:00 UTC. Raise it with budgets.day in config.json.';
   assert.deepEqual(fixture.outcome(), ['error', 'budget', error]);
   assert.deepEqual(fixture.steps.at(-1)?.ended?.failed, { code: 'over_limit', text: error });
   assert.equal(fixture.requests.length, 0);
 });
 
-const DECLINED = 'The budget of today (10 tokens) is used up, and the run was stopped.';
+const DECLINED =
+  'The budget of today (10 tokens) is used up, and the run was stopped. It starts again at 00:00 UTC. Raise it with budgets.day in config.json.';
 
 test('a person who declines leaves the model one short last answer, whose calls do not run', async () => {
   const fixture = spending(2);

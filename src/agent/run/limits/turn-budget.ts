@@ -1,5 +1,5 @@
 import type { BudgetQuestion } from '../../../../protocol/run-outcome.ts';
-import { budgetOf } from '../../../../protocol/text/budget-words.ts';
+import { budgetOf, remedyFor } from '../../../../protocol/text/budget-words.ts';
 import { until } from '../../../timing/until.ts';
 import { toldMessage } from '../../prefix/open-turn.ts';
 import type { Prefix } from '../../prefix/prefix.ts';
@@ -144,7 +144,7 @@ interface Answer {
 }
 
 function usedUp(question: BudgetQuestion, decision: Decision | undefined): string {
-  return `${budgetOf(question)} is used up${whyNoMore(decision)}.`;
+  return `${budgetOf(question)} is used up${whyNoMore(decision)}. ${remedyFor(question)}`;
 }
 
 function whyNoMore(decision: Decision | undefined): string {
