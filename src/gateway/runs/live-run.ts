@@ -223,6 +223,7 @@ export class LiveRun implements Recorder {
     const { data, store, clock, questions, loadContext } = this.#deps;
     const nowMs = clock.now();
     const { settled } = whole;
+    if (settled?.status === 'cancelled') await this.#stillPending(settled.approvalId);
     const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
     const step: Step = settled && left ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
     const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
@@ -245,6 +246,15 @@ export class LiveRun implements Recorder {
     }
     cut?.apply(this.messages);
     this.#apply(step, { lastOffset, nowMs });
+  }
+
+  /**
+   * Throws if a decision was committed meanwhile. The row of the approval would refuse the unit, except for a question that
+   * passes to another run.
+   */
+  async #stillPending(approvalId: string): Promise<void> {
+    await this.#deciding?.catch(() => undefined); // its caller gets the error
+    if (pendingApproval(this.progress)?.approvalId !== approvalId) throw new StepOutdated('it was decided first');
   }
 
   #apply(step: Step, at: { lastOffset: number; nowMs: number }): void {

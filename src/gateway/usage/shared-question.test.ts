@@ -107,6 +107,18 @@ test('a cancelled run leaves the question to the others, and its workstream can 
   for (const wsId of others) assert.equal(await endOf(gateway, wsId), 'ok');
 });
 
+test('a run that is cancelled while its person answers tells one decision', async () => {
+  await using world = await waiting();
+  const { gateway, wsIds, approvalId } = world;
+  const [first = ''] = wsIds;
+  await Promise.all([
+    gateway.call('workstream.approve', { wsId: first, approvalId, approved: true }).catch(() => undefined),
+    gateway.call('workstream.cancel', { wsId: first }),
+  ]);
+  assert.equal(await endOf(gateway, first), 'cancelled');
+  assert.equal((await tellings(gateway, first)).length, 2);
+});
+
 test('when the last run that waits is cancelled, the question ends', async () => {
   await using world = await waiting();
   const { gateway, wsIds, approvalId } = world;
