@@ -48,6 +48,8 @@ export type BudgetState = z.infer<typeof BudgetState>;
 /** A budget that is used up, and by how much it grows if a person agrees. */
 export const BudgetQuestion = BudgetState.extend({
   more: z.number().positive(),
+  /** The day (UTC) of a daily budget. Absent in earlier questions. */
+  day: z.string().optional(),
   /** What models may still use to finish if a person declines: one short last answer. Absent in earlier questions. */
   lastAnswer: z.number().min(0).optional(),
 }).meta({ id: 'BudgetQuestion' });

@@ -47,7 +47,12 @@ export function toQuestion(line: Line, call: BudgetedCall, used: Usage | undefin
   const step = unit === 'tokens' ? 1_000 : 10_000;
   const rounded = (amount: number) => fromUnits(Math.ceil(amount / step) * step, unit);
   const more = rounded(spent - limit + Math.max(base / 4, 2 * next));
-  return { ...toState(line), more, lastAnswer: rounded(Math.max(base * LAST_SHARE, last)) };
+  return {
+    ...toState(line),
+    ...(hasDay(line.of) && { day: line.day }),
+    more,
+    lastAnswer: rounded(Math.max(base * LAST_SHARE, last)),
+  };
 }
 
 /** For the last answers of runs whose person declined to spend more. */

@@ -18,7 +18,7 @@ export function grantsOf(
     approval_id: approvalId,
     scope: of,
     key,
-    day: of === 'run' || of === 'workstream' ? '' : toDay(nowMs),
+    day: of === 'run' || of === 'workstream' ? '' : (budget.day ?? toDay(nowMs)),
     tokens: unit === 'tokens' ? more : 0,
     micro_usd: unit === 'usd' ? Math.round(more * 1_000_000) : 0,
     granted_by: by.kind === 'principal' ? by.id : by.kind,

@@ -130,7 +130,7 @@ test('each budget counts what belongs to it, and says by how much it wants to gr
   assert.equal((await world.begin(runOf(1)))?.kind, 'held');
   await world.spend(runOf(1), usageOf(1, 0));
   const question = { of: 'principal', key: 'ada', unit: 'tokens', limit: 10_000, spent: 10_000, more: 10_000 };
-  assert.deepEqual(await world.question(runOf(2)), { ...question, lastAnswer: 1_000 });
+  assert.deepEqual(await world.question(runOf(2)), { ...question, day: '1970-01-01', lastAnswer: 1_000 });
   assert.equal((await world.begin({ ...runOf(2), principal: 'bob' }))?.kind, 'held');
   await world.clock.advance(86_400_000);
   assert.equal((await world.begin(runOf(2)))?.kind, 'held', 'another day');

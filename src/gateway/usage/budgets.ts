@@ -67,9 +67,8 @@ export class Budgets {
 
   /** A run of the previous process waits for this question. Call it before runs continue. */
   restore(found: FoundQuestion, waiter: Waiter): void {
-    const { of, key, unit } = found.budget;
-    const day = hasDay(of) ? toDay(this.#deps.clock.now()) : '';
-    this.questions.restore(idOf({ of, key, day, unit }), found, waiter);
+    const { of, key, unit, day = toDay(this.#deps.clock.now()) } = found.budget;
+    this.questions.restore(idOf({ of, key, day: hasDay(of) ? day : '', unit }), found, waiter);
   }
 
   /** Counts the calls of the previous process whose usage never arrived. Runs before its runs continue. */

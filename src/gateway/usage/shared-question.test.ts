@@ -195,3 +195,19 @@ test('killed at any write of the last answer: the model is told once, and nobody
     assert.deepEqual(rows, [], `write ${death}`);
   }
 });
+
+for (const how of ['at once', 'after a restart', 'after a kill'] as const) {
+  test(`what a person grants after midnight belongs to the day of the question (${how})`, async () => {
+    await using world = await waiting();
+    const { gateway, approvalId } = world;
+    const { approvals } = await gateway.call('approval.list', {});
+    const day = approvals[0]?.budget?.day;
+    gateway.clock.jump(86_400_000);
+    if (how === 'after a restart') await gateway.restart();
+    if (how === 'after a kill') await gateway.crash();
+    await gateway.call('approval.resolve', { approvalId, approved: true });
+    const [grant] = await gateway.store.db.selectFrom('budget_grants').selectAll().execute();
+    assert.equal(grant?.day, day);
+    assert.match(day ?? '', /^\d{4}-\d\d-\d\d$/);
+  });
+}
