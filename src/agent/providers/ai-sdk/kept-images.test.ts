@@ -67,6 +67,7 @@ test('images without suspicion are not blamed: other errors, no images, or all o
     gateImages({ messages: [] }, MODEL).suspectsOf(refusedFor()),
     gateImages(withImage, MODEL).suspectsOf(new ProviderError('unreachable', 'gone')),
     gateImages(withImage, MODEL).suspectsOf(new Error('refused')),
+    gateImages(withImage, MODEL).suspectsOf(new ProviderError('refused', 'no such model', { detail: 'no_model' })),
     gateImages(withImage, MODEL).suspectsOf(refusedFor({ about: 'window' })),
     gateImages(withImage, MODEL).suspectsOf(refusedFor({ about: 'schema' })),
     gateImages(withImage, { ...MODEL, takesImages: false }).suspectsOf(refusedFor()),

@@ -46,8 +46,9 @@ export function gateImages({ messages, attachments = new Map() }: Images, { mode
      */
     suspectsOf(error: unknown): (readonly string[])[] {
       if (!isRefusal(error) || sent.length === 0) return [];
-      const { refusal } = error;
-      if (refusal !== undefined && refusal.about !== 'image') return [];
+      const { refusal, detail } = error;
+      const isAboutElse = detail !== undefined || (refusal !== undefined && refusal.about !== 'image');
+      if (isAboutElse) return [];
       const isNamed = refusal !== undefined && fresh.length < sent.length;
       return [...(fresh.length > 0 ? [fresh] : []), ...(isNamed ? [sent] : [])];
     },
