@@ -2,6 +2,7 @@ import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { Decision } from '../../agent/run/journal.ts';
 import type { SharedQuestion } from '../../agent/run/limits/run-budget.ts';
 import type { Ids } from '../../ids.ts';
+import { until } from '../../timing/until.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
@@ -77,9 +78,10 @@ export class BudgetQuestions {
       approvalId,
       budget,
       expiresAtMs,
-      ask: async (record) => {
-        if (found && !(await stored.promise)) return false;
+      ask: async (record, signal) => {
         try {
+          if (found && !(await until(stored.promise, signal))) return false;
+          // To its end, even if the run is stopped meanwhile: the end of the run has to know that it has asked.
           await record({ isFirst: !found });
           stored.resolve(true);
           return true;

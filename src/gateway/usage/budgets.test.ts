@@ -96,6 +96,8 @@ for (const seed of [1, 2, 3]) {
   });
 }
 
+const NEVER = new AbortController().signal;
+
 test('a call that may not fit waits until it is the only one', async () => {
   await using world = await setUp({ day: { tokens: 1_500 } });
   const first = await world.begin(runOf(1));
@@ -222,8 +224,8 @@ test('runs that meet one budget share a question, and its answer makes what was 
   const second = two.join(9_500) ?? assert.fail('no question');
   assert.deepEqual([second.approvalId, second.expiresAtMs], [first.approvalId, 9_000]);
   const order: string[] = [];
-  const asking = second.ask(async ({ isFirst }) => void order.push(`second ${isFirst}`));
-  await first.ask(async ({ isFirst }) => void order.push(`first ${isFirst}`));
+  const asking = second.ask(async ({ isFirst }) => void order.push(`second ${isFirst}`), NEVER);
+  await first.ask(async ({ isFirst }) => void order.push(`first ${isFirst}`), NEVER);
   assert.deepEqual([await asking, order], [true, ['first true', 'second false']]);
   const decision: Decision = { approved: true, feedback: '', always: false, by: { kind: 'principal', id: 'ada' } };
   world.budgets.questions.settle(first.approvalId, runOf(1), decision);
@@ -239,9 +241,9 @@ test('if the first run cannot store the question, the others ask again', async (
     return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
   };
   const [first, second] = [await join(runOf(1)), await join(runOf(2))];
-  const asking = second.ask(() => assert.fail('nothing to record'));
+  const asking = second.ask(() => assert.fail('nothing to record'), NEVER);
   await assert.rejects(
-    first.ask(() => Promise.reject(new Error('no disk'))),
+    first.ask(() => Promise.reject(new Error('no disk')), NEVER),
     /no disk/,
   );
   assert.equal(await asking, false);
@@ -263,4 +265,23 @@ test('a question outlives the run that asked it first, and ends with the last on
   assert.equal(questions.leave(approvalId, runOf(2)), undefined);
   questions.settle(approvalId, runOf(2), undefined);
   assert.equal(questions.answerTo(approvalId), undefined);
+});
+
+test('a run that is stopped while it asks has asked, and one that only waits to ask has not', async () => {
+  await using world = await setUp({ day: { tokens: 100 } });
+  await world.spend(runOf(1), usageOf(100, 0));
+  const join = async (run: RunRecord) => {
+    const found = await world.begin(run);
+    return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
+  };
+  const [first, second] = [await join(runOf(1)), await join(runOf(2))];
+  const stop = new AbortController();
+  const storing = Promise.withResolvers<void>();
+  const asking = first.ask(() => storing.promise, stop.signal);
+  const joining = second.ask(() => assert.fail('nothing to record'), stop.signal);
+  stop.abort(new Error('cancelled'));
+  await assert.rejects(joining, /cancelled/);
+  storing.resolve();
+  assert.equal(await asking, true, 'its end will settle the question');
+  assert.equal(world.budgets.questions.leave(first.approvalId, runOf(1)), undefined, 'nobody else waits');
 });

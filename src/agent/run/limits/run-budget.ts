@@ -50,9 +50,9 @@ export interface SharedQuestion {
   expiresAtMs: number;
   /**
    * Records that the run waits for it. The first run stores the question, and the others wait for that. False if
-   * it could not be stored: then look for room again.
+   * it could not be stored: then look for room again. Rejects if the signal aborts before the run records anything.
    */
-  ask(record: (options: { isFirst: boolean }) => Promise<void>): Promise<boolean>;
+  ask(record: (options: { isFirst: boolean }) => Promise<void>, signal: AbortSignal): Promise<boolean>;
 }
 
 /** For runs without budgets. */

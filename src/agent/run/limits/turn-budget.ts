@@ -1,6 +1,5 @@
 import type { BudgetQuestion } from '../../../../protocol/run-outcome.ts';
 import { budgetOf, remedyFor } from '../../../../protocol/text/budget-words.ts';
-import { until } from '../../../timing/until.ts';
 import { toldMessage } from '../../prefix/open-turn.ts';
 import type { Prefix } from '../../prefix/prefix.ts';
 import type { Model, Usage } from '../../providers/model.ts';
@@ -160,7 +159,7 @@ async function ask(run: RunContext, exhausted: Exhausted): Promise<Answer | unde
   if (!shared) return undefined;
   const { approvalId, budget: question, expiresAtMs } = shared;
   const request = { kind: 'budget' as const, items: [], budget: question };
-  const asking = shared.ask(({ isFirst }) =>
+  const record = ({ isFirst }: { isFirst: boolean }) =>
     run.recorder.record({
       events: [
         { type: 'info', message: `${budgetOf(question)} is used up.` },
@@ -169,8 +168,7 @@ async function ask(run: RunContext, exhausted: Exhausted): Promise<Answer | unde
       ],
       journal: [{ kind: 'approval_asked', approvalId, question: 'budget', digests: {}, budget: question }],
       approval: { approvalId, ...request, digests: {}, expiresAtMs, ...(!isFirst && { isJoined: true }) },
-    }),
-  );
-  if (!(await until(asking, run.signal))) return undefined;
+    });
+  if (!(await shared.ask(record, run.signal))) return undefined;
   return { question, decision: await run.decision(approvalId) };
 }
