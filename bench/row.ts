@@ -40,7 +40,7 @@ export interface RowResult extends Omit<Row, 'open' | 'maxRounds'> {
   reached: number;
   lowest: number;
   highest: number;
-  /** Absent without a target. Figures beside the value count, too. */
+  /** Whether the value and the figures beside it reach their aims. Absent if there is no aim. */
   met?: boolean;
   rounds: Round[];
 }

@@ -233,13 +233,20 @@ test('runs that meet one budget share a question, and its answer makes what was 
   assert.equal(late.join(9_900), undefined);
 });
 
-test('if the first run cannot store the question, the others ask again', async () => {
-  await using world = await setUp({ day: { tokens: 100 } });
+/** A used-up budget; `join` lets a run join the question about it. */
+async function usedUp() {
+  const world = await setUp({ day: { tokens: 100 } });
   await world.spend(runOf(1), usageOf(100, 0));
   const join = async (run: RunRecord) => {
     const found = await world.begin(run);
     return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
   };
+  return { ...world, join };
+}
+
+test('if the first run cannot store the question, the others ask again', async () => {
+  await using world = await usedUp();
+  const { join } = world;
   const [first, second] = [await join(runOf(1)), await join(runOf(2))];
   const asking = second.ask(() => assert.fail('nothing to record'), NEVER);
   await assert.rejects(
@@ -251,12 +258,8 @@ test('if the first run cannot store the question, the others ask again', async (
 });
 
 test('a question outlives the run that asked it first, and ends with the last one', async () => {
-  await using world = await setUp({ day: { tokens: 100 } });
-  await world.spend(runOf(1), usageOf(100, 0));
-  const join = async (run: RunRecord) => {
-    const found = await world.begin(run);
-    return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
-  };
+  await using world = await usedUp();
+  const { join } = world;
   const { approvalId } = await join(runOf(1));
   await join(runOf(2));
   const { questions } = world.budgets;
@@ -268,12 +271,8 @@ test('a question outlives the run that asked it first, and ends with the last on
 });
 
 test('a run that is stopped while it asks has asked, and one that only waits to ask has not', async () => {
-  await using world = await setUp({ day: { tokens: 100 } });
-  await world.spend(runOf(1), usageOf(100, 0));
-  const join = async (run: RunRecord) => {
-    const found = await world.begin(run);
-    return (found.kind === 'exhausted' && found.join(9_000)) || assert.fail('no question');
-  };
+  await using world = await usedUp();
+  const { join } = world;
   const [first, second] = [await join(runOf(1)), await join(runOf(2))];
   const stop = new AbortController();
   const storing = Promise.withResolvers<void>();

@@ -12,6 +12,7 @@ import type { SqliteStore } from '../sqlite-store.ts';
 import type { StoredEvent } from '../store.ts';
 import { blockStep } from './block-step.ts';
 import { compactStep } from './compact-log.ts';
+import { everyRest, everyRestOf } from './rests-fixture.ts';
 
 interface Turn {
   question: string;
@@ -173,23 +174,6 @@ async function compact(store: SqliteStore, wsId: string): Promise<void> {
   for (let after = head?.compacted ?? 0; after < through; ) after = await compactStep(store, { wsId, after, through });
   for (let after = head?.blocked ?? 0; after < through; ) after = await blockStep(store, { wsId, after, through });
 }
-
-/** What a reader gets after each cursor, in pages of one, of three, and at once. */
-async function everyRest(store: SqliteStore, wsId: string): Promise<StoredEvent[][]> {
-  const { last } = store.bounds(wsId);
-  const rests: StoredEvent[][] = [];
-  for (const limit of LIMITS) {
-    for (let after = 0; after <= last; after += 1) rests.push(await store.readEvents(wsId, after, limit));
-  }
-  return rests;
-}
-
-const everyRestOf = (events: readonly StoredEvent[]): StoredEvent[][] =>
-  LIMITS.flatMap((limit) =>
-    Array.from({ length: events.length + 1 }, (_, after) => events.slice(after, after + limit)),
-  );
-
-const LIMITS = [1, 3, 100];
 
 const rowsOf = (store: SqliteStore) =>
   store.db.selectFrom('events').select(['offset', 'body_json']).orderBy('offset').execute();

@@ -4,6 +4,7 @@ import type { SqliteStore } from '../sqlite-store.ts';
 import { build, statementOf } from '../statements.ts';
 import type { Statement } from '../store.ts';
 import { joinBodies, type KnownMessages, MAX_BLOCK_EVENTS, MAX_KNOWN, splitBodies, toBlock } from './block.ts';
+import { deleteRows } from './compact-log.ts';
 import { countEvents } from './packed-body.ts';
 
 export type BlockStore = Pick<SqliteStore, 'commit' | 'readEventRows' | 'readMessages'>;
@@ -66,18 +67,13 @@ async function compressed(store: BlockStore, { wsId, rows, last }: Block): Promi
   if (block.length >= rows.reduce((sum, row) => sum + (row.blockBytes ?? row.body.length), 0)) return [];
   const { offset, createdMs: created_ms } = last;
   const columns = { ws_id: wsId, offset, created_ms };
-  const others = build
-    .deleteFrom('events')
-    .where('ws_id', '=', wsId)
-    .where('offset', '>=', first.offset)
-    .where('offset', '<', offset);
   const own = build
     .updateTable('events')
     .set({ body_json: block, checksum: eventChecksum({ ...columns, body_json: body }) })
     .where('ws_id', '=', wsId)
     .where('offset', '=', offset)
     .where('checksum', '=', eventChecksum({ ...columns, body_json: last.body }));
-  return [statementOf(others, rows.length - 1), statementOf(own, 1)];
+  return [deleteRows(wsId, rows.slice(0, -1)), statementOf(own, 1)];
 }
 
 /** The messages of the runs that begin in a block: its events repeat their texts. */

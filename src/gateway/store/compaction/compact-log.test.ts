@@ -10,6 +10,7 @@ import type { SqliteStore } from '../sqlite-store.ts';
 import type { StoredEvent } from '../store.ts';
 import { compactStep } from './compact-log.ts';
 import { isPacked } from './packed-body.ts';
+import { everyRest, everyRestOf } from './rests-fixture.ts';
 
 const content = (text: string): StreamEvent => ({ type: 'content', text });
 const reasoning = (text: string): StreamEvent => ({ type: 'reasoning', text });
@@ -178,23 +179,6 @@ const writeOneByOne = (store: SqliteStore, wsId: string, events: readonly Stream
 async function compact(store: SqliteStore, wsId: string, through: number): Promise<void> {
   for (let after = 0; after < through; ) after = await compactStep(store, { wsId, after, through });
 }
-
-/** What a reader gets after each cursor, in pages of one, of three, and at once. */
-async function everyRest(store: SqliteStore, wsId: string): Promise<StoredEvent[][]> {
-  const { last } = store.bounds(wsId);
-  const rests: StoredEvent[][] = [];
-  for (const limit of LIMITS) {
-    for (let after = 0; after <= last; after += 1) rests.push(await store.readEvents(wsId, after, limit));
-  }
-  return rests;
-}
-
-const everyRestOf = (events: readonly StoredEvent[]): StoredEvent[][] =>
-  LIMITS.flatMap((limit) =>
-    Array.from({ length: events.length + 1 }, (_, after) => events.slice(after, after + limit)),
-  );
-
-const LIMITS = [1, 3, 100];
 
 const stored = (offset: number, event: StreamEvent): StoredEvent => ({ offset, json: JSON.stringify(event) });
 

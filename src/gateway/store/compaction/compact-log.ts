@@ -85,18 +85,13 @@ function packed(wsId: string, group: readonly Row[]): Statement[] {
   const body_json = deltas.body();
   const { offset, createdMs } = last;
   const checksum = eventChecksum({ ws_id: wsId, offset, body_json, created_ms: createdMs });
-  const others = build
-    .deleteFrom('events')
-    .where('ws_id', '=', wsId)
-    .where('offset', '>=', first.offset)
-    .where('offset', '<', offset);
   const own = build
     .updateTable('events')
     .set({ body_json, checksum })
     .where('ws_id', '=', wsId)
     .where('offset', '=', offset)
     .where('body_json', '=', last.body);
-  return [statementOf(others, group.length - 1), statementOf(own, 1)];
+  return [deleteRows(wsId, group.slice(0, -1)), statementOf(own, 1)];
 }
 
 /**
@@ -111,3 +106,10 @@ const mark = (wsId: string, compacted: number): Statement => ({
 const MARK = `insert into log_heads (ws_id, "first", "last", compacted)
   select ?, 1, ?, ? where exists (select 1 from events where ws_id = ?)
   on conflict (ws_id) do update set "last" = max("last", excluded."last"), compacted = max(compacted, excluded.compacted)`;
+
+/** Deletes neighbouring rows of a log. The unit is refused if one of them is gone. */
+export function deleteRows(wsId: string, rows: readonly EventRow[]): Statement {
+  const [from, to] = [rows[0]?.offset ?? 0, rows.at(-1)?.offset ?? 0];
+  const range = build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '>=', from);
+  return statementOf(range.where('offset', '<=', to), rows.length);
+}
