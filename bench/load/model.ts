@@ -10,7 +10,8 @@ interface Reader {
   wsId: string;
   socket: Socket;
   rest: string;
-  onHistory?(): void;
+  /** Resolves when the stream has sent the stored messages. */
+  history: PromiseWithResolvers<void>;
 }
 
 /** Answers of the model that have started; `speak` sends their content. */
@@ -51,13 +52,7 @@ const tasks = {
   /** Like `read`, for the product, until the streams have sent the messages that are stored. */
   async readStored(target: { port: number; token: string; wsIds: string[] }): Promise<void> {
     await tasks.read(target);
-    await Promise.all(
-      readers.map((reader) =>
-        until((done) => {
-          reader.onHistory = done;
-        }),
-      ),
-    );
+    await Promise.all(readers.map(({ history }) => history.promise));
   },
 
   /** Sends one message to every workstream. Resolves when all are accepted and all have called the model. */
@@ -202,7 +197,7 @@ async function speakPaced(chunks: number, everyMs: number): Promise<void> {
 
 async function openReader({ port, token, wsId }: { port: number; token: string; wsId: string }): Promise<Reader> {
   const socket = connect({ port, host: '127.0.0.1' });
-  const reader: Reader = { wsId, socket, rest: '' };
+  const reader: Reader = { wsId, socket, rest: '', history: Promise.withResolvers() };
   socket.setEncoding('latin1').on('data', (text: string) => take(reader, text));
   socket.write(getText(`/v1/api/events?ws_id=${wsId}`, token));
   await once(socket, 'data');
@@ -214,7 +209,7 @@ function take(reader: Reader, text: string): void {
   reader.rest = frames.pop() ?? '';
   for (const frame of frames) {
     if (frame.includes('data: {"type":"content"')) takeContent(/"text":"([^"]*)"/.exec(frame)?.[1] ?? '');
-    else if (frame.includes('data: {"type":"history"')) reader.onHistory?.();
+    else if (frame.includes('data: {"type":"history"')) reader.history.resolve();
     else if (frame.includes('data: {"type":"ws_state"') && frame.includes('"state":"idle"')) idle += 1;
   }
   onProgress();

@@ -7,7 +7,7 @@ export type Post = (url: string, request: PostRequest) => Promise<PostResponse>;
 
 export interface PostRequest {
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
   /** Has no deadline of its own. Aborting closes the connection in every phase. */
   signal: AbortSignal;
 }

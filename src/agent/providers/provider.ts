@@ -18,7 +18,14 @@ export interface Provider {
 /** A model of the SDK, or one of ours that is used in the same way. */
 export interface OpenedModel {
   modelId: string;
-  doStream(options: LanguageModelV4CallOptions, look?: Look): PromiseLike<{ stream: { getReader(): PartReader } }>;
+  doStream(options: LanguageModelV4CallOptions, around?: Around): PromiseLike<{ stream: { getReader(): PartReader } }>;
+}
+
+/** What a request has besides the options of the SDK. */
+export interface Around {
+  look?: Look | undefined;
+  /** An object that lives as long as the conversation, for what is kept from one request to the next. */
+  conversation?: object | undefined;
 }
 
 /** Called with the bytes of a successful answer before they are read. An error from it ends the answer. */

@@ -175,7 +175,10 @@ function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post }: Omit<Mo
     const target = { modelId, baseUrl, apiKey, fetch: metered, post };
     const opened = latest?.modelId === modelId ? latest : await kind.open(target);
     latest = opened;
-    return { modelId, doStream: (options) => meters.run(meter, () => opened.doStream(options, meter.bytes)) };
+    const look = meter.bytes;
+    const doStream: OpenedModel['doStream'] = (options, around) =>
+      meters.run(meter, () => opened.doStream(options, { ...around, look }));
+    return { modelId, doStream };
   };
 }
 

@@ -50,7 +50,8 @@ export async function* streamAiSdk(
     const convert = createConverter({ author, upstream, callIds });
     const options = toCallOptions(request, { kind, attaching, author, abortSignal: silence.signal });
     silence.expect();
-    const reader = await connect({ model, options, upstream, signal: silence.signal });
+    const [conversation] = request.messages;
+    const reader = await connect({ model, options, conversation, upstream, signal: silence.signal });
     for (;;) {
       const part = await readPart({ reader, upstream, signal: silence.signal });
       if (part && ANNOUNCEMENTS.has(part.type)) continue;
@@ -152,14 +153,16 @@ const ANNOUNCEMENTS = new Set<LanguageModelV4StreamPart['type']>([
 interface Call {
   model: AiSdkModel['model'];
   options: LanguageModelV4CallOptions;
+  /** Its first message. */
+  conversation: object | undefined;
   upstream: Upstream;
   signal: AbortSignal;
 }
 
 /** A reader that closes its connection when the signal aborts. */
-async function connect({ model, options, upstream, signal }: Call): Promise<PartReader> {
+async function connect({ model, options, conversation, upstream, signal }: Call): Promise<PartReader> {
   try {
-    const { stream } = await model.doStream(options);
+    const { stream } = await model.doStream(options, { conversation });
     const reader = stream.getReader();
     const cancel = () => void reader.cancel(signal.reason).catch(() => undefined); // an errored stream is already closed
     if (signal.aborted) cancel();

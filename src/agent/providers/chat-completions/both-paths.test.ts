@@ -198,7 +198,8 @@ test('the request is the same as the SDK’s', async () => {
   const fetch: Fetch = async (url, init) => {
     const headers = new Headers(init?.headers);
     const named = ['authorization', 'content-type'].map((name) => headers.get(name));
-    asked.push({ url: String(url), method: init?.method, named, body: init?.body });
+    const body: unknown = JSON.parse(Buffer.from(await new Response(init?.body).arrayBuffer()).toString());
+    asked.push({ url: String(url), method: init?.method, named, body });
     return answering([end('stop')])(url);
   };
   const request = { ...REQUEST, messages, tools, maxOutputTokens: 7, temperature: 0.5 };

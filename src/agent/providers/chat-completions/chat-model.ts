@@ -1,20 +1,25 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { z } from 'zod';
 import type { ArrivingBytes, PostResponse } from '../../../egress/streamed-post.ts';
 import type { Look, ModelTarget, OpenedModel, PartReader } from '../provider.ts';
 import type { ChatParts } from './chat-parts.ts';
 
 /**
- * A model behind the chat completions API. The SDK builds the body of a request. Its reader of answers is replaced,
+ * A model behind the chat completions API. The SDK converts messages. Its reader of answers is replaced,
  * because it costs more than everything else that the daemon does with an answer (decision 16).
  */
 export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTarget): Promise<OpenedModel> {
-  const [{ OpenAICompatibleChatLanguageModel }, { createChatParts }] = await Promise.all([
+  const [{ OpenAICompatibleChatLanguageModel }, { createChatBodies }, { createChatParts }] = await Promise.all([
     import('@ai-sdk/openai-compatible'),
+    import('./chat-body.ts'),
     import('./chat-parts.ts'),
   ]);
   const url = `${baseUrl.replace(/\/$/, '')}/chat/completions`;
   const sdk = new OpenAICompatibleChatLanguageModel(modelId, { provider: 'openaiCompatible.chat', url: () => url });
+  const bodies = createChatBodies(async (options) => {
+    const { body } = await sdk.prepareRequest(options);
+    if (/deepseek/i.test(modelId)) addMissingReasoning(body.messages);
+    return body;
+  });
   const headers = {
     'content-type': 'application/json',
     accept: '*/*',
@@ -23,8 +28,8 @@ export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTar
   };
   return {
     modelId,
-    async doStream({ abortSignal: signal = NEVER, ...options }, look = () => undefined) {
-      const body = await bodyOf(sdk, options);
+    async doStream({ abortSignal: signal = NEVER, ...options }, { look = () => undefined, conversation } = {}) {
+      const body = await bodies.build(options, conversation);
       const response = await post(url, { headers, body, signal });
       if (response.status < 200 || response.status > 299) throw await toError(response);
       return { stream: { getReader: () => createReader(response.body, { parts: createChatParts(), look }) } };
@@ -33,16 +38,6 @@ export async function openChatModel({ modelId, baseUrl, apiKey, post }: ModelTar
 }
 
 const NEVER = new AbortController().signal;
-
-interface BodyBuilder {
-  prepareRequest(options: LanguageModelV4CallOptions): Promise<{ body: Record<string, unknown> }>;
-}
-
-async function bodyOf(builder: BodyBuilder, options: LanguageModelV4CallOptions): Promise<string> {
-  const { body } = await builder.prepareRequest(options);
-  if (/deepseek/i.test(String(body.model))) addMissingReasoning(body.messages);
-  return JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } });
-}
 
 /**
  * DeepSeek refuses answers without thoughts in a turn with calls. Answers of other models, and of itself before a

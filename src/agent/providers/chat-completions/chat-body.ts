@@ -1,0 +1,70 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { isRecord } from '../../../../protocol/is-record.ts';
+
+/** Builds the body of a request without its stream options, as an object. */
+export type ToBody = (options: LanguageModelV4CallOptions) => Promise<Record<string, unknown>>;
+
+export interface ChatBodies {
+  /**
+   * The body of a request, in UTF-8. `conversation`: an object that lives as long as the conversation, by which its next
+   * request is recognized.
+   */
+  build(options: LanguageModelV4CallOptions, conversation?: object): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** The beginning of a request. The next one most likely begins with it. */
+interface Beginning {
+  prompt: LanguageModelV4Prompt;
+  /** Its messages as JSON, without brackets. */
+  json: Buffer;
+}
+
+const NOTHING: Beginning = { prompt: [], json: Buffer.alloc(0) };
+
+/**
+ * A request repeats what the last one of its conversation sent, so only the rest of it is converted and encoded. Over
+ * 5,000 messages, that is most of the work of a turn.
+ */
+export function createChatBodies(toBody: ToBody): ChatBodies {
+  const beginnings = new WeakMap<object, Beginning>();
+  return {
+    async build({ prompt, ...options }, conversation) {
+      const latest = (conversation && beginnings.get(conversation)) ?? NOTHING;
+      const known = isSame(latest.prompt, prompt.slice(0, latest.prompt.length)) ? latest : NOTHING;
+      // The last message can still grow, so the next request need not begin with it.
+      const steady = Math.max(known.prompt.length, prompt.length - 1);
+      const { messages: added } = await toBody({ prompt: prompt.slice(known.prompt.length, steady) });
+      const beginning = { prompt: prompt.slice(0, steady), json: join(known.json, toJson(added)) };
+      if (conversation) beginnings.set(conversation, beginning);
+      const { messages: last, ...rest } = await toBody({ ...options, prompt: prompt.slice(steady) });
+      const head = JSON.stringify({ ...rest, stream: true, stream_options: { include_usage: true } });
+      const before = Buffer.from(`${head.slice(0, -1)},"messages":[`);
+      return Buffer.concat([before, join(beginning.json, toJson(last)), Buffer.from(']}')]);
+    },
+  };
+}
+
+/** A list as JSON, without brackets. */
+const toJson = (list: unknown): Buffer => Buffer.from(JSON.stringify(list).slice(1, -1));
+
+const join = (a: Buffer, b: Buffer): Buffer => {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  return Buffer.concat([a, Buffer.from(','), b]);
+};
+
+/** Whether two values are the same as JSON or bytes. Almost all texts in them are the same strings, which is seen at once. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0;
+  if (Array.isArray(a)) return Array.isArray(b) && isSameList(a, b);
+  return isRecord(a) && isRecord(b) && isSameRecord(a, b);
+}
+
+const isSameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, index) => isSame(item, b[index]));
+
+function isSameRecord(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  for (const key in a) if (!isSame(a[key], b[key])) return false;
+  for (const key in b) if (!(key in a)) return false;
+  return true;
+}
