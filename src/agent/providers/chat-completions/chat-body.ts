@@ -34,12 +34,14 @@ export function createChatBodies(toBody: ToBody): ChatBodies {
       // The last message can still grow, so the next request need not begin with it.
       const steady = Math.max(known.prompt.length, prompt.length - 1);
       const { messages: added } = await toBody({ prompt: prompt.slice(known.prompt.length, steady) });
-      const beginning = { prompt: prompt.slice(0, steady), json: join(known.json, toJson(added)) };
-      if (conversation) beginnings.set(conversation, beginning);
       const { messages: last, ...rest } = await toBody({ ...options, prompt: prompt.slice(steady) });
       const head = JSON.stringify({ ...rest, stream: true, stream_options: { include_usage: true } });
       const before = Buffer.from(`${head.slice(0, -1)},"messages":[`);
-      return Buffer.concat([before, join(beginning.json, toJson(last)), Buffer.from(']}')]);
+      const beginning = [known.json, toJson(added)];
+      const body = Buffer.concat([before, ...listed([...beginning, toJson(last)]), Buffer.from(']}')]);
+      const json = body.subarray(before.length, before.length + bytesOf(listed(beginning)));
+      if (conversation) beginnings.set(conversation, { prompt: prompt.slice(0, steady), json });
+      return body;
     },
   };
 }
@@ -47,10 +49,13 @@ export function createChatBodies(toBody: ToBody): ChatBodies {
 /** A list as JSON, without brackets. */
 const toJson = (list: unknown): Buffer => Buffer.from(JSON.stringify(list).slice(1, -1));
 
-const join = (a: Buffer, b: Buffer): Buffer => {
-  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
-  return Buffer.concat([a, Buffer.from(','), b]);
-};
+/** With commas in between; empty ones are left out. */
+const listed = (lists: readonly Buffer[]): Buffer[] =>
+  lists.filter((list) => list.length > 0).flatMap((list, index) => (index > 0 ? [COMMA, list] : [list]));
+
+const COMMA = Buffer.from(',');
+
+const bytesOf = (lists: readonly Buffer[]): number => lists.reduce((bytes, { length }) => bytes + length, 0);
 
 /** Whether two values are the same as JSON or bytes. Almost all texts in them are the same strings, which is seen at once. */
 function isSame(a: unknown, b: unknown): boolean {
