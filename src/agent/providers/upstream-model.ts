@@ -176,8 +176,8 @@ function createOpening(kind: Provider, { baseUrl, apiKey, fetch, post }: Omit<Mo
     const opened = latest?.modelId === modelId ? latest : await kind.open(target);
     latest = opened;
     const look = meter.bytes;
-    const doStream: OpenedModel['doStream'] = (options, around) =>
-      meters.run(meter, () => opened.doStream(options, { ...around, look }));
+    const doStream: OpenedModel['doStream'] = (options, { conversation } = {}) =>
+      meters.run(meter, () => opened.doStream(options, { look, conversation }));
     return { modelId, doStream };
   };
 }

@@ -28,13 +28,13 @@ const NOTHING: Beginning = { prompt: [], json: Buffer.alloc(0) };
 export function createChatBodies(toBody: ToBody): ChatBodies {
   const beginnings = new WeakMap<object, Beginning>();
   return {
-    async build({ prompt, ...options }, conversation) {
+    async build({ prompt, ...settings }, conversation) {
       const latest = (conversation && beginnings.get(conversation)) ?? NOTHING;
       const known = isSame(latest.prompt, prompt.slice(0, latest.prompt.length)) ? latest : NOTHING;
       // The last message can still grow, so the next request need not begin with it.
       const steady = Math.max(known.prompt.length, prompt.length - 1);
       const { messages: added } = await toBody({ prompt: prompt.slice(known.prompt.length, steady) });
-      const { messages: last, ...rest } = await toBody({ ...options, prompt: prompt.slice(steady) });
+      const { messages: last, ...rest } = await toBody({ ...settings, prompt: prompt.slice(steady) });
       const head = JSON.stringify({ ...rest, stream: true, stream_options: { include_usage: true } });
       const before = Buffer.from(`${head.slice(0, -1)},"messages":[`);
       const beginning = [known.json, toJson(added)];
