@@ -21,6 +21,9 @@ export const handshakeRow: Row = {
     const anchor = await stage.anchor('hello', { HELLO: JSON.stringify(await helloOf(product)) });
     const rate = ({ pid, port }: { pid: number; port: number }) =>
       perCpuSecond(pid, () => load.ask('run', { port, token, count }));
+    // Late compilation does not count.
+    for (let time = 0; time < (stage.quick ? 1 : 6); time += 1)
+      for (const server of [product, anchor]) await rate(server);
     return async () => ratio({ product: await rate(product), anchor: await rate(anchor) });
   },
 };

@@ -24,6 +24,9 @@ export const postRow: Row = {
     const each = stage.quick ? 150 : 1_000;
     const rate = ({ pid, port }: Server) =>
       perCpuSecond(pid, () => load.ask('run', { port, request, connections: 32, each }));
+    // Late compilation does not count.
+    for (let time = 0; time < (stage.quick ? 1 : 3); time += 1)
+      for (const server of [product, anchor]) await rate(server);
     return async () => ratio({ product: await rate(product), anchor: await rate(anchor) });
   },
 };

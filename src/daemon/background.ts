@@ -6,7 +6,7 @@ import { createRetention } from '../gateway/store/retention.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
 import { dailyWhileSteady } from '../timing/steady-time.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { collectGarbage } from './garbage.ts';
 
 interface BackgroundDeps {
   clock: Clock;

@@ -20,6 +20,7 @@ import { loadConfig } from './config/config.ts';
 import { type Options, resolveOptions, type StartFlags } from './config/options.ts';
 import type { Daemon, Replacements } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
+import { keepObjectsYoung } from './garbage.ts';
 import { createStopSignals } from './stop-signals.ts';
 
 export type { StartFlags } from './config/options.ts';
@@ -35,6 +36,7 @@ interface StartOptions {
 
 /** Starts the daemon and returns when it is ready; from then on signals end the process. */
 export async function start({ flags, around, root, replace }: StartOptions): Promise<void> {
+  keepObjectsYoung();
   const home = resolveHome(flags, around);
   const { config, warnings } = await loadConfig(home);
   const options = resolveOptions(flags, config, around);

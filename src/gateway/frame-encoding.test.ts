@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeTextFrame } from './frame-encoding.ts';
+import { encodeTextFrame, toTextFrame } from './frame-encoding.ts';
 
 const HEADERS: [bytes: number, header: number[]][] = [
   [0, [0x81, 0]],
@@ -17,6 +17,14 @@ for (const [bytes, header] of HEADERS) {
     assert.equal(frame.toString('utf8', header.length), 'x'.repeat(bytes));
   });
 }
+
+test('the pieces of a message whose parts are encoded are one frame', () => {
+  for (const bytes of [3, 126, 65_536]) {
+    const text = `ä${'x'.repeat(bytes)}`;
+    const pieces = toTextFrame([Buffer.from(text.slice(0, 2)), Buffer.from(text.slice(2))]);
+    assert.deepEqual(Buffer.concat(pieces), encodeTextFrame(text));
+  }
+});
 
 test('the length counts bytes, not characters', () => {
   const text = 'ä€😀'.repeat(20);

@@ -195,9 +195,9 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 's
   duration.zero(SCRAPE);
   return {
     httpRequest({ method, endpoint, statusCode, seconds }) {
-      const labels = { method: knownMethod(method), endpoint };
-      totalOf({ ...labels, status_code: String(statusCode) }).inc();
-      durationOf(labels).observe(seconds);
+      const known = knownMethod(method);
+      totalOf({ method: known, endpoint, status_code: String(statusCode) }).inc();
+      durationOf({ method: known, endpoint }).observe(seconds);
     },
     sseConnections: (change) => streams.inc(change),
     sseCoalesced: () => coalesced.inc(),

@@ -176,6 +176,9 @@ function createDoor(
       return;
     }
     const { token, leaveLobby } = entry;
+    // Like answers, the upgrades of one turn of the event loop are written together.
+    socket.cork();
+    connectionDeps.defer(() => socket.uncork());
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const hasOrigin = request.headers.origin !== undefined;
       open({ webSocket, socket }, { connId: ids.id('conn'), address, token, hasOrigin, leaveLobby });
@@ -212,6 +215,8 @@ interface RawSocket {
 }
 
 /** A class because there are many instances, which share its methods. */
+const NOTHING = Buffer.alloc(0);
+
 class SocketWire implements Wire {
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
@@ -225,6 +230,14 @@ class SocketWire implements Wire {
 
   write(chunk: Buffer, onWritten: () => void): void {
     if (this.#isOpen()) this.#socket.write(chunk, onWritten);
+  }
+
+  writeTogether(pieces: readonly Buffer[], onWritten: () => void): void {
+    if (!this.#isOpen()) return;
+    this.#socket.cork();
+    for (const piece of pieces.slice(0, -1)) this.#socket.write(piece);
+    this.#socket.write(pieces.at(-1) ?? NOTHING, onWritten);
+    this.#socket.uncork();
   }
 
   get pendingBytes(): number {

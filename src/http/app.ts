@@ -66,8 +66,8 @@ export interface HttpApp {
 
 /** The HTTP edge: Express with a Router per noun, generated from the endpoint rows, and one guard before each (decision 44). */
 export function createHttpApp(deps: HttpDeps): HttpApp {
-  const { originPolicy, rateLimit, page, openapi, metrics, clock, log } = deps;
-  const respond = createRespond({ metrics, clock });
+  const { originPolicy, rateLimit, page, openapi, metrics, defer, clock, log } = deps;
+  const respond = createRespond({ metrics, clock, defer });
   const gate = createGate({ originPolicy, rateLimit, metrics, respond });
   const app = createExpress();
   app.use(entrance(gate, createApi(deps, { respond, gate })));

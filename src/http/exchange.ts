@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import type { Defer } from '../timing/end-of-turn.ts';
 import { chooseEncoding, compress, type Encoding, type StaticText } from './encoding.ts';
 import type { HeaderFields } from './status.ts';
 
@@ -50,8 +51,18 @@ const LINGER_MS = 1_000;
 /** Smaller answers fit into one packet anyway. */
 const MIN_CODED_BYTES = 1024;
 
+interface RespondDeps {
+  metrics: HttpMetrics;
+  clock: Clock;
+  /**
+   * Answers of one turn of the event loop are written together. Their clients then wake up once for many, which costs the
+   * kernel less than half as much.
+   */
+  defer: Defer;
+}
+
 /** Writes answers directly: Express's `res.json` costs more than the rest of a cheap call. */
-export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock: Clock }): Respond {
+export function createRespond({ metrics, clock, defer }: RespondDeps): Respond {
   return (exchange, answer) => {
     const { req, res, endpoint, startedMs } = exchange;
     const count = (statusCode: number) => {
@@ -64,20 +75,26 @@ export function createRespond({ metrics, clock }: { metrics: HttpMetrics; clock:
     else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
       respondAtLength(exchange, answer, count);
     } else {
-      // A 204 must not have a Content-Length.
-      res.writeHead(status, { ...headersOf(answer), ...(status !== 204 && { 'Content-Length': bytes }) });
+      res.writeHead(status, headOf(answer, bytes));
       if (status === 413) endLater(exchange, body, clock);
-      else res.end(body);
+      else defer(() => res.end(body));
       count(status);
     }
   };
 }
 
-const headersOf = ({ contentType, headers }: Answer): HeaderFields => ({
-  'Access-Control-Allow-Origin': '*',
-  ...(contentType !== undefined && { 'Content-Type': contentType }),
-  ...headers,
-});
+function headOf(answer: Answer, bytes: number): OutgoingHttpHeaders {
+  const head = headersOf(answer);
+  if (answer.status !== 204) head['Content-Length'] = bytes; // a 204 must not have it
+  return head;
+}
+
+/** A new object at every call. Without spreads, which cost more in a cheap call than the rest of its answer. */
+function headersOf({ contentType, headers }: Answer): OutgoingHttpHeaders {
+  const head: OutgoingHttpHeaders = { 'Access-Control-Allow-Origin': '*' };
+  if (contentType !== undefined) head['Content-Type'] = contentType;
+  return headers ? Object.assign(head, headers) : head;
+}
 
 /** Answers with compression and an ETag. */
 function respondAtLength({ req, res }: Exchange, answer: Answer, count: (statusCode: number) => void): void {

@@ -44,7 +44,7 @@ export function strictBroadcast(): Broadcast {
 
 const VIEW: GatewayView = {
   server: { version: '1.2.3' },
-  presence: () => '[]',
+  presence: () => Buffer.from('[]'),
   health: () => ({}),
   stateVersion: () => ({ presence: 1, health: 1 }),
   uptimeMs: () => 12.5,

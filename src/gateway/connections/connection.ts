@@ -187,8 +187,7 @@ export class Connection implements WireListener {
     const { hello, log } = this.#deps;
     const { connId } = this.#upgrade;
     this.#state = 'open';
-    this.#outbox.answer(encodeAnswerOf(id, hello(connId, principal)));
-    this.#outbox.flush();
+    this.#outbox.answerAtOnce(encodeAnswerOf(id, hello(connId, principal)));
     this.#serve(principal);
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));

@@ -12,7 +12,7 @@ import { holds, isOfNode, mayCall } from '../rights.ts';
 export interface GatewayView {
   server: { version: string; host?: string; commit?: string };
   /** The list of clients (PresenceEntry[]) as JSON. */
-  presence(): string;
+  presence(): Buffer;
   /** The last health summary; `{}` before the first. */
   health(): unknown;
   stateVersion(): StateVersion;
@@ -29,7 +29,7 @@ export type Hello = (connId: string, principal: Principal) => Buffer[];
  */
 export function createHello(view: GatewayView, defer: Defer): Hello {
   const encodeFeatures = createFeatures();
-  const forNodes = createSnapshot(view, defer, () => ({ presence: '[]', health: {} }));
+  const forNodes = createSnapshot(view, defer, () => ({ presence: NOBODY, health: {} }));
   const forClients = createSnapshot(view, defer, () => ({
     presence: view.presence(),
     health: view.health(),
@@ -41,26 +41,27 @@ export function createHello(view: GatewayView, defer: Defer): Hello {
     const policy = JSON.stringify({ maxPayload: maxPayloadOf(source), ...view.policy });
     const { protocolVersion } = LIMITS;
     const start = `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":`;
-    return [Buffer.from(start), encodeFeatures(scopes), SNAPSHOT, snapshot, Buffer.from(`,"policy":${policy}}`)];
+    return [Buffer.from(start), encodeFeatures(scopes), SNAPSHOT, ...snapshot, Buffer.from(`,"policy":${policy}}`)];
   };
 }
 
-const SNAPSHOT = Buffer.from(',"snapshot":');
+const SNAPSHOT = Buffer.from(',"snapshot":{"presence":');
+const NOBODY = Buffer.from('[]');
 
-/** The state at this moment as JSON, encoded once for all handshakes of a turn of the event loop between which no client came or left. */
+/** The state at this moment as JSON behind SNAPSHOT, in parts, encoded once for all handshakes of a turn of the event loop between which no client came or left. */
 function createSnapshot(
   view: Pick<GatewayView, 'stateVersion' | 'uptimeMs'>,
   defer: Defer,
-  read: () => { presence: string; health: unknown },
-): () => Buffer {
-  let known: { version: number; json: Buffer } | undefined;
+  read: () => { presence: Buffer; health: unknown },
+): () => Buffer[] {
+  let known: { version: number; json: Buffer[] } | undefined;
   const forget = () => {
     known = undefined;
   };
-  const encode = (stateVersion: StateVersion) => {
+  const encode = (stateVersion: StateVersion): Buffer[] => {
     const { presence, health } = read();
     const rest = JSON.stringify({ health, stateVersion, uptimeMs: Math.floor(view.uptimeMs()) });
-    return Buffer.from(`{"presence":${presence},${rest.slice(1)}`);
+    return [presence, Buffer.from(`,${rest.slice(1)}`)];
   };
   return () => {
     const stateVersion = view.stateVersion();

@@ -42,6 +42,20 @@ test('all frames of one turn are sent in one write', () => {
   assert.deepEqual(written(), ['abc', 'd']);
 });
 
+test('an answer in pieces follows what waits for the end of the turn, and does not count as slowness', () => {
+  const { outbox, written, drain } = openOutbox({ isStalled: true });
+  outbox.push(Buffer.from('a'));
+  outbox.answerAtOnce([bytes(BUDGET), Buffer.from('b')]);
+  assert.deepEqual(written(), ['a', `${'x'.repeat(BUDGET)}b`]);
+  assert.equal(outbox.isClogged(), true);
+  assert.equal(outbox.isOver(), false);
+  drain();
+  assert.equal(outbox.isClogged(), false);
+  outbox.close();
+  outbox.answerAtOnce([Buffer.from('c')]);
+  assert.equal(written().length, 2);
+});
+
 test('a client exceeds its budget only if the system does not accept what was written', () => {
   const fast = openOutbox();
   fast.outbox.push(bytes(BUDGET + 1));

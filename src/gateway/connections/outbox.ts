@@ -6,7 +6,7 @@ import type { Wire } from './wire.ts';
 export type JoinFrames = (frames: readonly Buffer[]) => Buffer;
 
 interface OutboxOptions {
-  wire: Pick<Wire, 'write' | 'pendingBytes'>;
+  wire: Pick<Wire, 'write' | 'writeTogether' | 'pendingBytes'>;
   /** Above this the client counts as slow: the connection skips broadcasts or closes, and stops reading. */
   maxBufferedBytes: number;
   /** Called when a client with a full buffer has room again. */
@@ -51,6 +51,16 @@ export class Outbox {
     this.#queuedAnswerBytes += frame.length;
     this.#answerBytes += frame.length;
     this.push(frame);
+  }
+
+  /** Sends an answer at once, as the pieces of one frame. */
+  answerAtOnce(pieces: readonly Buffer[]): void {
+    if (this.#isClosed) return;
+    this.flush();
+    const { wire } = this.#options;
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    this.#answerBytes += bytes;
+    wire.writeTogether(pieces, () => this.#answered(bytes));
   }
 
   /**

@@ -2,6 +2,8 @@
 export interface Wire {
   /** Writes whole frames directly to the socket and not through ws, so they must never mix with a fragmented send. */
   write(chunk: Buffer, onWritten: () => void): void;
+  /** Writes several pieces without copying them. */
+  writeTogether(pieces: readonly Buffer[], onWritten: () => void): void;
   /** Bytes written that the system has not taken yet. */
   readonly pendingBytes: number;
   /** Sends a close frame, and closes the socket a moment later even without an answer. */

@@ -49,8 +49,9 @@ export class JoinedTexts {
     return this.#start + sizeOf(this.#texts.slice(index + 1));
   }
 
-  toString(): string {
-    return this.#bytes.toString('latin1', this.#start, Math.max(this.#start, this.#end - 1));
+  /** The joined texts. The next change changes these bytes, too. */
+  bytes(): Buffer {
+    return this.#bytes.subarray(this.#start, Math.max(this.#start, this.#end - 1));
   }
 
   /** Moves the texts to the end of the buffer, or of a larger one if less than half of it would remain free. */

@@ -17,8 +17,8 @@ export interface PresenceRows {
   removeGone(untilMs: number): boolean;
   /** Newest first. */
   list(): PresenceEntry[];
-  /** The list as JSON without brackets, in one piece; nothing if the list is empty. */
-  json(): [] | [string];
+  /** The list as JSON without brackets. The next change changes these bytes, too. */
+  json(): Buffer;
 }
 
 export function createPresenceRows(): PresenceRows {
@@ -54,7 +54,7 @@ export function createPresenceRows(): PresenceRows {
       return gone.length > 0;
     },
     list: () => [...rows.values()].map(({ entry }) => entry).reverse(),
-    json: () => (rows.size === 0 ? [] : [String(texts)]),
+    json: () => texts.bytes(),
   };
 }
 

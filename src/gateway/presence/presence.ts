@@ -13,8 +13,8 @@ export interface Presence {
   beacon(entry: Omit<PresenceEntry, 'ts'>): void;
   /** Newest first, including this daemon; at most 200. */
   list(): PresenceEntry[];
-  /** The list as JSON. */
-  json(): string;
+  /** The list as JSON, in ASCII. */
+  json(): Buffer;
   /** Incremented with every change of the list. */
   version(): number;
   /** Removes clients that left five minutes ago. */
@@ -72,7 +72,11 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       onChange();
     },
     list,
-    json: () => `[${[toAscii(JSON.stringify(own())), ...rows.json()].join()}]`,
+    json() {
+      const others = rows.json();
+      const first = `[${toAscii(JSON.stringify(own()))}${others.length > 0 ? ',' : ''}`;
+      return Buffer.concat([Buffer.from(first), others, END]);
+    },
     version: () => version,
     sweep() {
       const sinceMs = clock.now() - LIMITS.presenceTtlMs;
@@ -91,6 +95,8 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
     },
   };
 }
+
+const END = Buffer.from(']');
 
 /** The key for a client without a connection. */
 const keyOf = ({ instanceId, host, ip, text }: Omit<PresenceEntry, 'ts'>): string =>

@@ -6,12 +6,14 @@ export function fakeWire({ isStalled = false } = {}) {
   const writes: Buffer[] = [];
   const calls: string[] = [];
   let unread: { bytes: number; onWritten(): void }[] = [];
+  const write: Wire['write'] = (chunk, onWritten) => {
+    writes.push(chunk);
+    if (isStalled) unread.push({ bytes: chunk.length, onWritten });
+    else onWritten();
+  };
   const wire: Wire = {
-    write(chunk, onWritten) {
-      writes.push(chunk);
-      if (isStalled) unread.push({ bytes: chunk.length, onWritten });
-      else onWritten();
-    },
+    write,
+    writeTogether: (pieces, onWritten) => write(Buffer.concat(pieces), onWritten),
     get pendingBytes() {
       return unread.reduce((sum, { bytes }) => sum + bytes, 0);
     },
