@@ -26,6 +26,8 @@ export interface SilenceWatch {
   stop(): void;
 }
 
+const NO_LONGER_READ = new DOMException('The answer is no longer read.', 'AbortError');
+
 /** One timer per limit instead of one per part: it compares times when it wakes. */
 export function watchSilence({
   clock,
@@ -56,7 +58,7 @@ export function watchSilence({
       waitingSinceMs = undefined;
       limitMs = deadlines.betweenMs;
     },
-    stop: () => over.abort(new DOMException('The answer is no longer read.', 'AbortError')),
+    stop: () => over.abort(NO_LONGER_READ),
   };
 }
 

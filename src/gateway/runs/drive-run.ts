@@ -148,7 +148,7 @@ async function decisionInTime(
   try {
     return await live.decision(approvalId);
   } finally {
-    answered.abort();
+    answered.abort('answered');
   }
 }
 
@@ -208,5 +208,5 @@ function limitTime(live: LiveRun, timeoutMs: number, clock: Clock) {
     live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s${waited}`));
   };
   void countDown();
-  return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10), end: () => over.abort() };
+  return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10), end: () => over.abort('ended') };
 }

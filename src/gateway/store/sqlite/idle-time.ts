@@ -13,13 +13,16 @@ export interface IdleTime {
 /** The file of a log that was this much in use is emptied after this time without a write. */
 const IDLE = { bytes: 1_048_576, ms: 10_000 };
 
+/** Given as a reason, because an exception with its stack would be made for every write. */
+const BUSY = 'the store is in use';
+
 export function createIdleTime({ clock, onIdle }: { clock: Pick<Clock, 'sleep'>; onIdle(): void }): IdleTime {
   let mostBytes = 0;
   let wait: AbortController | undefined;
   return {
-    interrupt: () => wait?.abort(),
+    interrupt: () => wait?.abort(BUSY),
     begin(logBytes) {
-      wait?.abort();
+      wait?.abort(BUSY);
       mostBytes = Math.max(mostBytes, logBytes); // the file keeps its size when the log restarts
       if (mostBytes < IDLE.bytes) return;
       const own = new AbortController();
@@ -34,6 +37,6 @@ export function createIdleTime({ clock, onIdle }: { clock: Pick<Clock, 'sleep'>;
     settled() {
       mostBytes = 0;
     },
-    close: () => wait?.abort(),
+    close: () => wait?.abort(BUSY),
   };
 }
