@@ -190,8 +190,14 @@ export const STREAM_EVENTS = {
   thinking_stop: event('thinking_stop', {}),
   reasoning: event('reasoning', { text: z.string() }),
   content: event('content', { text: z.string() }),
-  /** `interrupted`: the daemon died during the answer. The partial text is void, and the model is asked again. */
-  stream_end: event('stream_end', { interrupted: z.literal(true).optional() }),
+  /**
+   * `interrupted`: the daemon died during the answer. The partial text is void, and the model is asked again.
+   * `created_ms`: the time of the answer; absent if there is none, and in events of earlier versions.
+   */
+  stream_end: event('stream_end', {
+    interrupted: z.literal(true).optional(),
+    created_ms: z.int().min(0).optional(),
+  }),
   status: event('status', StatusRecord.shape),
   tool_info: event('tool_info', { items: z.array(ApprovalItem) }),
   approve_request: event('approve_request', {

@@ -111,6 +111,12 @@ test('a message shows when it was sent, and the whole answer is copied as Markdo
   );
   assert.deepEqual(shown, { title: true, text: true });
 
+  const last = messages.at(-1)?.created_ms ?? 0;
+  const answered = page.locator('.answer', { hasText: 'Second part' }).locator('.answer-time');
+  const isTimeOfAnswer = async () =>
+    Math.abs(Date.parse((await answered.getAttribute('datetime')) ?? '') - last) < 1_000;
+  assert.deepEqual([await answered.isVisible(), await isTimeOfAnswer()], [true, true]);
+
   await button(page, 'Copy the answer').click();
   assert.equal(await clipboard(), answer);
   await page.getByRole('textbox', { name: 'Message' }).focus();
@@ -123,6 +129,7 @@ test('a message shows when it was sent, and the whole answer is copied as Markdo
   await page.reload();
   await page.locator('.answer', { hasText: 'Second part' }).waitFor();
   assert.equal(await isStoredTime(), true);
+  assert.equal(await isTimeOfAnswer(), true);
 });
 
 test('on a phone, the time and both copies are in the menu of the message, large enough for a finger', async (t) => {
@@ -134,6 +141,7 @@ test('on a phone, the time and both copies are in the menu of the message, large
   await page.locator('.answer', { hasText: 'A poem.' }).waitFor();
   await state(page, 'idle');
   assert.equal(await page.locator('.message-time').isVisible(), false);
+  assert.equal(await page.locator('.answer-time').isVisible(), true, 'without any action');
   for (const [name, text] of [
     ['Copy the answer', 'A *poem*.'],
     ['Copy this message', 'a poem'],

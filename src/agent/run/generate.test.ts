@@ -32,7 +32,7 @@ test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream
     { type: 'reasoning', text: 'hm' },
     { type: 'content', text: 'Hel' },
     { type: 'content', text: 'lo' },
-    { type: 'stream_end' },
+    { type: 'stream_end', created_ms: 1_000 },
     STATUS,
   ]);
   assert.deepEqual(fixture.messages.at(-1), {
@@ -177,7 +177,12 @@ test('an answer removed by a content filter is distinguished from an empty one',
 test('an empty answer still sends thinking_stop and stream_end', async () => {
   const fixture = runFixture({ turns: [[finish('stop')]] });
   assert.deepEqual(await generate(fixture.run), { kind: 'answered', text: '' });
-  assert.deepEqual(fixture.events, [...START, { type: 'thinking_stop' }, { type: 'stream_end' }, STATUS]);
+  assert.deepEqual(fixture.events, [
+    ...START,
+    { type: 'thinking_stop' },
+    { type: 'stream_end', created_ms: 1_000 },
+    STATUS,
+  ]);
   assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [] });
 });
 

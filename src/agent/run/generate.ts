@@ -144,7 +144,7 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
-    { type: 'stream_end' },
+    { type: 'stream_end', created_ms: run.clock.now() },
     { type: 'status', ...statusOf(usage, contextWindow, run.settings.effort) },
   ];
   for (const message of warningsOf(finish)) events.push({ type: 'error', message });

@@ -12,7 +12,7 @@ const TWO = callOf('two');
 const CANCEL = new StopReason('cancel', 'a client cancelled it', { isByUser: true });
 const CANCELLED = { run_id: 'run_1', status: 'cancelled' };
 const IDLE = { type: 'ws_state', ws_id: 'ws-1', state: 'idle' };
-const cancelledEvents = [{ type: 'cancelled' }, { type: 'stream_end' }, { ...IDLE, run: CANCELLED }];
+const cancelledEvents = [{ type: 'cancelled' }, { type: 'stream_end', created_ms: 1_000 }, { ...IDLE, run: CANCELLED }];
 
 const NO_USE = { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
 const refusing = (error: Error): Turn =>
@@ -71,7 +71,7 @@ test('a provider’s failure ends the run with an error and keeps the text so fa
   assert.deepEqual(fixture.steps.at(-1), {
     events: [
       { type: 'error', message: 'Error: The server hung up.' },
-      { type: 'stream_end' },
+      { type: 'stream_end', created_ms: 1_000 },
       { type: 'ws_state', ws_id: 'ws-1', state: 'error', run: outcome },
     ],
     messages: [{ role: 'assistant', content: 'Hel', toolCalls: [], partial: true }],
@@ -209,7 +209,7 @@ test('a run that takes too long ends as a timeout, in state error', async () => 
   const outcome = { run_id: 'run_1', status: 'timeout', error: 'The run took longer than 5 s' };
   assert.deepEqual(fixture.events.slice(-3), [
     { type: 'error', message: 'Error: The run took longer than 5 s' },
-    { type: 'stream_end' },
+    { type: 'stream_end', created_ms: 1_000 },
     { type: 'ws_state', ws_id: 'ws-1', state: 'error', run: outcome },
   ]);
 });

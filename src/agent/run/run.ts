@@ -85,7 +85,7 @@ function toEnd(run: RunContext, conclusion: Conclusion): End {
       const { limit, reason: error = LIMIT_TEXTS[limit] } = conclusion;
       const status = limit === 'time' ? 'timeout' : 'error';
       const outcome: RunOutcome = { run_id: run.runId, status, error, limit };
-      return { outcome, summary: error, events: errorEvents(error), state: 'error' };
+      return { outcome, summary: error, events: errorEvents(run, error), state: 'error' };
     }
   }
 }
@@ -161,7 +161,7 @@ function lastWords(run: RunContext): string {
 function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): End {
   if (stop?.kind === 'cancel') {
     const outcome: RunOutcome = { run_id: run.runId, status: 'cancelled' };
-    return { outcome, summary: 'cancelled', events: [{ type: 'cancelled' }, { type: 'stream_end' }], state: 'idle' };
+    return { outcome, summary: 'cancelled', events: [{ type: 'cancelled' }, streamEnd(run)], state: 'idle' };
   }
   const message = stop?.message ?? messageOf(run, error);
   const outcome: RunOutcome = {
@@ -171,13 +171,15 @@ function badEnd(run: RunContext, error: unknown, stop: StopReason | undefined): 
     ...(error instanceof BudgetUsedUp && { limit: 'budget' }),
     ...(!stop && isAway(error) && { away: true }),
   };
-  return { outcome, summary: message, events: errorEvents(message), state: 'error' };
+  return { outcome, summary: message, events: errorEvents(run, message), state: 'error' };
 }
 
-const errorEvents = (message: string): StreamEvent[] => [
+const errorEvents = (run: RunContext, message: string): StreamEvent[] => [
   { type: 'error', message: `Error: ${message}` },
-  { type: 'stream_end' },
+  streamEnd(run),
 ];
+
+const streamEnd = ({ clock }: RunContext): StreamEvent => ({ type: 'stream_end', created_ms: clock.now() });
 
 function messageOf(run: RunContext, error: unknown): string {
   const isExpected = [ProviderError, GatewayError, BudgetUsedUp].some((kind) => error instanceof kind);

@@ -43,6 +43,8 @@ export interface AnswerBlock extends Placed {
   streaming: boolean;
   /** Cut off by a cancel. */
   partial: boolean;
+  /** When it was complete; absent while it streams, and in events of older builds. */
+  endedMs?: number | undefined;
 }
 
 export type ToolPhase = 'running' | CallOutcome;

@@ -34,6 +34,24 @@ test('a streamed answer grows in one block until stream_end', () => {
   assert.deepEqual(lines(foldEvent(begun, { type: 'stream_end' })), ['user: hi', 'answer (so) Hello']);
 });
 
+test('an answer has the time of its end: streamed, cancelled or stored; one before it keeps its own', () => {
+  const times = (conversation: ReturnType<typeof fold>) =>
+    conversation.blocks.map((block) => block.kind === 'answer' && block.endedMs);
+  const first = fold([
+    { type: 'content', text: 'a' },
+    { type: 'stream_end', created_ms: 7 },
+    { type: 'thinking_start' },
+    { type: 'stream_end', created_ms: 8 },
+    { type: 'content', text: 'b' },
+  ]);
+  assert.deepEqual(times(first), [7, undefined]);
+  const cancelled = [{ type: 'cancelled' } as const, { type: 'stream_end', created_ms: 9 } as const];
+  const ended = cancelled.reduce(foldEvent, first);
+  assert.deepEqual(times(ended), [7, 9]);
+  const page: HistoryMessage[] = [{ seq: 1, role: 'assistant', content: 'a', tool_calls: null, created_ms: 5 }];
+  assert.deepEqual(times(prependPage(ended, { messages: page, truncated: false })), [5, 7, 9]);
+});
+
 test('block keys stay unique after older pages and more events', () => {
   const live = fold([
     { type: 'content', text: 'a' },

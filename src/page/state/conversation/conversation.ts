@@ -94,7 +94,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'content':
       return { ...now, waiting: false, blocks: addDelta(blocks, event, key) };
     case 'stream_end':
-      return { ...now, waiting: false, wait: undefined, blocks: endAnswer(blocks, event.interrupted === true) };
+      return { ...now, waiting: false, wait: undefined, blocks: endAnswer(blocks, event) };
     case 'status':
       return { ...now, status: toStatus(event) };
     case 'tool_info':
@@ -173,17 +173,24 @@ function addDelta(
 }
 
 /** Drops the answer that a crash interrupted: the model repeats the turn. */
-function endAnswer(blocks: readonly Block[], interrupted: boolean): readonly Block[] {
+function endAnswer(
+  blocks: readonly Block[],
+  { interrupted, created_ms: endedMs }: Partial<StreamEventOf<'stream_end'>>,
+): readonly Block[] {
   if (interrupted) return blocks.filter((block) => !isStreaming(block));
-  return replaceLast(blocks, isStreaming, (answer) => ({ ...answer, streaming: false }));
+  return replaceLast(blocks, isEnding, (answer) => ({ ...answer, streaming: false, endedMs }));
 }
+
+/** Also an answer that was cancelled a moment ago. */
+const isEnding = (block: Block): block is AnswerBlock =>
+  block.kind === 'answer' && (block.streaming || (block.partial && !block.stored && block.endedMs === undefined));
 
 const cutAnswer = (blocks: readonly Block[]) =>
   replaceLast(blocks, isStreaming, (answer) => ({ ...answer, streaming: false, partial: true }));
 
 function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, key: string): Conversation {
   if (isBusy(state)) return { ...now, state };
-  const blocks = markFailed(closeTools(endAnswer(now.blocks, false)), run);
+  const blocks = markFailed(closeTools(endAnswer(now.blocks, {})), run);
   const failure =
     run && run.status !== 'ok' && run.status !== 'cancelled'
       ? (run.error ?? `The run ended: ${run.status}`)

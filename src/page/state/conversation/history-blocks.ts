@@ -79,10 +79,10 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
 }
 
 function toAnswer(message: HistoryMessage, key: string): Block[] {
-  const { content, reasoning = '', partial = false, tool_calls: calls } = message;
+  const { content, reasoning = '', partial = false, tool_calls: calls, created_ms: endedMs } = message;
   const said = Boolean(content) || reasoning !== '';
   const answer: Block[] = said
-    ? [{ kind: 'answer', key, text: content ?? '', reasoning, streaming: false, partial }]
+    ? [{ kind: 'answer', key, text: content ?? '', reasoning, streaming: false, partial, ...(endedMs && { endedMs }) }]
     : [];
   const tools = (calls ?? []).map((call, index): Block => {
     const card = emptyTool({ call_id: call.id, name: call.name }, `${key}.${index}`);

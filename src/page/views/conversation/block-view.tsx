@@ -6,6 +6,7 @@ import type { Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { ApprovalCard, ApprovalOutcome } from './approval-card.tsx';
+import { MessageTime } from './messages/message-time.tsx';
 import { Question } from './messages/question.tsx';
 import { ToolCard } from './tool-card.tsx';
 
@@ -53,7 +54,7 @@ export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, ta
 }
 
 function Answer({ block }: { block: AnswerBlock }) {
-  const { text, reasoning, streaming, partial } = block;
+  const { text, reasoning, streaming, partial, endedMs } = block;
   return (
     <article class="block answer" aria-busy={streaming}>
       {reasoning !== '' && (
@@ -67,6 +68,7 @@ function Answer({ block }: { block: AnswerBlock }) {
       )}
       {text !== '' && <Markdown text={text} streaming={streaming} />}
       {partial && <p class="cut">Stopped here.</p>}
+      {text !== '' && endedMs !== undefined && <MessageTime of="answer" atMs={endedMs} />}
     </article>
   );
 }

@@ -4,6 +4,7 @@ import { type AskedTurn, toAnswerText } from '../../../state/conversation/asked-
 import type { UserBlock } from '../../../state/conversation/blocks.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon, type IconName } from '../../icons.tsx';
+import { MessageTime } from './message-time.tsx';
 
 interface MessageActionsProps {
   block: UserBlock;
@@ -48,7 +49,7 @@ export function MessageActions({ block, turn, isBusy, desk, tab, edit }: Message
         <Icon name="more" />
       </button>
       <span class="message-row">
-        {block.sentMs !== undefined && <SentTime atMs={block.sentMs} />}
+        {block.sentMs !== undefined && <MessageTime of="message" atMs={block.sentMs} />}
         {copy && <Action name="Copy this message" icon="copy" run={() => copy(block.text)} />}
         {copy && <Action name="Copy the answer" icon="answer" run={() => copy(answer())} />}
         <Action name="Edit and send again" icon="pencil" run={edit} disabled={isBusy} />
@@ -71,21 +72,6 @@ export function MessageActions({ block, turn, isBusy, desk, tab, edit }: Message
         )}
       </span>
     </fieldset>
-  );
-}
-
-const SHORT: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' };
-
-/** In local time. The style sheet draws it, so that a selection of the conversation does not contain it. */
-function SentTime({ atMs }: { atMs: number }) {
-  const at = new Date(atMs);
-  return (
-    <time
-      class="message-time"
-      dateTime={at.toISOString()}
-      title={at.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
-      data-shown={at.toLocaleString(undefined, SHORT)}
-    />
   );
 }
 
