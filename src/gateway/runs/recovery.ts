@@ -1,5 +1,6 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
+import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { expiryAfterRestart } from '../../agent/run/approval/approval-expiry.ts';
 import type { Decision, JournalEntry, Progress } from '../../agent/run/journal.ts';
@@ -7,6 +8,7 @@ import { advance, newProgress, pendingApproval } from '../../agent/run/journal.t
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
+import { endOfDay } from '../../day.ts';
 import type { Log } from '../../log.ts';
 import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, JournalTable, RunTable } from '../store/schema/schema.ts';
@@ -137,25 +139,30 @@ async function questionOf(
     return { question: { approvalId, budget, expiresAtMs: row.expires_ms, decision: decisionOf(row) } };
   }
   const known = expiries.get(approvalId);
-  const expiresAtMs = known ?? (await extend(row, { store, nowMs, lastAliveMs }));
+  const expiresAtMs = known ?? (await extend(row, { store, nowMs, lastAliveMs, budget }));
   expiries.set(approvalId, expiresAtMs);
   const pending = { ...toApproval(row, { expiresAtMs, store }), budget };
   return { pending, ...(budget && { question: { approvalId, budget, expiresAtMs } }) };
 }
 
-/** The downtime does not count. */
+/** The downtime does not count, but a question about the budget of a day ends with the day. */
 async function extend(
   row: ApprovalTable,
-  { store, nowMs, lastAliveMs }: Pick<RecoveryDeps, 'store' | 'nowMs' | 'lastAliveMs'>,
+  { store, nowMs, lastAliveMs, budget }: Pick<RecoveryDeps, 'store' | 'nowMs' | 'lastAliveMs'> & OfBudget,
 ): Promise<number> {
   const interrupted = { askedMs: row.asked_ms, expiresAtMs: row.expires_ms, lastAliveMs };
-  const expiresAtMs = expiryAfterRestart(interrupted, nowMs);
+  const lastMs = budget?.day === undefined ? Number.POSITIVE_INFINITY : endOfDay(budget.day);
+  const expiresAtMs = Math.min(expiryAfterRestart(interrupted, nowMs), Math.max(nowMs, lastMs));
   const change = build
     .updateTable('approvals')
     .set({ expires_ms: expiresAtMs })
     .where('approval_id', '=', row.approval_id);
   await store.commit({ statements: [statementOf(change)] });
   return expiresAtMs;
+}
+
+interface OfBudget {
+  budget: BudgetQuestion | undefined;
 }
 
 /** The stored answer. Nobody decided a question that was cancelled with its run. */

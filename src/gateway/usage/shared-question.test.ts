@@ -5,9 +5,9 @@ import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** Three workstreams whose runs wait for one question: the budget of the day is used up. Every turn uses 100 tokens. */
-async function waiting() {
+async function waiting({ approvalMs = LIVE.approvalMs } = {}) {
   const day = { tokens: 50 };
-  const gateway = await wholeGateway({ live: { ...LIVE, budgets: { day } } });
+  const gateway = await wholeGateway({ live: { ...LIVE, approvalMs, budgets: { day } } });
   const main = await gateway.main();
   await gateway.call('workstream.send', { wsId: main, message: 'one' });
   await gateway.isIdle(main);
@@ -89,6 +89,44 @@ test('a question expires once for all', async () => {
     gateway.log.lines.filter(([level]) => level !== 'info'),
     [],
   );
+});
+
+const DAY_MS = 86_400_000;
+
+/** One run had room for its call in the new day. The others have met its budget, and ask one new question. */
+async function hasGoneOn({ gateway, wsIds, approvalId }: Awaited<ReturnType<typeof waiting>>): Promise<void> {
+  await turnsUntil(() => gateway.puppet.requests.length === 2, 'the call of the run that has room');
+  await turnsUntil(async () => {
+    const told = await Promise.all(wsIds.map((wsId) => tellings(gateway, wsId)));
+    return told.filter((telling) => telling.length === 3).length === 2;
+  }, 'the next question');
+  const { approvals } = await gateway.call('approval.list', {});
+  const [next] = approvals;
+  assert.equal(approvals.length, 1);
+  assert.notEqual(next?.approvalId, approvalId);
+  assert.deepEqual([next?.budget?.day, next?.expiresAtMs], ['1970-01-02', 2 * DAY_MS]);
+  await gateway.call('approval.resolve', { approvalId: next?.approvalId ?? '', approved: true });
+  for (const wsId of wsIds) assert.equal(await endOf(gateway, wsId), 'ok');
+  const grants = await gateway.store.db.selectFrom('budget_grants').select(['day']).execute();
+  assert.deepEqual(grants, [{ day: '1970-01-02' }], 'nothing was granted for the day before');
+}
+
+test('a question about a day ends with the day, and the runs go on with the budget of the next one', async () => {
+  await using world = await waiting({ approvalMs: 3 * DAY_MS });
+  const { gateway, approvalId } = world;
+  assert.equal((await gateway.call('approval.list', {})).approvals[0]?.expiresAtMs, DAY_MS);
+  await gateway.clock.advance(DAY_MS - 1 - gateway.clock.now());
+  assert.equal(await theQuestion(gateway), approvalId);
+  await gateway.clock.advance(1);
+  await hasGoneOn(world);
+});
+
+test('a question about a day ends, too, if the daemon was down at the end of the day', async () => {
+  await using world = await waiting({ approvalMs: 3 * DAY_MS });
+  world.gateway.clock.jump(DAY_MS);
+  await world.gateway.crash();
+  await world.gateway.clock.advance(0);
+  await hasGoneOn(world);
 });
 
 test('a cancelled run leaves the question to the others, and its workstream can be deleted', async () => {

@@ -1,8 +1,10 @@
 import type { BudgetQuestion } from '../../../../protocol/run-outcome.ts';
 import { budgetOf, remedyFor } from '../../../../protocol/text/budget-words.ts';
+import { endOfDay } from '../../../day.ts';
 import { toldMessage } from '../../prefix/open-turn.ts';
 import type { Prefix } from '../../prefix/prefix.ts';
 import type { Model, Usage } from '../../providers/model.ts';
+import { hasExpired } from '../approval/approval-expiry.ts';
 import { policyInForce } from '../approval/unattended-policy.ts';
 import type { Decision } from '../journal.ts';
 import type { Step } from '../recorder.ts';
@@ -95,7 +97,7 @@ export class TurnBudget {
       const held = await run.budget.reserve(call, run.signal);
       if (held.kind === 'held') return held;
       const answer = await ask(run, held);
-      if (answer && !answer.decision.approved) await this.#wrapUp(answer, wanted);
+      if (answer && !answer.decision.approved) await this.#declined(answer, wanted);
     }
   }
 
@@ -113,7 +115,14 @@ export class TurnBudget {
     const { budgetApproval: asked, wrapUp } = this.#run.progress;
     if (!asked?.budget || wrapUp?.declined) return;
     const decision = asked.decision ?? (await this.#run.decision(asked.approvalId));
-    if (!decision.approved) await this.#wrapUp({ question: asked.budget, decision }, wanted);
+    if (!decision.approved) await this.#declined({ question: asked.budget, decision }, wanted);
+  }
+
+  /** A question about a day that nobody answered ends with it: there is room in the next one. */
+  async #declined(answer: Answer, wanted: Wanted): Promise<void> {
+    const { clock, recorder } = this.#run;
+    if (!hasExpired(answer.decision) || clock.now() < endOf(answer.question)) return this.#wrapUp(answer, wanted);
+    await recorder.record({ events: [{ type: 'info', message: NEXT_DAY }] });
   }
 
   /** Tells the model to finish, if the run has done anything so far. Throws BudgetUsedUp otherwise. */
@@ -152,10 +161,15 @@ function whyNoMore(decision: Decision | undefined): string {
   return decision.feedback === '' ? ', and the run was stopped' : `, and the run was stopped: ${decision.feedback}`;
 }
 
+const NEXT_DAY = 'The day of this budget is over. The run goes on with the budget of today.';
+
+/** The end of its day, if it is about one. */
+const endOf = ({ day }: BudgetQuestion): number => (day === undefined ? Number.POSITIVE_INFINITY : endOfDay(day));
+
 /** Asks a person, together with all runs that met the budget. Undefined: look for room again. */
 async function ask(run: RunContext, exhausted: Exhausted): Promise<Answer | undefined> {
   if (policyInForce(run)) throw new BudgetUsedUp(usedUp(exhausted.question, undefined));
-  const shared = exhausted.join(run.expiry.stamp());
+  const shared = exhausted.join(Math.min(run.expiry.stamp(), endOf(exhausted.question)));
   if (!shared) return undefined;
   const { approvalId, budget: question, expiresAtMs } = shared;
   const request = { kind: 'budget' as const, items: [], budget: question };
