@@ -112,13 +112,11 @@ interface Bound<B> {
   below: Map<string | undefined, Bound<B>>;
 }
 
-/**
- * Looks up a label set once. Otherwise prom-client would sort and join the labels at each use, which is half the cost
- * of counting.
- */
+/** Looks up a label set once, because prom-client would sort and join the labels at each use. */
 function bindLabels<B>(names: readonly string[], bind: (labels: Labels) => B): (labels: Labels) => B {
   const root: Bound<B> = { below: new Map() };
   let size = 0;
+  let others: B | undefined;
   const keep = (labels: Labels, child: B) => {
     let at = root;
     for (const name of names) {
@@ -135,7 +133,36 @@ function bindLabels<B>(names: readonly string[], bind: (labels: Labels) => B): (
     for (const name of names) at = at?.below.get(labels[name]);
     if (at?.child !== undefined) return at.child;
     if (size < MAX_LABEL_SETS) return keep(labels, bind(labels));
-    return bind(Object.fromEntries(names.map((name) => [name, 'other'])));
+    others ??= bind(Object.fromEntries(names.map((name) => [name, 'other'])));
+    return others;
+  };
+}
+
+/** A counter with labels. It counts in plain numbers, which are added up at a scrape: in a cheap call, all else would cost more. */
+function createLabelled(
+  { registers }: { registers: Registry[] },
+  { name, help, labelNames }: { name: string; help: string; labelNames: string[] },
+): (labels: Labels, count?: number) => void {
+  const counts: { labels: Labels; since: number }[] = [];
+  const counter = new Counter({
+    name,
+    help,
+    labelNames,
+    registers,
+    collect() {
+      for (const count of counts) {
+        counter.inc(count.labels, count.since);
+        count.since = 0;
+      }
+    },
+  });
+  const countOf = bindLabels(labelNames, (labels) => {
+    const count = { labels, since: 0 };
+    counts.push(count);
+    return count;
+  });
+  return (labels, count = 1) => {
+    countOf(labels).since += count;
   };
 }
 
@@ -146,11 +173,8 @@ function createCounters(registry: Registry) {
     const counter = new Counter({ name, help, registers });
     return (count = 1) => counter.inc(count);
   };
-  const labelled = (name: string, help: string, labelNames: string[]) => {
-    const counter = new Counter({ name, help, labelNames, registers });
-    const childOf = bindLabels(labelNames, (labels) => counter.labels(labels));
-    return (labels: Labels, count = 1) => childOf(labels).inc(count);
-  };
+  const labelled = (name: string, help: string, labelNames: string[]) =>
+    createLabelled({ registers }, { name, help, labelNames });
 
   const tokens = labelled('service_tokens_total', 'Tokens consumed', ['type']);
   for (const type of ['prompt', 'completion', 'cache_creation', 'cache_read']) tokens({ type }, 0);
@@ -168,12 +192,14 @@ function createCounters(registry: Registry) {
 
 function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 'sseConnections' | 'sseCoalesced'> {
   const registers = [registry];
-  const total = new Counter({
-    name: 'service_http_requests_total',
-    help: 'Requests handled',
-    labelNames: ['method', 'endpoint', 'status_code'],
-    registers,
-  });
+  const total = createLabelled(
+    { registers },
+    {
+      name: 'service_http_requests_total',
+      help: 'Requests handled',
+      labelNames: ['method', 'endpoint', 'status_code'],
+    },
+  );
   const duration = new Histogram({
     name: 'service_http_request_duration_seconds',
     help: 'Time from a request to its answer',
@@ -187,16 +213,15 @@ function createHttpMetrics(registry: Registry): Pick<Metrics, 'httpRequest' | 's
     help: 'State frames of the global stream that were replaced by newer ones before they were sent',
     registers,
   });
-  const totalOf = bindLabels(['method', 'endpoint', 'status_code'], (labels) => total.labels(labels));
   const durationOf = bindLabels(['method', 'endpoint'], (labels) => duration.labels(labels));
   // A scrape is counted after its text is created. Without these, the second scrape would have more series than the
   // first.
-  totalOf({ ...SCRAPE, status_code: '200' }).inc(0);
+  total({ ...SCRAPE, status_code: '200' }, 0);
   duration.zero(SCRAPE);
   return {
     httpRequest({ method, endpoint, statusCode, seconds }) {
       const known = knownMethod(method);
-      totalOf({ method: known, endpoint, status_code: String(statusCode) }).inc();
+      total({ method: known, endpoint, status_code: String(statusCode) });
       durationOf({ method: known, endpoint }).observe(seconds);
     },
     sseConnections: (change) => streams.inc(change),
