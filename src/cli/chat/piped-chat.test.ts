@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
@@ -30,8 +31,26 @@ function open(call: GatewayClient['call']) {
     tell: () => undefined,
   });
   const becomes = (state: WorkstreamState) => subscription?.onEvent({ type: 'ws_state', ws_id: 'w', state }, 'e:1');
-  return { piped, becomes };
+  /** The connection was lost for longer than the daemon keeps events; the workstream is idle. */
+  const loses = () => {
+    subscription?.onReset?.('expired');
+    subscription?.onSnapshot(IDLE, 'e:9');
+  };
+  return { piped, becomes, loses };
 }
+
+const IDLE: WorkstreamSnapshot = {
+  workstream: {
+    ...{ wsId: 'w', name: 'main', sessionKey: 'main', state: 'idle', title: null, modelAlias: 'demo' },
+    ...{ skipPermissions: false, messageCount: 2, createdMs: 1, updatedMs: 2 },
+  },
+  model: 'demo',
+  workdir: '/work',
+  messages: [],
+  truncated: false,
+  pendingApprovals: [],
+  effort: 'medium',
+};
 
 async function* linesOf(...lines: string[]) {
   yield* lines;
@@ -57,4 +76,43 @@ test('a run that ends before its message is answered does not hold up the next m
   });
   assert.equal(await piped.run(linesOf('one', 'two')), 'done');
   assert.deepEqual(calls, ['workstream.send', 'workstream.send']);
+});
+
+/** Answers calls about messages and runs; the chat also asks for the queue. */
+function answering(answers: { send(): void; wait(): 'ok' | 'timeout' }) {
+  const calls: string[] = [];
+  const chat = open(async (method, ..._params) => {
+    if (method !== 'workstream.send' && method !== 'agent.wait') throw new Error('not here');
+    calls.push(method);
+    if (method === 'workstream.send') answers.send();
+    return { status: method === 'agent.wait' ? answers.wait() : 'ok' } as never; // the test follows the method's contract
+  });
+  return { ...chat, calls };
+}
+
+for (const when of ['before', 'after'] as const) {
+  test(`a run whose events are all lost ${when} its message is answered does not hold up the next one`, async () => {
+    const { piped, loses, calls } = answering({
+      send: () => (when === 'before' ? loses() : void setImmediate(loses)),
+      wait: () => 'ok',
+    });
+    assert.equal(await piped.run(linesOf('one', 'two')), 'done');
+    const each = ['workstream.send', 'agent.wait'];
+    assert.deepEqual(calls, [...each, ...each]);
+  });
+}
+
+test('a run that begins after events were lost is waited for', async () => {
+  const { piped, becomes, loses, calls } = answering({
+    send: () => loses(),
+    wait() {
+      setImmediate(() => {
+        becomes('thinking');
+        setImmediate(() => becomes('idle'));
+      });
+      return 'timeout';
+    },
+  });
+  assert.equal(await piped.run(linesOf('one')), 'done');
+  assert.deepEqual(calls, ['workstream.send', 'agent.wait']);
 });

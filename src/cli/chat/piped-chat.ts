@@ -71,14 +71,15 @@ export class PipedChat {
 
   async #take(line: string): Promise<void> {
     if (line === '') return;
-    const { question } = this.talk.transcript;
+    const { snapshots, transcript } = this.talk;
+    const { question } = transcript;
     this.#wasBusy = false;
     if (question) await this.#answer(question.approvalId, line);
     else if (isAttach(line)) await attach(this.talk, line);
     else if (isExport(line)) await exportTo(this.talk, line);
     else if (isCommand(line)) await this.talk.command(line);
     else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not sent.');
-    else await this.#until(() => this.#wasBusy);
+    else await this.#untilBegun(snapshots);
     await this.#until(() => !isTalkBusy(this.talk) || this.talk.transcript.question !== undefined);
     if (this.talk.transcript.question)
       this.#deps.tell('Answer with a line: y, n, n followed by a reason, or v to view everything.');
@@ -97,6 +98,14 @@ export class PipedChat {
     const approved = word.toLowerCase().startsWith('y');
     await this.talk.decide({ approvalId, approved, ...(feedback !== '' && { feedback }) });
     await this.#until(() => this.talk.transcript.question?.approvalId !== approvalId);
+  }
+
+  /** A run may begin and end while the connection is lost: then only the daemon knows of it. */
+  async #untilBegun(snapshotsBefore: number): Promise<void> {
+    for (let seen = snapshotsBefore; ; seen = this.talk.snapshots) {
+      await this.#until(() => this.#wasBusy || this.talk.snapshots > seen);
+      if (this.#wasBusy || (await this.talk.hasEnded())) return;
+    }
   }
 
   #showAll(): void {

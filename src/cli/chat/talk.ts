@@ -38,10 +38,14 @@ export interface Talk {
   /** Why the model is asked again later, and when. */
   readonly wait: ModelWait | undefined;
   readonly queue: ChatQueue;
+  /** How many snapshots have come: one at the beginning, and one whenever events were lost. */
+  readonly snapshots: number;
   /** Resolves with the first snapshot; rejects when the workstream cannot be followed. */
   readonly opened: Promise<void>;
   /** During a run, a message waits with `queue`; with `steer`, the model reads it before its next step. */
   send(message: string, how?: { queue: true } | { steer: true }): Promise<SendOutcome>;
+  /** Whether the run of the last message has ended, asked of the daemon: its events may be lost. */
+  hasEnded(): Promise<boolean>;
   /** Attaches a file to the next message. */
   attach(file: string): Promise<Attachment>;
   /** Writes the conversation to a new file. */
@@ -56,7 +60,7 @@ export interface Talk {
 
 /** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
-  const { client, wsId, newKey, files, onChange, screen, sheet, grow, isInteractive } = deps;
+  const { client, wsId, onChange, screen, sheet, grow, isInteractive } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
   const remarks = createRemarks(decisions);
@@ -70,13 +74,13 @@ export function openTalk(deps: TalkDeps): Talk {
   const settings = followSettings((lines) => transcript.print(lines), sheet);
   let usage: StatusRecord | undefined;
   const opened = Promise.withResolvers<void>();
-  let isOpen = false;
+  let snapshots = 0;
   const subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
       settings.open(snapshot);
       usage = snapshot.status;
-      if (!isOpen) deps.onOpen?.(talk);
-      isOpen = true;
+      if (snapshots === 0) deps.onOpen?.(talk);
+      snapshots += 1;
       waits.reset();
       transcript.onSnapshot(snapshot);
       opened.resolve();
@@ -94,7 +98,6 @@ export function openTalk(deps: TalkDeps): Talk {
     onReset: () => transcript.print(['(Reconnected, but some events are missing. The conversation so far:)']),
     onError: (error) => opened.reject(error),
   });
-  const { send, attach } = createSending({ client, wsId, newKey, files }, runs);
   const talk: Talk = {
     transcript,
     get name() {
@@ -115,11 +118,13 @@ export function openTalk(deps: TalkDeps): Talk {
     get usage() {
       return usage;
     },
+    get snapshots() {
+      return snapshots;
+    },
     queue,
     opened: opened.promise,
-    send,
-    attach,
-    exportTo: (file) => files.exportTo(wsId, file),
+    ...createSending(deps, runs),
+    exportTo: (file) => deps.files.exportTo(wsId, file),
     ...createControls({ client, wsId, transcript, queue }),
     decide: (decision) => decide(client, decision, decisions),
     close() {
@@ -185,8 +190,9 @@ function createRemarks(decisions: ReadonlySet<string>): { read(event: StreamEven
 function createSending(
   { client, wsId, newKey, files }: Pick<TalkDeps, 'client' | 'wsId' | 'newKey' | 'files'>,
   runs: Set<string>,
-): Pick<Talk, 'send' | 'attach'> {
+): Pick<Talk, 'send' | 'hasEnded' | 'attach'> {
   const attached: string[] = [];
+  let lastRun: string | undefined;
   return {
     async attach(file) {
       const attachment = await files.upload(wsId, file, newKey());
@@ -201,7 +207,14 @@ function createSending(
       const { status } = await untilAnswered(() => client.call('workstream.send', params));
       if (status === 'busy') return 'busy';
       attached.length = 0;
+      lastRun = idempotencyKey;
       return 'sent';
+    },
+    async hasEnded() {
+      if (lastRun === undefined) return true;
+      const asked = { runId: lastRun, timeoutMs: 0 };
+      const { status } = await untilAnswered(() => client.call('agent.wait', asked));
+      return status !== 'timeout';
     },
   };
 }
