@@ -29,11 +29,8 @@ export type Hello = (connId: string, principal: Principal) => Buffer[];
  */
 export function createHello(view: GatewayView, defer: Defer): Hello {
   const encodeFeatures = createFeatures();
-  const forNodes = createSnapshot(view, defer, () => ({ presence: NOBODY, health: {} }));
-  const forClients = createSnapshot(view, defer, () => ({
-    presence: view.presence(),
-    health: view.health(),
-  }));
+  const forNodes = createSnapshot(view, defer, { presence: () => NOBODY, health: () => ({}) });
+  const forClients = createSnapshot(view, defer, view);
   return (connId, { scopes, source }) => {
     // Nodes get no information about other clients and the daemon's health.
     const snapshot = isOfNode(scopes) ? forNodes() : forClients();
@@ -48,20 +45,29 @@ export function createHello(view: GatewayView, defer: Defer): Hello {
 const SNAPSHOT = Buffer.from(',"snapshot":{"presence":');
 const NOBODY = Buffer.from('[]');
 
+/** How old the health in a hello may be, unless it has changed: a summary takes longer than most of a handshake. */
+const HEALTH_MS = 1_000;
+
 /** The state at this moment as JSON behind SNAPSHOT, in parts, encoded once for all handshakes of a turn of the event loop between which no client came or left. */
 function createSnapshot(
   view: Pick<GatewayView, 'stateVersion' | 'uptimeMs'>,
   defer: Defer,
-  read: () => { presence: Buffer; health: unknown },
+  read: { presence(): Buffer; health(): unknown },
 ): () => Buffer[] {
   let known: { version: number; json: Buffer[] } | undefined;
   const forget = () => {
     known = undefined;
   };
+  let health: { version: number; atMs: number; json: string } | undefined;
+  const healthJson = ({ health: version }: StateVersion, atMs: number): string => {
+    const isFresh = health?.version === version && atMs - health.atMs < HEALTH_MS;
+    if (!health || !isFresh) health = { version, atMs, json: JSON.stringify(read.health()) };
+    return health.json;
+  };
   const encode = (stateVersion: StateVersion): Buffer[] => {
-    const { presence, health } = read();
-    const rest = JSON.stringify({ health, stateVersion, uptimeMs: Math.floor(view.uptimeMs()) });
-    return [presence, Buffer.from(`,${rest.slice(1)}`)];
+    const uptimeMs = Math.floor(view.uptimeMs());
+    const rest = JSON.stringify({ stateVersion, uptimeMs });
+    return [read.presence(), Buffer.from(`,"health":${healthJson(stateVersion, uptimeMs)},${rest.slice(1)}`)];
   };
   return () => {
     const stateVersion = view.stateVersion();
