@@ -8,7 +8,7 @@ import { json } from './exchange.ts';
 interface Arrival {
   req: IncomingMessage;
   res: ServerResponse;
-  /** Start of the current period, and the bytes that the connection had received by then. */
+  /** Start of the current period; of an upload, also the bytes that the connection had received by then. */
   sinceMs: number;
   bytesBefore: number;
   mayTakeLong: boolean;
@@ -34,15 +34,26 @@ export class BodyDeadlines {
   begin(req: IncomingMessage, res: ServerResponse): void {
     const { socket, headers } = req;
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-    if (!this.#arrivals.has(socket)) socket.once('close', () => this.#arrivals.delete(socket));
-    const term = { sinceMs: this.#clock.monotonic(), bytesBefore: socket.bytesRead };
-    this.#arrivals.set(socket, { req, res, ...term, mayTakeLong: false });
+    const sinceMs = this.#clock.monotonic();
+    const known = this.#arrivals.get(socket);
+    if (known) {
+      // Cheaper than a new one for every request.
+      known.req = req;
+      known.res = res;
+      known.sinceMs = sinceMs;
+      known.mayTakeLong = false;
+      return;
+    }
+    socket.once('close', () => this.#arrivals.delete(socket));
+    this.#arrivals.set(socket, { req, res, sinceMs, bytesBefore: 0, mayTakeLong: false });
   }
 
   /** Call this only for callers who may send a large upload. It applies until the request is answered. */
   mayTakeLong({ socket }: IncomingMessage): void {
     const arrival = this.#arrivals.get(socket);
-    if (arrival) arrival.mayTakeLong = true;
+    if (!arrival) return;
+    arrival.mayTakeLong = true;
+    arrival.bytesBefore = socket.bytesRead;
   }
 
   /** Checks the deadlines until the signal aborts. */
