@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { createEndOfTurn } from '../../timing/end-of-turn.ts';
 import { findGitState } from '../project/git-state.ts';
 import { type FoundInstructions, findInstructions, type InstructionFolders } from '../project/instructions.ts';
 import { findProjectFolders } from '../project/project-folders.ts';
@@ -38,16 +39,26 @@ export function createSurroundings({ folders, hostTimeZone, clock }: Surrounding
   // Created when it is needed: the first format of a process takes 15 ms, which no start of the daemon should wait for.
   let days: Intl.DateTimeFormat | undefined;
   const places = createLooks();
+  const look = async (workdir: string, agreed: readonly string[]): Promise<Sight> => {
+    const looks = await places.at(workdir);
+    const { folders: project, root } = await findProjectFolders(workdir, looks);
+    const [instructions, git] = await Promise.all([
+      findInstructions(folders, { project, looks, agreed }),
+      root === undefined ? undefined : findGitState(root, looks),
+    ]);
+    days ??= new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
+    return { date: days.format(clock.now()), zone: hostTimeZone, git, instructions };
+  };
+  // Runs that begin in the same turn of the event loop, often in the same folder, see the same.
+  const { defer } = createEndOfTurn();
+  const ofThisTurn = new Map<string, Promise<Sight>>();
   return {
-    async look(workdir, agreed) {
-      const looks = await places.at(workdir);
-      const { folders: project, root } = await findProjectFolders(workdir, looks);
-      const [instructions, git] = await Promise.all([
-        findInstructions(folders, { project, looks, agreed }),
-        root === undefined ? undefined : findGitState(root, looks),
-      ]);
-      days ??= new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
-      return { date: days.format(clock.now()), zone: hostTimeZone, git, instructions };
+    look(workdir, agreed) {
+      const name = JSON.stringify([workdir, agreed]);
+      const seen = ofThisTurn.get(name) ?? look(workdir, agreed);
+      if (ofThisTurn.size === 0) defer(() => ofThisTurn.clear());
+      ofThisTurn.set(name, seen);
+      return seen;
     },
   };
 }
