@@ -3,7 +3,7 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { tempDir } from '../../testing/temp-store.ts';
-import { createProjectCommands, fillIn, missingArguments } from './project-commands.ts';
+import { COMMAND_LIMITS, createProjectCommands, fillIn, missingArguments } from './project-commands.ts';
 
 /** A repository with a folder `api`, both with commands. */
 async function repository() {
@@ -64,11 +64,33 @@ test('commands of folders that nobody trusts are named, and trusted files with o
   await writeFile(path.join(at.folders.api, 'Odd Name.md'), 'no');
   assert.deepEqual(await at.others([path.join(at.root, 'api')]), {
     waiting: [{ name: 'test', folder: at.root }],
-    problems: [
-      `${path.join(at.folders.api, 'Odd Name.md')} is no command: its name needs 1 to 32 lower-case letters, digits, - and _, beginning with a letter.`,
-    ],
+    odd: [{ file: path.join(at.folders.api, 'Odd Name.md'), why: 'name' }],
   });
-  assert.deepEqual((await at.others([])).problems, [], 'names of untrusted folders are not shown');
+  assert.deepEqual((await at.others([])).odd, [], 'names of untrusted folders are not shown');
+});
+
+test('files that are empty, too long, links or too many are told apart', async () => {
+  using at = await repository();
+  const write = (name: string, text: string) => writeFile(path.join(at.folders.api, name), text);
+  const trusted = [path.join(at.root, 'api')];
+  await write('empty.md', '---\ndescription: nothing\n---\n \n');
+  await write('long.md', 'x'.repeat(COMMAND_LIMITS.bytes + 1));
+  await write('most.md', 'x'.repeat(COMMAND_LIMITS.bytes));
+  await symlink(path.join(at.folders.api, 'most.md'), path.join(at.folders.api, 'link.md'));
+  const odd = async () => (await at.others(trusted)).odd.map(({ file, why }) => [path.basename(file), why]);
+  assert.deepEqual(await odd(), [
+    ['empty.md', 'empty'],
+    ['link.md', 'unreadable'],
+    ['long.md', 'too_long'],
+  ]);
+  assert.deepEqual(
+    (await at.list(trusted)).map(({ name }) => name),
+    ['most'],
+  );
+  for (let n = 0; n < COMMAND_LIMITS.commands - 4; n += 1) await write(`c${String(n).padStart(3, '0')}.md`, 'go');
+  assert.equal((await odd()).length, 3);
+  await write('z.md', 'go');
+  assert.deepEqual((await odd()).at(-1), ['z.md', 'too_many']);
 });
 
 test('single arguments that are missing are noticed', () => {

@@ -27,14 +27,23 @@ export interface ProjectCommands {
 export interface OtherFiles {
   /** Commands of folders that nobody trusts. */
   waiting: { name: string; folder: string }[];
-  /** For people: files of trusted folders, each with what is wrong. */
-  problems: string[];
+  /** Of trusted folders; at most ten. */
+  odd: OddFile[];
+}
+
+/** A file in a folder for commands that is no command. */
+export interface OddFile {
+  file: string;
+  /** `too_many`: the folder has more commands than are read. `unreadable`: a link, or no permission. */
+  why: 'name' | 'empty' | 'too_long' | 'too_many' | 'unreadable';
 }
 
 const FOLDER = path.join('.headgate', 'commands');
-const MAX_BYTES = 64 * 1024;
-/** Per folder. */
-const MAX_COMMANDS = 100;
+export const COMMAND_LIMITS = {
+  bytes: 64 * 1024,
+  /** Per folder. */
+  commands: 100,
+};
 
 export const createProjectCommands = (folders: InstructionFolders): ProjectCommands => {
   const find = async (workdir: string, agreed: readonly string[]) => {
@@ -49,32 +58,25 @@ export const createProjectCommands = (folders: InstructionFolders): ProjectComma
       const { all, isTrusted } = await find(workdir, agreed);
       const found = await Promise.all(all.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER))));
       const byName = new Map(
-        found.toReversed().flatMap((commands) => commands.map((each) => [each.name, each] as const)),
+        found.toReversed().flatMap(({ commands }) => commands.map((each) => [each.name, each] as const)),
       );
       return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     },
     async others(workdir, agreed) {
       const { all, isTrusted } = await find(workdir, agreed);
-      const files = await Promise.all(
-        all.map(async (folder) => ({ folder, names: await filesOf(path.join(folder, FOLDER)) })),
-      );
-      const waiting = files
-        .filter(({ folder }) => !isTrusted(folder))
-        .flatMap(({ folder, names }) => names.flatMap((file) => toName(file) ?? []).map((name) => ({ name, folder })));
-      const odd = files
-        .filter(({ folder }) => isTrusted(folder))
-        .flatMap(({ folder, names }) =>
-          names.filter((file) => toName(file) === undefined).map((file) => path.join(folder, FOLDER, file)),
-        );
-      return { waiting, problems: odd.slice(0, MOST_PROBLEMS).map(nameProblem) };
+      const untrusted = all.filter((folder) => !isTrusted(folder));
+      const waiting = untrusted.map(async (folder) => {
+        const names = (await filesOf(path.join(folder, FOLDER))).flatMap((file) => toName(file) ?? []);
+        return names.map((name) => ({ name, folder }));
+      });
+      const read = all.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER)));
+      const odd = (await Promise.all(read)).flatMap((found) => found.odd);
+      return { waiting: (await Promise.all(waiting)).flat(), odd: odd.slice(0, MOST_ODD) };
     },
   };
 };
 
-const MOST_PROBLEMS = 10;
-
-const nameProblem = (file: string): string =>
-  `${toVisibleLine(file)} is no command: its name needs 1 to 32 lower-case letters, digits, - and _, beginning with a letter.`;
+const MOST_ODD = 10;
 
 /** The Markdown files of a folder. */
 const filesOf = async (folder: string): Promise<string[]> =>
@@ -83,22 +85,40 @@ const filesOf = async (folder: string): Promise<string[]> =>
 /** The name of the command; undefined if the file cannot be one. */
 const toName = (file: string): string | undefined => /^([a-z][a-z0-9_-]{0,31})\.md$/.exec(file)?.[1];
 
-async function readCommands(folder: string): Promise<ProjectCommand[]> {
-  const names = (await filesOf(folder)).flatMap((file) => toName(file) ?? []);
-  const commands = await Promise.all(
-    names.slice(0, MAX_COMMANDS).map(async (name) => {
-      const start = await patientLooks.readStart(path.join(folder, `${name}.md`), MAX_BYTES + 1);
-      return start && start.size <= MAX_BYTES ? toCommand(name, start.bytes.toString('utf8')) : [];
-    }),
+interface ReadFolder {
+  commands: ProjectCommand[];
+  odd: OddFile[];
+}
+
+async function readCommands(folder: string): Promise<ReadFolder> {
+  const files = (await filesOf(folder)).sort();
+  const named = files.map((file) => ({ file, name: toName(file) }));
+  const possible = named.flatMap(({ file, name }) =>
+    name === undefined ? [] : { file: path.join(folder, file), name },
   );
-  return commands.flat();
+  const read = await Promise.all(possible.slice(0, COMMAND_LIMITS.commands).map(readCommand));
+  return {
+    commands: read.flatMap((found) => ('why' in found ? [] : found)),
+    odd: [
+      ...named.flatMap(({ file, name }) => (name ? [] : { file: path.join(folder, file), why: 'name' as const })),
+      ...read.flatMap((found) => ('why' in found ? found : [])),
+      ...possible.slice(COMMAND_LIMITS.commands).map(({ file }) => ({ file, why: 'too_many' as const })),
+    ],
+  };
+}
+
+async function readCommand({ file, name }: { file: string; name: string }): Promise<ProjectCommand | OddFile> {
+  const start = await patientLooks.readStart(file, COMMAND_LIMITS.bytes + 1);
+  if (!start) return { file, why: 'unreadable' };
+  if (start.size > COMMAND_LIMITS.bytes) return { file, why: 'too_long' };
+  return toCommand(name, start.bytes.toString('utf8')) ?? { file, why: 'empty' };
 }
 
 /** A file may begin with `---` lines around a `description` and an `argument-hint`. */
-function toCommand(name: string, file: string): ProjectCommand[] {
+function toCommand(name: string, file: string): ProjectCommand | undefined {
   const [, head = '', body = file] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(file) ?? [];
   const text = body.trim();
-  if (text === '') return [];
+  if (text === '') return undefined;
   const field = (key: string) =>
     new RegExp(`^${key}:[ \\t]*(.+)$`, 'm')
       .exec(head)?.[1]
@@ -106,7 +126,7 @@ function toCommand(name: string, file: string): ProjectCommand[] {
       .replace(/^["']|["']$/g, '');
   const argument = field('argument-hint') ?? (/\$(ARGUMENTS|[1-9])/.test(text) ? '[ARGUMENTS]' : undefined);
   const summary = field('description') ?? text.replace(/^#+\s*/, '').split('\n', 1)[0] ?? '';
-  return [{ name, ...(argument !== undefined && { argument: short(argument) }), summary: short(summary), text }];
+  return { name, ...(argument !== undefined && { argument: short(argument) }), summary: short(summary), text };
 }
 
 function short(text: string): string {

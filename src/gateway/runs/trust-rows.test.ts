@@ -20,7 +20,7 @@ function project() {
   const list = async (_workdir: string, agreed: readonly string[]) => (isTrusted(agreed) ? [command] : []);
   return {
     day,
-    options: { surroundings, projectCommands: { list, others: async () => ({ waiting: [], problems: [] }) } },
+    options: { surroundings, projectCommands: { list, others: async () => ({ waiting: [], odd: [] }) } },
   };
 }
 

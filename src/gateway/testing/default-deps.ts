@@ -58,7 +58,7 @@ export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDe
     lastAliveMs: store.lastAliveMs,
     startNotices: [],
     checkFramesEvery: 1,
-    projectCommands: { list: async () => [], others: async () => ({ waiting: [], problems: [] }) },
+    projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
     killLeftover: async () => undefined,

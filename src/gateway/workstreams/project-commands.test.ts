@@ -14,7 +14,10 @@ const withCommands = () =>
   wholeGateway({
     projectCommands: {
       list: async () => [CLEAR, REVIEW],
-      others: async () => ({ waiting: [{ name: 'ship', folder: '/work/api' }], problems: ['Odd.md is no command.'] }),
+      others: async () => ({
+        waiting: [{ name: 'ship', folder: '/work/api' }],
+        odd: [{ file: '/work/Odd.md', why: 'empty' }],
+      }),
     },
   });
 
@@ -47,7 +50,12 @@ test('/help lists the commands of the project', async () => {
   const infos = (await gateway.events(wsId)).flatMap((event) => (event.type === 'info' ? [event.message] : []));
   assert.equal(
     infos.at(-1),
-    ['Commands of this project:', '/review NUMBER  Review a change', WAITING, 'Odd.md is no command.'].join('\n'),
+    [
+      'Commands of this project:',
+      '/review NUMBER  Review a change',
+      WAITING,
+      '/work/Odd.md is no command: it has no text.',
+    ].join('\n'),
   );
 });
 

@@ -2,7 +2,13 @@ import { isCommandName } from '../../../protocol/commands.ts';
 import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
-import { type ProjectCommands as Files, fillIn, missingArguments } from '../../agent/project/project-commands.ts';
+import {
+  COMMAND_LIMITS,
+  type ProjectCommands as Files,
+  fillIn,
+  missingArguments,
+  type OddFile,
+} from '../../agent/project/project-commands.ts';
 import type { Rights } from '../rights.ts';
 import type { Runs } from '../runs/runs.ts';
 import { readTrust } from '../runs/trust-rows.ts';
@@ -37,8 +43,8 @@ export function createProjectCommands({ files, runs, store }: ProjectCommandDeps
   };
   const readOthers = async ({ wsId, workdir }: Pick<WorkstreamData, 'wsId' | 'workdir'>) => {
     const { trusted } = await readTrust(store, wsId);
-    const { waiting, problems } = await files.others(workdir, trusted);
-    return { waiting: waiting.filter(({ name }) => !isCommandName(name)), problems };
+    const { waiting, odd } = await files.others(workdir, trusted);
+    return { waiting: waiting.filter(({ name }) => !isCommandName(name)), odd };
   };
   /** False if there is no such command, not even in a folder that nobody trusts. */
   const explainWaiting = async (workstream: Workstream, word: string): Promise<boolean> => {
@@ -69,17 +75,25 @@ export function createProjectCommands({ files, runs, store }: ProjectCommandDeps
     },
     async explain(workstream) {
       const commands = await read(workstream.data);
-      const { waiting, problems } = await readOthers(workstream.data);
+      const { waiting, odd } = await readOthers(workstream.data);
       const lines = commands.map((command) => `${usageOf(command)}  ${command.summary}`);
       const told = [
         ...(lines.length > 0 ? ['Commands of this project:', ...lines] : []),
         ...waiting.map(({ name, folder }) => waitingText(name, folder)),
-        ...problems,
+        ...odd.map(({ file, why }) => `${toVisibleLine(file)} is no command: ${WHY[why]}.`),
       ];
       if (told.length > 0) await say(workstream, told.join('\n'));
     },
   };
 }
+
+const WHY: Record<OddFile['why'], string> = {
+  name: 'its name needs 1 to 32 lower-case letters, digits, - and _, beginning with a letter',
+  empty: 'it has no text',
+  too_long: `it is longer than ${COMMAND_LIMITS.bytes / 1024} KiB`,
+  too_many: `a folder can have ${COMMAND_LIMITS.commands}, and this one comes after them`,
+  unreadable: 'it is a link, or cannot be read',
+};
 
 const usageOf = ({ name, argument }: Pick<ProjectCommand, 'name' | 'argument'>): string =>
   [`/${name}`, argument].filter(Boolean).join(' ');
