@@ -89,9 +89,10 @@ test('a run whose server stays away ends with the model, the server, the reason 
   const question = await talk.ask('anybody');
   await assert.rejects(question.answer);
   const { run } = await talk.until('ws_state', (event) => event.run !== undefined);
+  // How many attempts fit into two seconds is a matter of chance: the pauses vary.
   assert.equal(
-    run?.error,
-    `Could not reach openai-compatible at ${gone.url} (ECONNREFUSED). The model lab was tried 3 times. Check that the server is running and that its address is correct, then try again.`,
+    run?.error?.replace(/ [2-4] times/, ' some times'),
+    `Could not reach openai-compatible at ${gone.url} (ECONNREFUSED). The model lab was tried some times. Check that the server is running and that its address is correct, then try again.`,
   );
   assert.equal(run?.failed?.code, 'unreachable');
 });

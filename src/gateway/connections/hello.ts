@@ -45,9 +45,6 @@ export function createHello(view: GatewayView, defer: Defer): Hello {
 const SNAPSHOT = Buffer.from(',"snapshot":{"presence":');
 const NOBODY = Buffer.from('[]');
 
-/** How old the health in a hello may be, unless it has changed: a summary takes longer than most of a handshake. */
-const HEALTH_MS = 1_000;
-
 /** The state at this moment as JSON behind SNAPSHOT, in parts, encoded once for all handshakes of a turn of the event loop between which no client came or left. */
 function createSnapshot(
   view: Pick<GatewayView, 'stateVersion' | 'uptimeMs'>,
@@ -58,16 +55,9 @@ function createSnapshot(
   const forget = () => {
     known = undefined;
   };
-  let health: { version: number; atMs: number; json: string } | undefined;
-  const healthJson = ({ health: version }: StateVersion, atMs: number): string => {
-    const isFresh = health?.version === version && atMs - health.atMs < HEALTH_MS;
-    if (!health || !isFresh) health = { version, atMs, json: JSON.stringify(read.health()) };
-    return health.json;
-  };
   const encode = (stateVersion: StateVersion): Buffer[] => {
-    const uptimeMs = Math.floor(view.uptimeMs());
-    const rest = JSON.stringify({ stateVersion, uptimeMs });
-    return [read.presence(), Buffer.from(`,"health":${healthJson(stateVersion, uptimeMs)},${rest.slice(1)}`)];
+    const rest = JSON.stringify({ health: read.health(), stateVersion, uptimeMs: Math.floor(view.uptimeMs()) });
+    return [read.presence(), Buffer.from(`,${rest.slice(1)}`)];
   };
   return () => {
     const stateVersion = view.stateVersion();
