@@ -60,7 +60,7 @@ export const createProjectCommands = (folders: InstructionFolders): ProjectComma
       const byName = new Map(
         found.toReversed().flatMap(({ commands }) => commands.map((each) => [each.name, each] as const)),
       );
-      return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return [...byName.values()].sort((a, b) => inOrder(a.name, b.name));
     },
     async others(workdir, agreed) {
       const { all, isTrusted } = await find(workdir, agreed);
@@ -90,8 +90,11 @@ interface ReadFolder {
   odd: OddFile[];
 }
 
+/** The order of code units, which every machine has. */
+const inOrder = (a: string, b: string): number => (a < b ? -1 : 1);
+
 async function readCommands(folder: string): Promise<ReadFolder> {
-  const files = (await filesOf(folder)).sort();
+  const files = (await filesOf(folder)).sort(inOrder);
   const named = files.map((file) => ({ file, name: toName(file) }));
   const possible = named.flatMap(({ file, name }) =>
     name === undefined ? [] : { file: path.join(folder, file), name },
