@@ -23,39 +23,52 @@ export function* oneQuestion({ disk }: Evidence): Generator<Finding> {
 }
 
 /** Every run that waits for a question follows its one answer. */
-export function* answerFollowed({ disk, settled }: Evidence): Generator<Finding> {
+export function* answerFollowed({ disk, settled }: Pick<Evidence, 'disk' | 'settled'>): Generator<Finding> {
   const rows = rowsOf(disk);
   for (const workstream of disk.workstreams) {
-    for (const { at, asked } of questionsIn(workstream)) {
-      const row = rows.get(asked.approval_id);
-      if (row) yield* followed(row, { workstream, at, settled });
+    const asked = Map.groupBy(questionsIn(workstream), ({ asked: { approval_id: id } }) => id);
+    for (const [id, times] of asked) {
+      const row = rows.get(id);
+      if (row) yield* followed(row, { workstream, places: times.map(({ at }) => at), settled });
     }
   }
 }
 
+interface Followers {
+  workstream: WorkstreamOnDisk;
+  /** Where the question was asked; a later run may ask the one that an abandoned run has asked. */
+  places: readonly number[];
+  settled: boolean;
+}
+
 function* followed(
   { approval_id: id, status }: ApprovalTable,
-  { workstream, at, settled }: { workstream: WorkstreamOnDisk; at: number; settled: boolean },
+  { workstream, places, settled }: Followers,
 ): Generator<Finding> {
   const { wsId: where, events, runs } = workstream;
-  const told = events
-    .slice(at)
-    .flatMap(({ event }) => (event.type === 'approval_resolved' && event.approval_id === id ? [event] : []));
+  const toldIn = (logged: readonly Logged[]) =>
+    logged.flatMap(({ event }) => (event.type === 'approval_resolved' && event.approval_id === id ? [event] : []));
   const read = runs
     .flatMap(({ journal }) => journal)
     .flatMap((entry) => (entry.kind === 'approval_decided' && entry.approvalId === id ? [entry.decision] : []));
-  const answers = [...told.filter(({ by }) => by.kind !== 'cancel'), ...read];
+  const answers = [...toldIn(events).filter(({ by }) => by.kind !== 'cancel'), ...read];
   if (status === 'pending' && answers.length > 0) yield { what: `${id} is followed, but open`, where };
   if (answers.some(({ approved }) => approved !== (status === 'approved'))) {
     yield { what: `${id} was followed otherwise`, where };
   }
-  // The end of an abandoned run does not report it, even if others still waited for the answer.
-  const asking = runs.find(({ journal }) =>
-    journal.some((entry) => entry.kind === 'approval_asked' && entry.approvalId === id),
-  );
-  const isAbandoned = status === 'cancelled' || asking?.run.status === 'cancelled';
-  const isUntold = told.length === 0 && !isAbandoned;
-  if (settled && (told.length > 1 || isUntold)) yield { what: `${id} was told ${told.length} decisions`, where };
+  if (!settled) return;
+  const asking = runs
+    .flatMap(({ run, journal }) => journal.map((entry) => ({ run, entry })))
+    .filter(({ entry }) => entry.kind === 'approval_asked' && entry.approvalId === id)
+    .sort((a, b) => a.entry.atMs - b.entry.atMs);
+  for (const [index, at] of places.entries()) {
+    const told = toldIn(events.slice(at, places[index + 1]));
+    // The end of an abandoned run does not report it, even if others still waited for the answer.
+    const isAbandoned = status === 'cancelled' || asking[index]?.run.status === 'cancelled';
+    if (told.length > 1 || (told.length === 0 && !isAbandoned)) {
+      yield { what: `${id} was told ${told.length} decisions`, where: `${where}:${events[at]?.offset}` };
+    }
+  }
 }
 
 /** A workstream goes over its budget by one call at most, and a question counts all that was used. */

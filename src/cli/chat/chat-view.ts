@@ -28,8 +28,8 @@ export interface ChatSituation {
   connection: ConnectionStatus;
   mode: Mode;
   editor: Pick<LineEditor, 'text' | 'cursor'>;
-  /** A message on its way to the daemon. */
-  sending: string | undefined;
+  /** The lines that the daemon does not have yet. The first is being sent. */
+  sending: readonly string[];
   /** The result of the last key, in one line. */
   hint: string | undefined;
   /** Since the current state began. */
@@ -72,12 +72,21 @@ function toStatusLines(
   paint: Paint,
 ): string[] {
   if (connection.kind !== 'open') {
-    return [paint('yellow', '! Disconnected. Nothing is lost: the chat continues when the connection is back.')];
+    const lost = paint('yellow', '! Disconnected. Nothing is lost: the chat continues when the connection is back.');
+    return [lost, ...toSendingLines(sending, paint)];
   }
-  if (sending !== undefined) return [paint('dim', `sending: ${toSafeText(sending).split('\n')[0]}`)];
+  if (sending.length > 0) return toSendingLines(sending, paint);
   if (wait) return toWaitLines(wait, nowMs).map((line) => paint('yellow', line));
   const word = transcript.isWaiting ? 'thinking' : STATES[transcript.state];
   return word === undefined ? [] : [paint('dim', `${word}… ${seconds} s · Ctrl-C stops it`)];
+}
+
+const SENDING_SHOWN = 5;
+
+function toSendingLines(sending: readonly string[], paint: Paint): string[] {
+  const shown = sending.slice(0, SENDING_SHOWN).map((line) => `sending: ${toSafeText(line).split('\n')[0]}`);
+  const left = sending.length - shown.length;
+  return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].map((line) => paint('dim', line));
 }
 
 const toWaitLines = (wait: ModelWait, nowMs: number): string[] => [

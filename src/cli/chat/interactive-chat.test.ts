@@ -1,109 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Key } from 'node:readline';
 import { test } from 'node:test';
-import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
-import { fakeTimers, settled } from '../../../protocol/client/testing/fake-timers.ts';
-import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import { createPaint } from '../terminal/paint.ts';
-import { createPlainScreen } from '../terminal/screen.ts';
-import { InteractiveChat } from './interactive-chat.ts';
-
-const item = {
-  call_id: 'c1',
-  header: 'bash: make',
-  subject: 'make',
-  preview: 'make',
-  func_name: 'bash',
-  approval_label: 'bash',
-};
-const ASKED: StreamEvent = {
-  type: 'approve_request',
-  items: [{ ...item, needs_approval: true, error: null }],
-  approval_id: 'a1',
-  kind: 'tools',
-  expires_at_ms: 1,
-};
-const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thinking' };
-
-/** A chat whose keys a test presses and whose calls it reads. */
-function open(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
-  const timers = fakeTimers();
-  const calls: [method: string, params: unknown][] = [];
-  let subscription: SubscriptionOptions | undefined;
-  let printed = '';
-  let left = 0;
-  const connection: { status: ConnectionStatus } = { status: { kind: 'connecting' } };
-  const client: GatewayClient = {
-    connect: () => new Promise(() => undefined),
-    async call(method, ...[params]) {
-      calls.push([method, params]);
-      return answer(method) as never; // the test follows the method's contract
-    },
-    on: () => () => undefined,
-    subscribe(_wsId, options) {
-      subscription = options;
-      return { cursor: undefined, close: () => undefined };
-    },
-    retryNow: () => void calls.push(['retryNow', undefined]),
-    close: () => undefined,
-  };
-  const chat = new InteractiveChat({
-    client,
-    wsId: 'w',
-    connection: () => connection.status,
-    screen: createPlainScreen((text) => {
-      printed += text;
-    }),
-    sheet: () => ({ paint: createPaint(false), columns: 90 }),
-    history: ['before'],
-    onHistory: () => undefined,
-    timers,
-    now: () => 1_000,
-    files: { upload: () => assert.fail('no upload'), exportTo: () => assert.fail('no export') },
-    newKey: () => 'k1',
-    onOpen: () => undefined,
-    onLeave: () => {
-      left += 1;
-    },
-  });
-  connection.status = { kind: 'open', hello: undefined as never }; // only its kind is used
-  const press = (key: Key) => chat.onKey(undefined, key);
-  const type = (text: string) => {
-    for (const sign of text) chat.onKey(sign, { sequence: sign });
-  };
-  return {
-    chat,
-    timers,
-    calls,
-    connection,
-    press,
-    type,
-    enter: () => press({ name: 'return' }),
-    interrupt: () => press({ name: 'c', ctrl: true }),
-    tell: (...events: StreamEvent[]) => {
-      for (const event of events) subscription?.onEvent(event, '');
-    },
-    /** Lines below the conversation; the last one is the input. */
-    rows: () => {
-      const { lines, input } = chat.view();
-      return [...lines, ...(input?.rows ?? [])].filter((line) => line !== '');
-    },
-    printed: () => printed,
-    left: () => left,
-  };
-}
-
-/** A question that has been on the screen for a while. */
-async function asked(answer?: (method: string) => unknown) {
-  const opened = open(answer);
-  opened.tell(ASKED);
-  await opened.timers.advance(1_000);
-  return opened;
-}
+import { settled } from '../../../protocol/client/testing/fake-timers.ts';
+import { ASKED, openAskedChat, openFakeChat, THINKING } from './interactive-chat-fixture.ts';
 
 test('Enter sends a line with an idempotency key and clears the prompt; a slash command is called as one', async () => {
-  const { type, enter, calls, rows } = open();
+  const { type, enter, calls, rows } = openFakeChat();
   type('hello');
   enter();
   await settled();
@@ -118,7 +19,7 @@ test('Enter sends a line with an idempotency key and clears the prompt; a slash 
 });
 
 test('a message that was not accepted stays in the prompt, and a line says why', async () => {
-  const { type, enter, rows } = open(() => {
+  const { type, enter, rows } = openFakeChat(() => {
     throw new Error('Too many messages are queued in this workstream');
   });
   type('hello');
@@ -127,8 +28,31 @@ test('a message that was not accepted stays in the prompt, and a line says why',
   assert.deepEqual(rows(), ['Too many messages are queued in this workstream', '› hello']);
 });
 
+test('lines entered while one is being sent follow it in order; after a refusal all are in the prompt again', async () => {
+  let answer = Promise.withResolvers<unknown>();
+  const { type, enter, calls, rows } = openFakeChat(() => answer.promise);
+  for (const line of ['one', '/model fast', 'two']) {
+    type(line);
+    enter();
+  }
+  type('thr');
+  assert.deepEqual(rows(), ['sending: one', 'sending: /model fast', 'sending: two', '› thr']);
+  const { resolve } = answer;
+  answer = Promise.withResolvers();
+  resolve({ status: 'ok' });
+  await settled();
+  assert.deepEqual(
+    calls.map(([method]) => method),
+    ['workstream.send', 'workstream.command'],
+  );
+  answer.reject(new Error('no such model'));
+  await settled();
+  assert.equal(calls.length, 2);
+  assert.deepEqual(rows(), ['no such model', '› /model fast', '  two', '  thr']);
+});
+
 test('a backslash, Ctrl-J and a paste add lines without sending', async () => {
-  const { chat, type, enter, press, calls, rows } = open();
+  const { chat, type, enter, press, calls, rows } = openFakeChat();
   type('one\\');
   enter();
   type('two');
@@ -145,14 +69,14 @@ for (const [key, approved] of [
   ['n', false],
 ] as const)
   test(`${key} decides the approval by its id`, async () => {
-    const { type, calls } = await asked();
+    const { type, calls } = await openAskedChat();
     type(key);
     await settled();
     assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved }]]);
   });
 
 test('a remark is not shown as the message of another client, even in a run that another client started', async () => {
-  const { type, enter, tell, printed } = await asked();
+  const { type, enter, tell, printed } = await openAskedChat();
   type('f');
   type('be careful');
   enter();
@@ -168,7 +92,7 @@ test('a remark is not shown as the message of another client, even in a run that
 });
 
 test('f asks for a remark, and y or n sends it with the decision', async () => {
-  const { type, enter, calls, rows } = await asked();
+  const { type, enter, calls, rows } = await openAskedChat();
   type('f');
   type('yes, but slowly');
   enter();
@@ -179,7 +103,7 @@ test('f asks for a remark, and y or n sends it with the decision', async () => {
 });
 
 test('a has to be confirmed', async () => {
-  const { type, calls } = await asked();
+  const { type, calls } = await openAskedChat();
   type('an');
   await settled();
   assert.deepEqual(calls, []);
@@ -189,7 +113,7 @@ test('a has to be confirmed', async () => {
 });
 
 test('keys typed into a message approve nothing', async () => {
-  const { timers, type, tell, calls, rows } = open();
+  const { timers, type, tell, calls, rows } = openFakeChat();
   type('wh');
   tell(ASKED);
   await timers.advance(1_000);
@@ -201,7 +125,7 @@ test('keys typed into a message approve nothing', async () => {
 });
 
 test('a key pressed just after the question appeared approves nothing', async () => {
-  const { type, tell, calls } = open();
+  const { type, tell, calls } = openFakeChat();
   tell(ASKED);
   type('y');
   await settled();
@@ -209,14 +133,14 @@ test('a key pressed just after the question appeared approves nothing', async ()
 });
 
 test('a paste answers no question', async () => {
-  const { chat, calls } = await asked();
+  const { chat, calls } = await openAskedChat();
   chat.onPaste('y');
   await settled();
   assert.deepEqual(calls, []);
 });
 
 test('a question that is decided elsewhere disappears', async () => {
-  const { tell, rows } = await asked();
+  const { tell, rows } = await openAskedChat();
   assert.equal(rows()[0], 'y approve · n deny · f with a remark · a always · v view all');
   tell({
     type: 'approval_resolved',
@@ -231,7 +155,7 @@ test('a question that is decided elsewhere disappears', async () => {
 });
 
 test('Ctrl-C cancels the run; a second one soon after leaves the chat', async () => {
-  const { tell, interrupt, calls, left } = open();
+  const { tell, interrupt, calls, left } = openFakeChat();
   tell(THINKING);
   interrupt();
   await settled();
@@ -241,7 +165,7 @@ test('Ctrl-C cancels the run; a second one soon after leaves the chat', async ()
 });
 
 test('a run that does not stop is abandoned by the next Ctrl-C', async () => {
-  const { tell, interrupt, calls, timers } = open();
+  const { tell, interrupt, calls, timers } = openFakeChat();
   tell(THINKING);
   interrupt();
   await timers.advance(3_000);
@@ -251,7 +175,7 @@ test('a run that does not stop is abandoned by the next Ctrl-C', async () => {
 });
 
 test('Ctrl-C clears the line; when idle, a second Ctrl-C or Ctrl-D leaves', async () => {
-  const { type, interrupt, press, rows, left, timers } = open();
+  const { type, interrupt, press, rows, left, timers } = openFakeChat();
   type('never mind');
   interrupt();
   assert.deepEqual([rows(), left()], [['› '], 0]);
@@ -269,7 +193,7 @@ test('Ctrl-C clears the line; when idle, a second Ctrl-C or Ctrl-D leaves', asyn
 });
 
 test('while disconnected, a line says so, and Enter reconnects at once', async () => {
-  const { connection, rows, enter, calls } = open();
+  const { connection, rows, enter, calls } = openFakeChat();
   connection.status = { kind: 'waiting', retryInMs: 1, error: new Error('gone') };
   assert.match(rows()[0] ?? '', /^! Disconnected\./);
   enter();
@@ -277,7 +201,7 @@ test('while disconnected, a line says so, and Enter reconnects at once', async (
 });
 
 test('commands are suggested while one is typed, and /quit leaves', () => {
-  const { type, rows, enter, left, press } = open();
+  const { type, rows, enter, left, press } = openFakeChat();
   type('/qui');
   assert.deepEqual(rows(), ['  /quit  Leave; a run in progress continues.', '› /qui']);
   press({ name: 'u', ctrl: true });

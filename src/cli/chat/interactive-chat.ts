@@ -1,4 +1,5 @@
 import type { Key } from 'node:readline';
+import { createOutbox, type Outbox } from '../../../protocol/client/outbox.ts';
 import type { Timers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
@@ -45,9 +46,9 @@ export class InteractiveChat {
   readonly #deps: InteractiveChatDeps;
   readonly #editor: LineEditor;
   readonly #commands: CommandFinder;
+  readonly #outbox: Outbox<string>;
   readonly talk: Talk;
   #mode: Mode = { kind: 'message' };
-  #sending: string | undefined;
   #hint: string | undefined;
   #interruptedMs = Number.NEGATIVE_INFINITY;
   #isStopping = false;
@@ -62,6 +63,12 @@ export class InteractiveChat {
     this.#commands = createCommandFinder({ client, wsId, onChange: () => this.onChange() });
     const complete = (line: string) => this.#commands.find(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
+    this.#outbox = createOutbox({
+      send: (line) => this.#attempt(this.#perform(line)),
+      onChange: () => this.onChange(),
+      onRefused: (lines) =>
+        this.#editor.replace([...lines, this.#editor.text].filter((text) => text !== '').join('\n')),
+    });
     this.talk = openTalk({
       client,
       wsId,
@@ -103,7 +110,7 @@ export class InteractiveChat {
       connection: this.#deps.connection(),
       mode: this.#mode,
       editor: this.#mode.kind === 'remark' && this.#mode.remark !== undefined ? NOTHING_TYPED : this.#editor,
-      sending: this.#sending,
+      sending: this.#outbox.entries,
       hint: this.#hint,
       wait: this.talk.wait,
       waiting: this.talk.queue.waiting,
@@ -194,7 +201,7 @@ export class InteractiveChat {
 
   #decide(decision: Parameters<Talk['decide']>[0]): void {
     this.#hint = 'deciding…';
-    this.#attempt(this.talk.decide(decision));
+    void this.#attempt(this.talk.decide(decision));
   }
 
   #enter(): void {
@@ -209,52 +216,36 @@ export class InteractiveChat {
       this.#hurry();
       return;
     }
-    if (this.#sending !== undefined) {
-      this.#hint = 'The previous message is still being sent.';
-      return;
-    }
     this.#editor.take();
-    if (!this.#runLocally(line)) this.#submit(line);
+    const { transcript } = this.talk;
+    if (!runLocalCommand(line, { transcript, onLeave: this.#deps.onLeave })) void this.#outbox.add(line);
   }
 
   /** Ends whatever waits for a time to pass. */
   #hurry(): void {
     this.#deps.client.retryNow();
     const isHeld = this.talk.queue.waiting[0]?.held !== undefined;
-    if (this.talk.wait || isHeld) this.#attempt(this.talk.tryNow());
+    if (this.talk.wait || isHeld) void this.#attempt(this.talk.tryNow());
   }
 
-  #runLocally(line: string): boolean {
-    if (isAttach(line) || isExport(line)) {
-      this.#sending = line;
-      this.#attempt(isExport(line) ? exportTo(this.talk, line) : attach(this.talk, line));
-      return true;
-    }
-    return runLocalCommand(line, { transcript: this.talk.transcript, onLeave: this.#deps.onLeave });
-  }
-
-  #submit(line: string): void {
-    this.#sending = line;
+  async #perform(line: string): Promise<unknown> {
     const { queue, transcript, send, command } = this.talk;
-    const done =
-      runQueueCommand(line, { queue, send, print: (lines) => transcript.print(lines) }) ??
-      (isCommand(line) ? command(line) : send(line, { queue: true }));
-    this.#attempt(
-      done.catch((error: unknown) => {
-        if (this.#editor.text === '') this.#editor.replace(line);
-        throw error;
-      }),
+    if (isExport(line)) return exportTo(this.talk, line);
+    if (isAttach(line)) return attach(this.talk, line);
+    const print = (lines: readonly string[]) => transcript.print(lines);
+    return (
+      runQueueCommand(line, { queue, send, print }) ?? (isCommand(line) ? command(line) : send(line, { queue: true }))
     );
   }
 
-  /** Shows a failure in one line. */
-  #attempt(work: Promise<unknown>): void {
+  /** Shows a failure in one line, and resolves with false then. */
+  #attempt(work: Promise<unknown>): Promise<boolean> {
     const finish = (hint: string | undefined) => {
-      this.#sending = undefined;
       this.#hint = hint;
       this.onChange();
+      return hint === undefined;
     };
-    work.then(
+    return work.then(
       () => finish(undefined),
       (error: unknown) => finish(wordsOf(error)),
     );
@@ -275,7 +266,7 @@ export class InteractiveChat {
     }
     const isBusy = isTalkBusy(this.talk);
     // A run that has not stopped since the last Ctrl-C is abandoned.
-    if (isBusy) this.#attempt(this.talk.cancel(this.#isStopping));
+    if (isBusy) void this.#attempt(this.talk.cancel(this.#isStopping));
     this.#isStopping = isBusy;
     this.#hint = isBusy ? 'Stopping. Ctrl-C again leaves.' : 'Ctrl-C again or Ctrl-D leaves.';
   }

@@ -75,6 +75,20 @@ test('a person may answer in any of the workstreams, and declines for all', asyn
   assert.equal(gateway.puppet.requests.length, 1);
 });
 
+test('a run that follows a cancelled one joins the question that others still wait for', async () => {
+  await using world = await waiting();
+  const { gateway, wsIds, approvalId } = world;
+  const [wsId = ''] = wsIds;
+  await gateway.call('workstream.cancel', { wsId });
+  await gateway.isIdle(wsId);
+  await gateway.call('workstream.send', { wsId, message: 'again' });
+  await turnsUntil(async () => (await tellings(gateway, wsId)).length === 3, 'the question');
+  assert.equal(await theQuestion(gateway), approvalId);
+  await gateway.call('approval.resolve', { approvalId, approved: true });
+  assert.equal(await endOf(gateway, wsId), 'ok');
+  assert.deepEqual(await tellings(gateway, wsId), ['asked', 'cancelled', 'asked', 'approved']);
+});
+
 test('a question expires once for all', async () => {
   await using world = await waiting();
   const { gateway, wsIds } = world;

@@ -34,7 +34,7 @@ test('a sent draft leaves the composer', async () => {
   tab.draft.value = '  hello \n';
   await actions.submit(tab);
   assert.deepEqual(calls, [['workstream.send', { wsId: 'w', message: 'hello', queue: true, idempotencyKey: 'key1' }]]);
-  assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', undefined, undefined]);
+  assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', [], undefined]);
 });
 
 test('a message being sent is kept as a draft until the daemon has it', async () => {
@@ -74,46 +74,50 @@ test('a refused message returns to the composer, with the reason', async () => {
   assert.deepEqual([tab.draft.value, tab.problem.value], ['hello', 'the disk is full']);
 });
 
-test('a message submitted during a send follows it, unless the draft was edited since', async () => {
-  const { actions, tab, calls, answer } = open();
-  let taken = Promise.withResolvers<void>();
-  answer('workstream.command', async () => {
+test('messages submitted during a send leave the composer at once and follow in order', async () => {
+  const { actions, tab, calls, answer, kept } = open();
+  const taken = Promise.withResolvers<void>();
+  answer('workstream.send', async () => {
     await taken.promise;
-    return { status: 'ok', wsId: 'w' };
+    return { status: 'ok' };
   });
-  const given = () => calls.map(([, params]) => params);
-  const command = (text: string) => ({ wsId: 'w', command: text });
-  tab.draft.value = '/name a';
-  const first = actions.submit(tab);
-  tab.draft.value = '/help';
-  await actions.submit(tab);
-  assert.deepEqual([given(), tab.draft.value], [[command('/name a')], '/help']);
+  const texts = ['one', 'two', 'three'];
+  const sent = texts.map((text) => {
+    tab.draft.value = text;
+    return actions.submit(tab, text === 'two' ? { steer: true } : {});
+  });
+  tab.draft.value = 'fo';
+  assert.deepEqual([calls.length, tab.sending.value.map(({ text }) => text)], [1, texts]);
+  assert.equal(kept.at(-1), 'one\n\ntwo\n\nthree\n\nfo');
   taken.resolve();
-  await first;
-  assert.deepEqual([given(), tab.draft.value], [[command('/name a'), command('/help')], '']);
-
-  taken = Promise.withResolvers();
-  tab.draft.value = '/name b';
-  const third = actions.submit(tab);
-  tab.draft.value = '/he';
-  await actions.submit(tab);
-  tab.draft.value = '/hello';
-  taken.resolve();
-  await third;
-  assert.deepEqual([given().at(-1), tab.draft.value], [command('/name b'), '/hello']);
+  await Promise.all(sent);
+  const params = { wsId: 'w', queue: true };
+  assert.deepEqual(
+    calls.map(([, given]) => given),
+    [
+      { ...params, message: 'one', idempotencyKey: 'key1' },
+      { ...params, message: 'two', idempotencyKey: 'key2', steer: true },
+      { ...params, message: 'three', idempotencyKey: 'key3' },
+    ],
+  );
+  assert.deepEqual([tab.draft.value, tab.sending.value, kept.at(-1)], ['fo', [], 'fo']);
 });
 
-test('a message submitted after a refused one stays in the composer', async () => {
+test('a refused message, those after it and what was typed since are all in the composer', async () => {
   const { actions, tab, calls, answer } = open();
   const refused = Promise.withResolvers<never>();
-  answer('workstream.command', () => refused.promise);
-  tab.draft.value = '/name a';
+  answer('workstream.send', () => refused.promise);
+  tab.draft.value = 'one';
   const first = actions.submit(tab);
-  tab.draft.value = '/help';
-  await actions.submit(tab);
+  tab.draft.value = 'two';
+  const second = actions.submit(tab);
+  tab.draft.value = 'thr';
   refused.reject(new RequestError('UNAVAILABLE', 'the disk is full'));
-  await first;
-  assert.deepEqual([calls.length, tab.draft.value, tab.problem.value], [1, '/help', 'the disk is full']);
+  await Promise.all([first, second]);
+  assert.deepEqual(
+    [calls.length, tab.draft.value, tab.sending.value, tab.problem.value],
+    [1, 'one\n\ntwo\n\nthr', [], 'the disk is full'],
+  );
 });
 
 test('a message that is not accepted stays in the composer', async () => {

@@ -1,8 +1,9 @@
+import { createOutbox, type Outbox } from '../../../protocol/client/outbox.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isUploading } from './chips.ts';
 import { isCommand } from './commands.ts';
-import type { Chip, Tab } from './tab.ts';
+import { type Draft, joinTexts, type Tab } from './tab.ts';
 import type { Workstreams } from './workstreams.ts';
 
 export interface SubmitPort {
@@ -19,44 +20,45 @@ interface How {
   steer?: true;
 }
 
-interface Draft {
-  text: string;
-  chips: readonly Chip[];
+interface Entry extends Draft {
+  how: How;
+  idempotencyKey: string;
 }
 
 /**
- * Creates the function that sends a tab's draft. If the daemon does not accept the draft, it returns to the composer. A
- * draft submitted while another is being sent waits for it, and is sent if that one was accepted and the draft has not
- * changed since.
+ * Creates the function that sends a tab's draft. Drafts submitted while an earlier one is being sent follow it. If the
+ * daemon does not accept one, it and those after it return to the composer.
  */
 export function createSubmit({ client, workstreams, newKey }: SubmitPort, attempt: Attempt) {
-  /** Drafts submitted while an earlier one was being sent. */
-  const next = new WeakMap<Tab, { text: string; how: How }>();
+  const outboxes = new WeakMap<Tab, Outbox<Entry>>();
 
   return async function submit(tab: Tab, how: How = {}): Promise<void> {
     const draft = readDraft(tab);
     if (draft === undefined) return;
-    if (tab.sending.peek() !== undefined) {
-      next.set(tab, { text: draft.text, how });
-      return;
-    }
     tab.draft.value = '';
     if (draft.chips.length > 0) tab.chips.value = [];
-    tab.sending.value = draft.text;
-    const idempotencyKey = newKey();
-    const isTaken = await attempt(tab, () => give(tab, draft, { ...how, idempotencyKey }));
-    tab.sending.value = undefined;
-    const wanted = next.get(tab);
-    next.delete(tab);
-    if (!isTaken) giveBack(tab, draft);
-    else if (wanted?.text === tab.draft.peek().trim()) await submit(tab, wanted.how);
+    await outboxOf(tab).add({ ...draft, how, idempotencyKey: newKey() });
   };
 
-  async function give(tab: Tab, { text, chips }: Draft, how: How & { idempotencyKey: string }): Promise<void> {
+  function outboxOf(tab: Tab): Outbox<Entry> {
+    const known = outboxes.get(tab);
+    if (known) return known;
+    const outbox = createOutbox<Entry>({
+      send: (entry) => attempt(tab, () => give(tab, entry)),
+      onChange: (entries) => {
+        tab.sending.value = entries;
+      },
+      onRefused: (entries) => giveBack(tab, entries),
+    });
+    outboxes.set(tab, outbox);
+    return outbox;
+  }
+
+  async function give(tab: Tab, { text, chips, how, idempotencyKey }: Entry): Promise<void> {
     if (isCommand(text)) return command(tab, text);
     const attachmentIds = chips.flatMap(({ attachment }) => attachment?.attachment_id ?? []);
     const files = attachmentIds.length > 0 && { attachmentIds };
-    await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files });
+    await send({ wsId: tab.wsId, message: text, queue: true, ...how, ...files, idempotencyKey });
   }
 
   async function send(params: ParamsInput<'workstream.send'>): Promise<void> {
@@ -78,7 +80,8 @@ function readDraft(tab: Tab): Draft | undefined {
   return isEmpty || isUploading(chips) ? undefined : { text, chips };
 }
 
-function giveBack(tab: Tab, { text, chips }: Draft): void {
-  if (tab.draft.peek() === '') tab.draft.value = text;
-  tab.chips.value = [...chips, ...tab.chips.peek()];
+/** The drafts come before whatever was typed since. */
+function giveBack(tab: Tab, drafts: readonly Draft[]): void {
+  tab.draft.value = joinTexts([...drafts.map(({ text }) => text), tab.draft.peek()]);
+  tab.chips.value = [...drafts.flatMap(({ chips }) => chips), ...tab.chips.peek()];
 }

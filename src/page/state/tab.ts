@@ -16,6 +16,12 @@ export interface Chip {
   attachment: Attachment | undefined;
 }
 
+/** A message with its files, as the composer holds it. */
+export interface Draft {
+  text: string;
+  chips: readonly Chip[];
+}
+
 /** One loaded workstream. Its events are received as long as the tab exists. */
 export interface Tab {
   readonly wsId: string;
@@ -29,8 +35,8 @@ export interface Tab {
   readonly draft: Signal<string>;
   /** Files attached to the draft. */
   readonly chips: Signal<readonly Chip[]>;
-  /** The message being sent to the daemon. */
-  readonly sending: Signal<string | undefined>;
+  /** The messages that the daemon does not have yet. The first is being sent. */
+  readonly sending: Signal<readonly Draft[]>;
   /** The error of the last action in this tab. */
   readonly problem: Signal<string | undefined>;
   close(): void;
@@ -57,9 +63,11 @@ export function openTab(
   const row = signal(first);
   const unread = signal(false);
   const draft = signal(drafts.find(wsId));
-  const sending = signal<string | undefined>(undefined);
-  // A message being sent is kept too: if the page is reloaded before the daemon has it, it is a draft again.
-  const stopKeeping = effect(() => drafts.keep(wsId, draft.value === '' ? (sending.value ?? '') : draft.value));
+  const sending = signal<readonly Draft[]>([]);
+  // Messages being sent are kept too: if the page is reloaded before the daemon has them, they are a draft again.
+  const stopKeeping = effect(() =>
+    drafts.keep(wsId, joinTexts([...sending.value.map(({ text }) => text), draft.value])),
+  );
   let queue: StreamEvent[] = [];
 
   const flush = () => {
@@ -97,6 +105,9 @@ export function openTab(
     },
   };
 }
+
+/** One draft out of several. */
+export const joinTexts = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n\n');
 
 /** The name to show: the name a person gave, else the title, else the generated name. */
 export function tabName(tab: Tab): string {

@@ -146,7 +146,7 @@ function CommandList({ offered, active, onTake }: CommandListProps) {
 
 function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): string {
   const draft = tab.draft.value;
-  if (app.lost.value) return tab.sending.value === undefined ? 'Disconnected' : 'Will be sent once reconnected';
+  if (app.lost.value) return tab.sending.value.length === 0 ? 'Disconnected' : 'Will be sent once reconnected';
   if (state === 'attention') return 'Waiting for your decision';
   if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Enter queues, Ctrl+Enter steers';
   return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';

@@ -4,7 +4,7 @@ import type { App, Desk } from '../../state/app.ts';
 import { findTurn } from '../../state/conversation/asked-turn.ts';
 import { type ApprovalBlock, findPendingApproval } from '../../state/conversation/blocks.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
-import type { Tab } from '../../state/tab.ts';
+import { joinTexts, type Tab } from '../../state/tab.ts';
 import { Icon } from '../icons.tsx';
 import { Summary } from '../summaries/summary.tsx';
 import { useSummaryFold } from '../summaries/use-summary-fold.ts';
@@ -32,7 +32,8 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
     if (hasEarlier && !following.isFollowing.peek()) loadEarlier();
   });
   const pending = findPendingApproval(blocks);
-  const isSending = tab.sending.value !== undefined;
+  const sending = tab.sending.value;
+  const isSending = sending.length > 0;
   useEffect(() => {
     if (isSending) following.jump(); // the sender wants to see the answer
   }, [isSending]);
@@ -66,7 +67,11 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
               ),
             )}
             <div class="undrawn" style={{ height: `${below}px` }} />
-            {isSending && <div class="block user sending">{tab.sending.value}</div>}
+            {sending.map(({ text, chips }, index) => (
+              <div key={index} class="block user sending">
+                {joinTexts([text, chips.map(({ name }) => name).join(', ')])}
+              </div>
+            ))}
             {conversation.wait && <WaitNotice wait={conversation.wait} app={app} desk={desk} tab={tab} />}
             {conversation.waiting && !conversation.wait && <Waiting />}
           </div>

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import type { Key } from 'node:readline';
+import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
+import { fakeTimers } from '../../../protocol/client/testing/fake-timers.ts';
+import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { createPlainScreen } from '../terminal/screen.ts';
+import { InteractiveChat } from './interactive-chat.ts';
+
+const item = {
+  call_id: 'c1',
+  header: 'bash: make',
+  subject: 'make',
+  preview: 'make',
+  func_name: 'bash',
+  approval_label: 'bash',
+};
+export const ASKED: StreamEvent = {
+  type: 'approve_request',
+  items: [{ ...item, needs_approval: true, error: null }],
+  approval_id: 'a1',
+  kind: 'tools',
+  expires_at_ms: 1,
+};
+export const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thinking' };
+
+/** A chat whose keys a test presses and whose calls it reads. */
+export function openFakeChat(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
+  const timers = fakeTimers();
+  const calls: [method: string, params: unknown][] = [];
+  let subscription: SubscriptionOptions | undefined;
+  let printed = '';
+  let left = 0;
+  const connection: { status: ConnectionStatus } = { status: { kind: 'connecting' } };
+  const client: GatewayClient = {
+    connect: () => new Promise(() => undefined),
+    async call(method, ...[params]) {
+      calls.push([method, params]);
+      return answer(method) as never; // the test follows the method's contract
+    },
+    on: () => () => undefined,
+    subscribe(_wsId, options) {
+      subscription = options;
+      return { cursor: undefined, close: () => undefined };
+    },
+    retryNow: () => void calls.push(['retryNow', undefined]),
+    close: () => undefined,
+  };
+  const chat = new InteractiveChat({
+    client,
+    wsId: 'w',
+    connection: () => connection.status,
+    screen: createPlainScreen((text) => {
+      printed += text;
+    }),
+    sheet: () => ({ paint: createPaint(false), columns: 90 }),
+    history: ['before'],
+    onHistory: () => undefined,
+    timers,
+    now: () => 1_000,
+    files: { upload: () => assert.fail('no upload'), exportTo: () => assert.fail('no export') },
+    newKey: () => 'k1',
+    onOpen: () => undefined,
+    onLeave: () => {
+      left += 1;
+    },
+  });
+  connection.status = { kind: 'open', hello: undefined as never }; // only its kind is used
+  const press = (key: Key) => chat.onKey(undefined, key);
+  const type = (text: string) => {
+    for (const sign of text) chat.onKey(sign, { sequence: sign });
+  };
+  return {
+    chat,
+    timers,
+    calls,
+    connection,
+    press,
+    type,
+    enter: () => press({ name: 'return' }),
+    interrupt: () => press({ name: 'c', ctrl: true }),
+    tell: (...events: StreamEvent[]) => {
+      for (const event of events) subscription?.onEvent(event, '');
+    },
+    /** Lines below the conversation; the last one is the input. */
+    rows: () => {
+      const { lines, input } = chat.view();
+      return [...lines, ...(input?.rows ?? [])].filter((line) => line !== '');
+    },
+    printed: () => printed,
+    left: () => left,
+  };
+}
+
+/** A question that has been on the screen for a while. */
+export async function openAskedChat(answer?: (method: string) => unknown) {
+  const opened = openFakeChat(answer);
+  opened.tell(ASKED);
+  await opened.timers.advance(1_000);
+  return opened;
+}
