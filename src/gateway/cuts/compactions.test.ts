@@ -126,6 +126,25 @@ test('/compact is refused during an answer, and says when there is nothing to do
   assert.deepEqual(await cuts(gateway), []);
 });
 
+test('/compact is refused by a used-up budget, with what helps, and is possible with a larger one', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  await say(gateway, LONG, LONG, 'c');
+  await gateway.call('budget.set', { wsId, tokens: 10 });
+  const before = [await shown(gateway), gateway.puppet.requests.length];
+  const { length } = await gateway.events(wsId);
+  await gateway.call('workstream.command', { wsId, command: '/compact' });
+  await turnsUntil(async () => (await gateway.events(wsId)).length > length, 'its end');
+  await turnsUntil(() => !gateway.mainWorkstream().busy, 'the end of its work');
+  const told = (await gateway.events(wsId)).slice(length);
+  assert.match(JSON.stringify(told), /is used up\. /);
+  assert.deepEqual([await shown(gateway), gateway.puppet.requests.length], before);
+  assert.deepEqual(await cuts(gateway), []);
+  await gateway.call('budget.set', { wsId, tokens: 10_000_000 });
+  await compact(gateway);
+  assert.equal((await cuts(gateway)).length, 1);
+});
+
 test('a message during /compact waits, and is answered with the summary', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProviderError } from '../../agent/providers/model.ts';
 import { seen } from '../cuts/take-back-fixture.ts';
-import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { callerOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const REASON = 'Could not reach lab (ECONNREFUSED).';
 const gone = () => new ProviderError('unreachable', REASON, { retryable: true, detail: 'away' });
@@ -96,6 +96,34 @@ test('a restart keeps messages held', async () => {
     await turnsUntil(() => gateway.puppet.requests.length === 3, 'all requests');
     await gateway.isIdle(wsId);
   }
+});
+
+test('a process that dies at any write of their release answers each held message once', async () => {
+  const told = async (gateway: WholeGateway, wsId: string) =>
+    (await gateway.events(wsId)).flatMap((event) => (event.type === 'user_turn' ? [event.message] : []));
+  let writes = 1;
+  for (let isDone = false; !isDone; writes += 1) {
+    await using gateway = await wholeGateway();
+    const wsId = await setUp(gateway);
+    let left = writes;
+    gateway.disk.diesAt = () => {
+      left -= 1;
+      return left <= 0;
+    };
+    void gateway.gateway.dispatch('workstream.proceed', { wsId }, callerOf());
+    const isOver = async () => (await told(gateway, wsId)).length === 3 && !gateway.mainWorkstream().busy;
+    await turnsUntil(async () => left <= 0 || (await isOver()), 'the end of the process, or of its work');
+    isDone = left > 0;
+    await gateway.crash();
+    await settled();
+    const { messages } = await gateway.call('queue.list', { wsId });
+    if (messages.length > 0) await gateway.call('workstream.proceed', { wsId }); // held still, or going on already
+    await turnsUntil(isOver, 'the last answer');
+    assert.deepEqual(await told(gateway, wsId), ['first', 'a', 'b'], `write ${writes}`);
+    for (const runId of ['a', 'b'])
+      assert.equal((await gateway.call('agent.wait', { runId })).status, 'ok', `write ${writes}: ${runId}`);
+  }
+  assert.ok(writes > 6, `${writes} writes`);
 });
 
 test('a cancel drops held messages, and another failure holds nothing', async () => {

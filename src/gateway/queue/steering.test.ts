@@ -216,6 +216,37 @@ test('a steering message can be taken back, edited and tried again without what 
   assert.equal((await seen(gateway)).length, 3);
 });
 
+test('a fork and an imported copy can end before a steering message, and take it back as a turn of its own', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId, steer, ended } = await running(gateway, calling('look'));
+  await steer('now');
+  gateway.puppet.turn('steered');
+  await ended();
+  const before = await gateway.call('workstream.fork', { wsId, seq: 3 });
+  const texts = async (id: string) => {
+    const { messages } = await gateway.call('workstream.history', { wsId: id });
+    return messages.map(({ role, content }) => (role === 'user' ? `you: ${content}` : role));
+  };
+  assert.deepEqual(await texts(before.wsId), ['you: first', 'assistant', 'tool']);
+  const exported = await gateway.call('workstream.export', { wsId });
+  assert.ok(exported.format === 'json');
+  const copies = [
+    await gateway.call('workstream.fork', { wsId }),
+    await gateway.call('workstream.import', { conversation: exported.conversation }),
+  ];
+  for (const copy of copies) {
+    assert.deepEqual(await texts(copy.wsId), await texts(wsId));
+    const again = await gateway.call('workstream.export', { wsId: copy.wsId });
+    assert.ok(again.format === 'json');
+    assert.deepEqual(again.conversation.messages, exported.conversation.messages);
+    await gateway.call('workstream.rewind', { wsId: copy.wsId, turns: 1 });
+    assert.deepEqual(await texts(copy.wsId), ['you: first', 'assistant', 'tool']);
+    await gateway.call('workstream.send', { wsId: copy.wsId, message: 'go on' });
+    await gateway.isIdle(copy.wsId);
+    assert.deepEqual(sent(gateway)?.at(-1), 'go on');
+  }
+});
+
 test('only messages of people that still wait can steer a run', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await running(gateway);
