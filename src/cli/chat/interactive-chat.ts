@@ -66,8 +66,7 @@ export class InteractiveChat {
     this.#outbox = createOutbox({
       send: (line) => this.#attempt(this.#perform(line)),
       onChange: () => this.onChange(),
-      onRefused: (lines) =>
-        this.#editor.replace([...lines, this.#editor.text].filter((text) => text !== '').join('\n')),
+      onRefused: (lines) => this.#giveBack(lines),
     });
     this.talk = openTalk({
       client,
@@ -236,6 +235,12 @@ export class InteractiveChat {
     return (
       runQueueCommand(line, { queue, send, print }) ?? (isCommand(line) ? command(line) : send(line, { queue: true }))
     );
+  }
+
+  /** Lines that were not sent are in the prompt again. A file that could not be read is named in the hint already. */
+  #giveBack([first = '', ...rest]: readonly string[]): void {
+    const unsent = isAttach(first) || isExport(first) ? rest : [first, ...rest];
+    this.#editor.replace([...unsent, this.#editor.text].filter((text) => text !== '').join('\n'));
   }
 
   /** Shows a failure in one line, and resolves with false then. */
