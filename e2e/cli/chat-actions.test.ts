@@ -72,12 +72,15 @@ test('/fork continues in a copy, and /export writes the conversation as Markdown
   await ask(chat, '/export', 'Usage: /export FILE');
 });
 
-test('a budget that is used up asks in the terminal: n stops, y spends more', async () => {
+test('a budget set by /budget asks in the terminal when it is used up: n stops, y spends more', async () => {
   await using chat = await openChat(daemon);
-  const { wsId } = chat;
   model.when('expensive', [useTokens({ prompt: 490_000, completion: 10_000 }), say('Costly.')]);
   await ask(chat, 'expensive', 'Costly.');
-  await (await daemon.client()).call('budget.set', { wsId, tokens: 500_000 });
+  await ask(chat, '/budget', 'No budget holds for this workstream. /budget 200000 or /budget $2 sets one.');
+  chat.type('/budget a lot\r');
+  await chat.until(has('Usage: /budget'), 'how it is used');
+  chat.type('\x03');
+  await ask(chat, '/budget 500,000', 'The budget of this workstream (500,000 tokens): 500,000 tokens used.');
   model.when('one more', say('Cheap.'));
   chat.type('one more\r');
   const rows = await chat.until(has('y spend more · n stop'), 'the question');

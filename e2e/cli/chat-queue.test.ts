@@ -4,7 +4,7 @@ import { has, isQuiet, openChat } from '../support/clients/chat-terminal.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
-import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -60,6 +60,26 @@ test('a new message steers with /steer, and Ctrl-C names the messages that are n
   const rows = await chat.until((seen) => has('(not sent) afterwards')(seen) && isQuiet(seen), 'the end');
   assert.deepEqual(saidIn(rows), ['look around', 'only the letters']);
   again.release();
+});
+
+test('messages that wait for a model that is away are held with the reason, and Enter sends them', async () => {
+  await using chat = await openChat(daemon);
+  model.when('the first', fail(429, { retryAfterSecs: 250 }));
+  chat.type('the first\r');
+  await chat.until(has('Enter tries now'), 'the wait');
+  chat.type('the second\r');
+  await chat.until(has('◷ 1 the second'), 'the waiting message');
+  model.when('the first', fail(503, { retryAfterSecs: 400, message: 'nobody home' }));
+  model.when('the second', say('Second answer.'));
+  chat.type('\r');
+  const rows = await chat.until(has('! Not sent: '), 'the reason');
+  assert.ok(has('Enter sends the waiting messages now.')(rows) && has('◷ 1 the second')(rows), rows.join('\n'));
+  chat.type('/queue edit 1 the second, please\r');
+  await chat.until(has('◷ 1 the second, please'), 'the edit');
+  chat.type('\r');
+  const sent = await chat.until((seen) => has('Second answer.')(seen) && isQuiet(seen), 'the answer');
+  assert.deepEqual(saidIn(sent), ['the first', 'the second, please']);
+  assert.ok(!has('Not sent')(sent.slice(-4)));
 });
 
 test('after kill -9 the waiting messages are still on the screen, and each is answered once', async () => {

@@ -90,6 +90,37 @@ test('a retry that a kill interrupts is answered after the restart, without the 
   model.when('two', say('TWO'));
 });
 
+test('after a refusal in the middle of a turn with tools, a message, a retry and a rewind all go on', async () => {
+  const results = ['assistant: null', 'tool: [the folder is empty]'];
+  const ways: [name: string, go: (talk: Conversation) => Promise<unknown>, told: string[]][] = [
+    ['a message', (talk) => speak(talk, 'two'), ['user: break it', ...results, 'user: two']],
+    ['a retry', (talk) => again(talk), ['user: break it']],
+    ['a rewind', (talk) => back(talk), ['user: two']],
+  ];
+  const again = async (talk: Conversation) => {
+    model.when('break it', say('MENDED'));
+    await talk.client.call('workstream.retry', { wsId: talk.wsId, idempotencyKey: talk.wsId });
+    await isOver(talk, talk.wsId);
+  };
+  const back = async (talk: Conversation) => {
+    await talk.client.call('workstream.rewind', { wsId: talk.wsId, turns: 1 });
+    await speak(talk, 'two');
+  };
+  for (const [name, go, expected] of ways) {
+    await using talk = await openConversation(daemon);
+    model.when(
+      'break it',
+      callTools({ name: 'list_directory', arguments: { path: '.' } }),
+      fail(400, { message: 'no' }),
+    );
+    await speak(talk, 'break it');
+    await killAndRestart(talk);
+    await go(talk);
+    assert.deepEqual(told(), expected, name);
+    readLedger(daemon.home, talk.wsId); // the database is consistent
+  }
+});
+
 test('an edited message is sent in place of the old one and everything after it', async () => {
   await using talk = await openConversation(daemon);
   const { client, wsId } = talk;

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import type { StreamEvent } from '../../protocol/stream-events.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openConversation } from '../support/clients/conversation.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { speechOf } from '../support/daemon/ledger.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, fail, reset, say } from '../support/model/scripted-steps.ts';
@@ -95,6 +95,38 @@ test('a run whose server stays away ends with the model, the server, the reason 
     `Could not reach openai-compatible at ${gone.url} (ECONNREFUSED). The model lab was tried some times. Check that the server is running and that its address is correct, then try again.`,
   );
   assert.equal(run?.failed?.code, 'unreachable');
+});
+
+test('a job and a command whose model stays away end with its reason, and work again when it is back', async () => {
+  const away = await startScriptedModel();
+  await away.close();
+  const config = { models: { lab: server(away.url) }, answers: { retrySecs: 1 } };
+  await using other = await startDaemon({ config, env: { HEADGATE_MODEL: 'lab' } });
+  const client = await other.client();
+  const { id } = await client.call('cron.add', {
+    schedule: { kind: 'every', everyMs: 86_400_000 },
+    sessionTarget: 'isolated',
+    wakeMode: 'now',
+    payload: { kind: 'agentTurn', message: 'check the weather' },
+  });
+  const newest = async () => {
+    await client.call('cron.run', { id, mode: 'force' });
+    return (await client.call('cron.runs', { id })).entries.at(-1);
+  };
+  const ask = () => runHeadgate(['run', 'the weather, please'], { HEADGATE_HOME: other.home });
+  const reason = /Could not reach openai-compatible at .* \(ECONNREFUSED\)\. .* Check that the server is running/;
+  const failed = await newest();
+  assert.equal(failed?.status, 'error');
+  assert.match(failed?.error ?? '', reason);
+  const refused = await ask();
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(refused.stderr, reason);
+
+  await using back = await startScriptedModel({ port: Number(new URL(away.url).port) });
+  back.when('weather', say('sunny'));
+  const worked = await newest();
+  assert.deepEqual([worked?.status, worked?.summary], ['ok', 'sunny']);
+  assert.deepEqual(await ask(), { code: 0, stdout: 'sunny\n', stderr: '' });
 });
 
 test('a cancel ends a wait and its run', async () => {

@@ -65,12 +65,13 @@ test('a command entered before the previous one is answered is sent after it', a
   await send(page, '/name quick fingers');
   await page.getByRole('heading', { name: 'quick fingers', level: 1 }).waitFor();
   await send(page, '/help');
-  await hasValue(field(page), '/help');
+  await page.locator('.sending', { hasText: '/help' }).waitFor();
+  await hasValue(field(page), '');
   const held = hold;
   hold = undefined;
   for (const pass of held) pass();
   await page.locator('.note', { hasText: '/resume NAME' }).waitFor();
-  await hasValue(field(page), '');
+  assert.equal(await page.locator('.sending').count(), 0);
 });
 
 test('arguments are suggested: models for /model, saved conversations for /resume', async (t) => {

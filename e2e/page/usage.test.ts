@@ -49,6 +49,29 @@ test('a used-up budget asks in a card; Continue goes on, Stop here ends the run'
     .waitFor();
 });
 
+test('/budget shows and replaces the budget of a workstream, and says how it is written', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'frugal');
+  await send(page, '/budget');
+  await page.locator('.note', { hasText: 'The budget of this workstream (1,200 tokens): 0 tokens used.' }).waitFor();
+  await send(page, '/budget plenty');
+  await page
+    .getByText(/Usage: \/budget \[TOKENS \| \$USD \| off\]: 200000, \$2/)
+    .first()
+    .waitFor();
+  await send(page, '/budget 5000 tokens');
+  await page.locator('.note', { hasText: 'The budget of this workstream (5,000 tokens): 0 tokens used.' }).waitFor();
+  for (const count of [1, 2]) {
+    await send(page, 'go');
+    await page
+      .locator('.answer')
+      .nth(count - 1)
+      .waitFor();
+    await state(page, 'idle');
+  }
+  assert.equal(await page.locator('.approval').count(), 0);
+});
+
 test('usage shows tokens and money by day, model and workstream, with the budgets of today', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'counted');
