@@ -119,9 +119,9 @@ test('on a phone, waiting messages are changed with a finger, and nothing is cov
   held.release();
   await page.locator('.answer', { hasText: 'About the otter.' }).waitFor();
   await state(page, 'idle');
-  const asked = await page.locator('.block.user').allInnerTexts();
+  const told = model.requests.at(-1)?.body.messages ?? [];
   assert.deepEqual(
-    asked.map((text) => text.replace(/^You:\s*/, '').split('\n')[0]),
+    told.filter(({ role }) => role === 'user').map(({ content }) => content),
     ['hold', 'walrus', 'otter'],
   );
 });
