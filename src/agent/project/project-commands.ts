@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
-import { patientLooks } from '../tools/files/file-looks.ts';
+import { createLooks, type FileLooks } from '../tools/files/file-looks.ts';
 import { type InstructionFolders, trustOf } from './instructions.ts';
 import { findProjectFolders } from './project-folders.ts';
 
@@ -46,41 +45,54 @@ export const COMMAND_LIMITS = {
 };
 
 export const createProjectCommands = (folders: InstructionFolders): ProjectCommands => {
+  const places = createLooks();
   const find = async (workdir: string, agreed: readonly string[]) => {
-    const [project, isTrusted] = await Promise.all([
-      findProjectFolders(workdir, patientLooks),
-      trustOf(folders, agreed),
-    ]);
-    return { all: project.folders, isTrusted };
+    const looks = await places.at(workdir);
+    const project = await findProjectFolders(workdir, looks);
+    const all = await Promise.all(project.folders.map((folder) => listFiles(folder, looks)));
+    const used = all.filter(({ files }) => files.length > 0); // most projects have none
+    const isTrusted = used.length > 0 ? await trustOf(folders, agreed) : () => false;
+    return { used, isTrusted, looks };
   };
   return {
     async list(workdir, agreed) {
-      const { all, isTrusted } = await find(workdir, agreed);
-      const found = await Promise.all(all.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER))));
+      const { used, isTrusted, looks } = await find(workdir, agreed);
+      const trusted = used.filter(({ folder }) => isTrusted(folder));
+      const found = await Promise.all(trusted.map((files) => readCommands(files, looks)));
       const byName = new Map(
         found.toReversed().flatMap(({ commands }) => commands.map((each) => [each.name, each] as const)),
       );
       return [...byName.values()].sort((a, b) => inOrder(a.name, b.name));
     },
     async others(workdir, agreed) {
-      const { all, isTrusted } = await find(workdir, agreed);
-      const untrusted = all.filter((folder) => !isTrusted(folder));
-      const waiting = untrusted.map(async (folder) => {
-        const names = (await filesOf(path.join(folder, FOLDER))).flatMap((file) => toName(file) ?? []);
-        return names.map((name) => ({ name, folder }));
-      });
-      const read = all.filter(isTrusted).map((folder) => readCommands(path.join(folder, FOLDER)));
-      const odd = (await Promise.all(read)).flatMap((found) => found.odd);
-      return { waiting: (await Promise.all(waiting)).flat(), odd: odd.slice(0, MOST_ODD) };
+      const { used, isTrusted, looks } = await find(workdir, agreed);
+      const untrusted = used.filter(({ folder }) => !isTrusted(folder));
+      const waiting = untrusted.flatMap(({ folder, files }) =>
+        files.flatMap((file) => toName(file) ?? []).map((name) => ({ name, folder })),
+      );
+      const trusted = used.filter(({ folder }) => isTrusted(folder));
+      const odd = (await Promise.all(trusted.map((files) => readCommands(files, looks)))).flatMap((found) => found.odd);
+      return { waiting, odd: odd.slice(0, MOST_ODD) };
     },
   };
 };
 
 const MOST_ODD = 10;
 
-/** The Markdown files of a folder. */
-const filesOf = async (folder: string): Promise<string[]> =>
-  (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.md')); // most projects have none
+interface CommandFiles {
+  /** Of the project. */
+  folder: string;
+  /** Names of Markdown files in its folder for commands. */
+  files: string[];
+}
+
+const listFiles = async (folder: string, looks: FileLooks): Promise<CommandFiles> => {
+  const names = await looks.namesIn(path.join(folder, FOLDER), MOST_NAMES);
+  return { folder, files: names.filter((name) => name.endsWith('.md')).sort(inOrder) };
+};
+
+/** A folder may belong to anyone; more names than this are not read. */
+const MOST_NAMES = 10 * COMMAND_LIMITS.commands;
 
 /** The name of the command; undefined if the file cannot be one. */
 const toName = (file: string): string | undefined => /^([a-z][a-z0-9_-]{0,31})\.md$/.exec(file)?.[1];
@@ -93,25 +105,26 @@ interface ReadFolder {
 /** The order of code units, which every machine has. */
 const inOrder = (a: string, b: string): number => (a < b ? -1 : 1);
 
-async function readCommands(folder: string): Promise<ReadFolder> {
-  const files = (await filesOf(folder)).sort(inOrder);
-  const named = files.map((file) => ({ file, name: toName(file) }));
-  const possible = named.flatMap(({ file, name }) =>
-    name === undefined ? [] : { file: path.join(folder, file), name },
-  );
-  const read = await Promise.all(possible.slice(0, COMMAND_LIMITS.commands).map(readCommand));
+async function readCommands({ folder, files }: CommandFiles, looks: FileLooks): Promise<ReadFolder> {
+  const named = files.map((file) => ({ file: path.join(folder, FOLDER, file), name: toName(file) }));
+  const possible = named.flatMap(({ file, name }) => (name === undefined ? [] : { file, name }));
+  const firstOnes = possible.slice(0, COMMAND_LIMITS.commands);
+  const read = await Promise.all(firstOnes.map((each) => readCommand(each, looks)));
   return {
     commands: read.flatMap((found) => ('why' in found ? [] : found)),
     odd: [
-      ...named.flatMap(({ file, name }) => (name ? [] : { file: path.join(folder, file), why: 'name' as const })),
+      ...named.flatMap(({ file, name }) => (name === undefined ? { file, why: 'name' as const } : [])),
       ...read.flatMap((found) => ('why' in found ? found : [])),
       ...possible.slice(COMMAND_LIMITS.commands).map(({ file }) => ({ file, why: 'too_many' as const })),
     ],
   };
 }
 
-async function readCommand({ file, name }: { file: string; name: string }): Promise<ProjectCommand | OddFile> {
-  const start = await patientLooks.readStart(file, COMMAND_LIMITS.bytes + 1);
+async function readCommand(
+  { file, name }: { file: string; name: string },
+  looks: FileLooks,
+): Promise<ProjectCommand | OddFile> {
+  const start = await looks.readStart(file, COMMAND_LIMITS.bytes + 1);
   if (!start) return { file, why: 'unreadable' };
   if (start.size > COMMAND_LIMITS.bytes) return { file, why: 'too_long' };
   return toCommand(name, start.bytes.toString('utf8')) ?? { file, why: 'empty' };

@@ -46,6 +46,19 @@ for (const [how, looks] of Object.entries({ 'at once': promptLooks, patiently: p
   });
 }
 
+for (const [how, looks] of Object.entries({ 'at once': promptLooks, patiently: patientLooks })) {
+  test(`listing ${how}: at most as many names as asked for, and nothing fails`, async () => {
+    using it = await places();
+    const list = async (name: string, most: number) => [...(await looks.namesIn(it.at(name), most))].sort();
+    assert.deepEqual(await list('.', 10), ['file', 'folder', 'to-file', 'to-folder']);
+    assert.equal((await list('.', 3)).length, 3);
+    assert.deepEqual(
+      [await list('to-folder', 9), await list('file', 9), await list('missing', 9)],
+      [['inside'], [], []],
+    );
+  });
+}
+
 test('only what is on local disks is looked at without waiting; the kernel’s own file systems are not', async () => {
   const places = createLooks();
   assert.deepEqual(

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readSync, realpathSync } from 'node:fs';
+import { type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { hasWay, wayOf } from './held-folder.ts';
 import { isOnLocalDisks } from './local-disks.ts';
@@ -40,6 +40,8 @@ export interface FileLooks {
    * link could show the model a file that lies elsewhere.
    */
   readStart(file: string, maxBytes: number): FileStart | undefined | Promise<FileStart | undefined>;
+  /** The names of what a folder contains, in any order; at most `most` of them. */
+  namesIn(folder: string, most: number): string[] | Promise<string[]>;
 }
 
 export interface FileStart {
@@ -65,6 +67,18 @@ export const promptLooks: FileLooks = {
     } catch {
       return undefined; // gone meanwhile, a link, or unreadable
     }
+  },
+  namesIn(folder, most) {
+    const names: string[] = [];
+    if (lstatOf(folder) === undefined) return names; // as above
+    try {
+      using entries = opendirSync(folder);
+      for (let entry = entries.readSync(); entry && names.length < most; entry = entries.readSync())
+        names.push(entry.name);
+    } catch {
+      // Gone meanwhile, a file, or unreadable.
+    }
+    return names;
   },
 };
 
@@ -112,6 +126,17 @@ export const patientLooks: FileLooks = {
     } catch {
       return undefined; // missing, a link, or unreadable
     }
+  },
+  async namesIn(folder, most) {
+    const names: string[] = [];
+    try {
+      await using entries = await opendir(folder);
+      for (let entry = await entries.read(); entry && names.length < most; entry = await entries.read())
+        names.push(entry.name);
+    } catch {
+      // Missing, a file, or unreadable.
+    }
+    return names;
   },
 };
 
