@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Permission } from './permissions.ts';
 
 /** The scopes of credentials; each includes the ones before it. */
 export const GRANTED = ['read', 'write', 'approve'] as const;
@@ -15,12 +16,24 @@ export type Scope = (typeof LADDER)[number] | 'service' | 'node' | 'pairing';
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   summary: string;
   scope: Scope;
+  /** Needed in addition to the scope; a user holds it through a role. */
+  permission?: Permission;
   params: P;
   result: R;
   /** The first of two answers on one request id (only `agent` has one). */
   interim?: z.ZodType;
   /** The method accepts an `idempotencyKey`: for 24 h, a repeat with the same key and params gets the first answer. */
   idempotency?: 'required' | 'optional';
+  /**
+   * Calls are recorded under this action. `id`: the field of the params or of the result that names what was acted on, a
+   * `user` for `user.create`.
+   */
+  audit?: {
+    action: `${string}.${string}`;
+    id?: string;
+    /** Only the handler knows whether something happened. */
+    by?: 'handler';
+  };
   /** How much one call takes of a connection's rate limit, in requests. Default: 1. */
   weight?: number;
   /** Calls that share this key never overlap. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { connectContracts } from './connect.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
+import { auditContracts } from './methods/audit.ts';
 import { authContracts } from './methods/auth.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
@@ -11,13 +12,16 @@ import { healthContracts } from './methods/health.ts';
 import { logsContracts } from './methods/logs.ts';
 import { modelsContracts } from './methods/models.ts';
 import { nodeContracts } from './methods/node.ts';
+import { orgContracts } from './methods/org.ts';
 import { outputContracts } from './methods/output.ts';
+import { roleContracts } from './methods/role.ts';
 import { sendContracts } from './methods/send.ts';
 import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
 import { tokenContracts } from './methods/token.ts';
 import { usageContracts } from './methods/usage.ts';
+import { userContracts } from './methods/user.ts';
 import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
 import { queueContracts } from './queue/queue-methods.ts';
@@ -46,6 +50,10 @@ export const CONTRACTS = {
   ...nodeContracts,
   ...authContracts,
   ...tokenContracts,
+  ...userContracts,
+  ...roleContracts,
+  ...orgContracts,
+  ...auditContracts,
 };
 
 /** The `method` of a request frame. */

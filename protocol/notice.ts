@@ -11,6 +11,7 @@ const NoticeCode = z.enum([
   'changes_lost', // the newest changes, with the database's log
   'login_key_lost', // logins may have ended
   'operator_token_changed', // everything created with the earlier one has ended
+  'audit_damaged', // records are missing or were changed
   'program_unsafe', // a program is installed but not used
 ]);
 type NoticeCode = z.infer<typeof NoticeCode>;

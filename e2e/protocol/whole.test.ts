@@ -108,6 +108,23 @@ async function calledOff() {
   assert.deepEqual((await node.event('node.invoke.cancel')).payload, { id, nodeId });
 }
 
+const PASSWORD = 'correct horse';
+
+async function newUser(username = `user-${key().slice(0, 8)}`): Promise<string> {
+  return (await call('user.create', { username, password: PASSWORD })).userId;
+}
+
+/** A user who is connected. */
+async function member() {
+  const username = `user-${key().slice(0, 8)}`;
+  await newUser(username);
+  return open({ token: (await call('auth.login', { username, password: PASSWORD })).jwt });
+}
+
+async function newRole(): Promise<string> {
+  return (await call('role.create', { name: `role-${key().slice(0, 8).toLowerCase()}`, permissions: ['read'] })).roleId;
+}
+
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
 
 /** A successful call of each method. */
@@ -244,6 +261,28 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { tokenId } = await call('token.create', { name: 'two', scope: 'read' });
     await call('token.revoke', { tokenId });
   },
+  'auth.setup': () => call('auth.setup', { username: 'first', displayName: 'The First', password: PASSWORD }), // before any other user
+  'auth.whoami': async () => (await member()).ask('auth.whoami', {}),
+  'auth.refresh': async () => (await member()).ask('auth.refresh', {}),
+  'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
+  'user.list': () => nothing('user.list'),
+  'user.create': () => newUser(),
+  'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),
+  'user.delete': async () => call('user.delete', { userId: await newUser() }),
+  'user.token.list': async () => call('user.token.list', { userId: await newUser() }),
+  'user.token.create': async () => call('user.token.create', { userId: await newUser(), name: 'ci', scopes: ['read'] }),
+  'user.role.list': async () => call('user.role.list', { userId: await newUser() }),
+  'user.role.assign': async () => call('user.role.assign', { userId: await newUser(), roleId: 'builtin-operator' }),
+  'user.role.unassign': async () => call('user.role.unassign', { userId: await newUser(), roleId: 'builtin-viewer' }),
+  'role.list': () => nothing('role.list'),
+  'role.create': () => newRole(),
+  'role.update': async () => call('role.update', { roleId: await newRole(), permissions: ['read', 'write'] }),
+  'role.delete': async () => call('role.delete', { roleId: await newRole() }),
+  'org.list': () => nothing('org.list'),
+  'org.get': () => call('org.get', { orgId: 'default' }),
+  'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
+  'audit.list': () => nothing('audit.list'),
+  'audit.verify': () => nothing('audit.verify'),
 };
 
 test('every method of PROTOCOL.md has a case', async () => {

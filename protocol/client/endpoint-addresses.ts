@@ -40,8 +40,38 @@ export const endpoints: Addresses = {
   },
   auth: {
     login: { verb: 'post', path: '/v1/api/auth/login' },
+    setup: { verb: 'post', path: '/v1/api/auth/setup' },
+    whoami: { verb: 'get', path: '/v1/api/auth/whoami' },
+    refresh: { verb: 'post', path: '/v1/api/auth/refresh' },
+    password: { verb: 'post', path: '/v1/api/auth/password' },
     logout: { verb: 'post', path: '/v1/api/auth/logout' },
     status: { verb: 'get', path: '/v1/api/auth/status' },
+  },
+  user: {
+    list: { verb: 'get', path: '/v1/api/admin/users' },
+    create: { verb: 'post', path: '/v1/api/admin/users' },
+    update: { verb: 'put', path: '/v1/api/admin/users/{user_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/users/{user_id}' },
+    tokens: { verb: 'get', path: '/v1/api/admin/users/{user_id}/tokens' },
+    createToken: { verb: 'post', path: '/v1/api/admin/users/{user_id}/tokens' },
+    revokeToken: { verb: 'delete', path: '/v1/api/admin/tokens/{token_id}' },
+    roles: { verb: 'get', path: '/v1/api/admin/users/{user_id}/roles' },
+    assignRole: { verb: 'post', path: '/v1/api/admin/users/{user_id}/roles' },
+    unassignRole: { verb: 'delete', path: '/v1/api/admin/users/{user_id}/roles/{role_id}' },
+  },
+  role: {
+    list: { verb: 'get', path: '/v1/api/admin/roles' },
+    create: { verb: 'post', path: '/v1/api/admin/roles' },
+    update: { verb: 'put', path: '/v1/api/admin/roles/{role_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/roles/{role_id}' },
+  },
+  org: {
+    list: { verb: 'get', path: '/v1/api/admin/orgs' },
+    get: { verb: 'get', path: '/v1/api/admin/orgs/{org_id}' },
+    update: { verb: 'put', path: '/v1/api/admin/orgs/{org_id}' },
+  },
+  audit: {
+    list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
   health: {
     health: { verb: 'get', path: '/health' },

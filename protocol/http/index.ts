@@ -1,9 +1,13 @@
 import { attachmentEndpoints } from './attachment.ts';
+import { auditEndpoints } from './audit.ts';
 import { authEndpoints } from './auth.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
+import { orgEndpoints } from './org.ts';
+import { roleEndpoints } from './role.ts';
+import { userEndpoints } from './user.ts';
 import { workstreamEndpoints } from './workstream.ts';
 
 /** Every JSON and event-stream endpoint, by group. */
@@ -13,5 +17,9 @@ export const ENDPOINTS = {
   conversation: conversationEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,
+  user: userEndpoints,
+  role: roleEndpoints,
+  org: orgEndpoints,
+  audit: auditEndpoints,
   health: healthEndpoints,
 } as const satisfies Record<string, Record<string, Endpoint>>;

@@ -31,6 +31,7 @@ export const approvalContracts = {
   'approval.resolve': contract({
     summary: 'Decide one approval. An unknown one is NOT_FOUND, an already decided one CONFLICT.',
     scope: 'approve',
+    audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
     params: z
       .strictObject({
         approvalId: NonEmpty,

@@ -46,6 +46,7 @@ export const configContracts = {
   'config.set': contract({
     summary: 'Write the configuration file as given, if it is valid. A masked secret keeps its value.',
     scope: 'approve',
+    audit: { action: 'config.set' },
     params: z
       .strictObject({
         raw: Raw,
@@ -61,6 +62,7 @@ export const configContracts = {
     summary:
       'Change parts of the configuration: a JSON merge patch (RFC 7386), null removes. Comments in the file are lost.',
     scope: 'approve',
+    audit: { action: 'config.patch' },
     params: z
       .strictObject({ raw: Raw, baseHash: NonEmpty.max(128), extended: z.boolean().optional() })
       .meta({ id: 'ConfigPatchParams' }),

@@ -79,6 +79,7 @@ export const cronContracts = {
   'cron.add': contract({
     summary: 'Create a job.',
     scope: 'approve',
+    audit: { action: 'cron.add', id: 'id' },
     idempotency: 'optional',
     params: z
       .strictObject({
@@ -96,6 +97,7 @@ export const cronContracts = {
   'cron.update': contract({
     summary: 'Change a job; a refused change leaves it unchanged.',
     scope: 'approve',
+    audit: { action: 'cron.update', id: 'id' },
     params: z
       .strictObject({
         id: JobId,
@@ -119,6 +121,7 @@ export const cronContracts = {
   'cron.remove': contract({
     summary: 'Delete a job; a run in progress continues to its end.',
     scope: 'approve',
+    audit: { action: 'cron.remove', id: 'id' },
     params: z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
     serial: ({ id }) => `cron ${id}`,
     result: z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'CronRemoveResult' }),
@@ -127,6 +130,7 @@ export const cronContracts = {
     summary:
       'Run a job now: if it is due, or in any case (`force`). Answers when the run has ended, unless `wait` is false.',
     scope: 'approve',
+    audit: { action: 'cron.run', id: 'id' },
     idempotency: 'optional',
     params: z
       .strictObject({

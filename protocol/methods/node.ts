@@ -154,6 +154,7 @@ const pairing = {
   'node.pair.approve': contract({
     summary: 'Pair a node with the commands it named; its earlier token becomes invalid at once.',
     scope: 'approve',
+    audit: { action: 'node.pair.approve', id: 'requestId' },
     params: RequestId.meta({ id: 'NodePairApproveParams' }),
     result: z
       .strictObject({ requestId: NonEmpty, node: z.strictObject({ ...PairedNode.shape, token: Token }) })
@@ -162,6 +163,7 @@ const pairing = {
   'node.pair.reject': contract({
     summary: 'Refuse a pairing request.',
     scope: 'approve',
+    audit: { action: 'node.pair.reject', id: 'requestId' },
     params: RequestId.meta({ id: 'NodePairRejectParams' }),
     result: z.strictObject({ requestId: NonEmpty, nodeId: NodeId }).meta({ id: 'NodePairRejectResult' }),
   }),
@@ -192,6 +194,7 @@ export const nodeContracts = {
   'node.rename': contract({
     summary: 'Change the display name of a node.',
     scope: 'approve',
+    audit: { action: 'node.rename', id: 'nodeId' },
     params: z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
     result: z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
   }),
@@ -235,12 +238,14 @@ export const nodeContracts = {
   'node.token.rotate': contract({
     summary: 'Give a node a new token, shown only once; open connections with the old one are closed.',
     scope: 'approve',
+    audit: { action: 'node.token.rotate', id: 'nodeId' },
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
     result: z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),
   'node.token.revoke': contract({
     summary: 'End a node’s pairing and close its connections.',
     scope: 'approve',
+    audit: { action: 'node.token.revoke', id: 'nodeId' },
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
     result: z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),
   }),

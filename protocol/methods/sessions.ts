@@ -93,6 +93,7 @@ export const sessionsContracts = {
   'sessions.delete': contract({
     summary: 'Delete a session with its messages (`deleteTranscript: false` keeps them as a saved conversation).',
     scope: 'approve',
+    audit: { action: 'sessions.delete', id: 'key' },
     params: z
       .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })
       .meta({ id: 'SessionsDeleteParams' }),

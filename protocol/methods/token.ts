@@ -9,14 +9,18 @@ const TokenName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._ -]{0,63}$/, 'must be 1 to 64 letters, digits, spaces or . _ -');
 
 /** An API token without its secret. Times are milliseconds since the Unix epoch; null: never. */
-const ApiToken = z
+export const ApiToken = z
   .strictObject({
     tokenId: z.string(),
+    /** The first eight characters of the token; empty for tokens of earlier versions. */
+    tokenPrefix: z.string(),
     name: z.string(),
     scope: TokenScope,
     /** The principal that created it. */
     createdBy: z.string(),
     createdAtMs: z.int().min(0),
+    /** The user that it acts for; absent for tokens below the operator. */
+    userId: z.string().optional(),
     expiresAtMs: z.int().min(0).nullable(),
     lastUsedAtMs: z.int().min(0).nullable(),
   })
@@ -28,6 +32,7 @@ export const tokenContracts = {
   'token.create': contract({
     summary: 'Create an API token. Only this answer ever contains it.',
     scope: 'approve',
+    audit: { action: 'token.create', id: 'tokenId' },
     params: z
       .strictObject({
         name: TokenName,
@@ -47,6 +52,7 @@ export const tokenContracts = {
   'token.revoke': contract({
     summary: 'Revoke an API token; its open sockets and streams end within a second.',
     scope: 'approve',
+    audit: { action: 'token.revoke', id: 'tokenId' },
     params: z.strictObject({ tokenId: z.string().min(1).max(64) }).meta({ id: 'TokenRevokeParams' }),
     result: z.strictObject({ revoked: z.literal(true) }).meta({ id: 'TokenRevokeResult' }),
   }),

@@ -82,6 +82,7 @@ export const usageContracts = {
   'budget.set': contract({
     summary: 'Set the budget of a workstream. Without `tokens` and `usd`, that of config.json applies again.',
     scope: 'approve',
+    audit: { action: 'budget.set', id: 'wsId' },
     params: z
       .strictObject({
         wsId: NonEmpty.max(128),

@@ -119,6 +119,7 @@ export const workstreamContracts = {
   'workstream.create': contract({
     summary: 'Create a workstream, or reopen a stored one with resumeWs.',
     scope: 'write',
+    permission: 'workstreams.create',
     weight: 3,
     params: z
       .strictObject({
@@ -210,6 +211,7 @@ export const workstreamContracts = {
     summary:
       'Decide the pending approval of a workstream; with approvalId, callId or cycleId only that one (CONFLICT if stale).',
     scope: 'approve',
+    audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
     params: z
       .strictObject({
         wsId: WsId,
@@ -270,6 +272,7 @@ export const workstreamContracts = {
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',
+    permission: 'workstreams.close',
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCloseParams' }),
     result: Ok,
   }),

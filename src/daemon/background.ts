@@ -18,7 +18,7 @@ interface BackgroundDeps {
   models: { run(signal: AbortSignal): Promise<void> };
   store: SqliteStore;
   bodies: { run(signal: AbortSignal): Promise<void> };
-  auth: Record<'sessions' | 'tokens', { run(signal: AbortSignal): Promise<void> }>;
+  auth: Record<'sessions' | 'tokens' | 'trail', { run(signal: AbortSignal): Promise<void> }>;
   signal: AbortSignal;
 }
 
@@ -53,6 +53,7 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     models,
     logins: auth.sessions,
     tokens: auth.tokens,
+    audit: auth.trail,
     retention,
     compaction: createCompaction({ store, clock, log }),
     bodies,

@@ -1,8 +1,6 @@
 import type { Server } from 'node:http';
 import { hostname, platform } from 'node:os';
 import path from 'node:path';
-import { type Notice, warn } from '../../protocol/notice.ts';
-import { wordsOf } from '../../protocol/words-of.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import type { IsSandboxedPeer } from '../agent/process/sandboxed-peers.ts';
@@ -10,30 +8,21 @@ import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
-import { openApiTokens } from '../gateway/auth/api-tokens.ts';
-import { createAuthenticator } from '../gateway/auth/create-authenticator.ts';
-import { endFormerOperator } from '../gateway/auth/former-operator.ts';
-import { OPERATOR } from '../gateway/auth/lineage.ts';
-import { createLoginCodes } from '../gateway/auth/login-codes.ts';
-import { openLoginSessions } from '../gateway/auth/login-sessions.ts';
-import { createLoginThrottle } from '../gateway/auth/login-throttle.ts';
-import { openSigningKey } from '../gateway/auth/signing-key.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
-import { loginLink } from '../gateway/methods/auth.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
 import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
 import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { resolveFolder } from '../home/home-path.ts';
-import { openOperatorToken } from '../home/operator-token.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
-import { StartError } from '../start-error.ts';
 import { once } from '../timing/once.ts';
+import { openAccounts } from './accounts.ts';
 import { createAgent } from './agent.ts';
+import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
 import { type ClientPolicies, clientPolicies } from './client-policies.ts';
 import { createConfigFile } from './config/config-file.ts';
@@ -95,7 +84,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
   const agent = await createAgent(options, { workdir, store, live });
   const startNotices = [...store.notices, ...agent.notices];
-  const auth = await createAuth(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
+  const auth = await openAccounts(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
     store,
@@ -149,7 +138,7 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
   fetch: typeof fetch;
-  auth: Awaited<ReturnType<typeof createAuth>>;
+  auth: Awaited<ReturnType<typeof openAccounts>>;
 }
 
 type GatewayOptions = Pick<
@@ -199,36 +188,6 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   return gateway;
 }
 
-interface AuthDeps {
-  store: SqliteStore;
-  baseUrl(): string;
-  onNotice(notice: Notice): void;
-}
-
-type AuthOptions = Pick<DaemonOptions, 'home' | 'authEnabled' | 'ids' | 'clock' | 'log'>;
-
-async function createAuth(options: AuthOptions, { store, baseUrl, onNotice }: AuthDeps) {
-  const { home, authEnabled, ids, clock, log } = options;
-  const key = await asStartError(() => openSigningKey({ home, ids, clock, log, onNotice }));
-  const operatorToken = await asStartError(() => openOperatorToken(home, ids));
-  const notice = await endFormerOperator({ store, operatorToken, clock });
-  if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
-  const tokens = await openApiTokens({ store, clock, ids, log });
-  const sessions = await openLoginSessions({ store, key, clock, ids, lineage: tokens });
-  const authenticator = createAuthenticator({ enabled: authEnabled, operatorToken, tokens, sessions });
-  const codes = createLoginCodes({ store, clock, ids, lineage: tokens });
-  const throttle = createLoginThrottle({ clock });
-  return {
-    authenticator,
-    tokens,
-    sessions,
-    codes,
-    throttle,
-    baseUrl,
-    link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
-  };
-}
-
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
@@ -271,12 +230,3 @@ const machineOf = ({ version, home }: Pick<DaemonOptions, 'version' | 'home'>): 
   const host = hostname();
   return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
 };
-
-/** Reports a problem with the machine or its files in one line. */
-async function asStartError<T>(work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new StartError(wordsOf(error), { cause: error });
-  }
-}

@@ -1,6 +1,7 @@
 import type { ClosingName } from '../../protocol/closings.ts';
 import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
+import type { AuditDetail } from './audit/call-audit.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Statement } from './store/store.ts';
 
@@ -21,6 +22,11 @@ export interface Call {
    * effect. Empty when the call has no key.
    */
   keep(value: unknown): Statement[];
+  /**
+   * Statements that record this call in the audit trail; the handler commits them with its effect. Empty for methods that
+   * are not recorded. A handler that does not ask for them is recorded after it succeeded.
+   */
+  audited(detail?: AuditDetail): Statement[];
   /** Marks the answer as valid only now: a repeat of the key is executed again instead of getting the stored answer. */
   momentary(): void;
   /** The connection of the call; absent over HTTP. */

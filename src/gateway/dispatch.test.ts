@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '../../protocol/contract.ts';
+import type { Contract, Scope } from '../../protocol/contract.ts';
 import { GatewayError } from '../../protocol/errors.ts';
 import { CONTRACTS, type MethodName } from '../../protocol/index.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
@@ -9,6 +9,7 @@ import type { Call, Handlers } from './call.ts';
 import { type Caller, createDispatch, type Dispatch } from './dispatch.ts';
 import { createFrameCheck } from './frame-check.ts';
 import type { KeyedRequest } from './idempotency.ts';
+import { ALL_PERMISSIONS } from './users/grant.ts';
 
 function setUp(handlers: Partial<Handlers> = {}) {
   const log = recordingLog();
@@ -35,7 +36,13 @@ function setUp(handlers: Partial<Handlers> = {}) {
 function callerWith(...scopes: Scope[]): Caller {
   const ended = new AbortController().signal;
   return {
-    principal: { id: 'ada', scopes: new Set(scopes), source: { kind: 'operator' }, ended },
+    principal: {
+      id: 'ada',
+      scopes: new Set(scopes),
+      permissions: ALL_PERMISSIONS,
+      source: { kind: 'operator' },
+      ended,
+    },
     signal: ended,
     address: '127.0.0.1',
     interim: () => undefined,
@@ -105,7 +112,10 @@ test('an unknown name does not become a label, and is not echoed in full', async
 test('without a credential only public methods can be called', async () => {
   const { dispatch } = setUp({
     'workstream.list': list,
-    'auth.status': () => ({ authenticated: false, authEnabled: true, userId: null, scopes: [], source: null }),
+    'auth.status': () => ({
+      ...{ authenticated: false, authEnabled: true, hasUsers: false, setupRequired: true, setupCodeNeeded: false },
+      ...{ userId: null, scopes: [], source: null },
+    }),
   });
   await assert.rejects(dispatch('workstream.list', {}, stranger), refusal('UNAUTHORIZED', 'unauthorized'));
   assert.ok(await dispatch('auth.status', {}, stranger));
@@ -163,6 +173,23 @@ for (const [method, { scope }] of Object.entries(CONTRACTS)) {
       else assert.equal(error.message, `${method} needs the ${scope} scope`);
     }
     assert.deepEqual(reached, REACHED_BY[scope]);
+  });
+}
+
+const PERMITTED = Object.entries<Contract>(CONTRACTS).flatMap(([method, { permission }]) =>
+  permission === undefined ? [] : [{ method, permission }],
+);
+
+for (const { method, permission } of PERMITTED) {
+  test(`${method} cannot be called without the permission ${permission}, whatever the scope`, async () => {
+    const { dispatch } = setUp({ [method]: () => assert.fail('not reached') });
+    const caller = callerWith('approve');
+    const permissions = new Set([...ALL_PERMISSIONS].filter((held) => held !== permission));
+    const without = { ...caller, principal: caller.principal && { ...caller.principal, permissions } };
+    await assert.rejects(dispatch(method, {}, without), {
+      code: 'FORBIDDEN',
+      message: `Forbidden: missing '${permission}' permission`,
+    });
   });
 }
 

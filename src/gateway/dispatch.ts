@@ -3,9 +3,11 @@ import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
 import { ErrorShape } from '../../protocol/frames.ts';
 import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.ts';
 import { parse } from '../../protocol/parse.ts';
+import type { Permission } from '../../protocol/permissions.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
+import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Call, Handlers } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
@@ -14,7 +16,7 @@ import type { Idempotency, Keyed } from './idempotency.ts';
 import { mayCall } from './rights.ts';
 
 /** What a transport knows about a call; dispatch adds the rest of `Call`. */
-export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary'>;
+export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary' | 'audited'>;
 
 /**
  * The single entrance to the gateway, for every transport. Returns the result directly if the handler had it at once,
@@ -27,6 +29,8 @@ export interface DispatchDeps {
   /** Complete in the product; tests may serve fewer methods. */
   handlers: Partial<Handlers>;
   idempotency: Pick<Idempotency, 'answer'>;
+  /** Default: nothing is recorded. */
+  audit?: CallAudit | undefined;
   metrics: { request(method: string, outcome: ErrorCode | 'ok'): void };
   check: FrameCheck;
   clock: Pick<Clock, 'monotonic'>;
@@ -35,7 +39,15 @@ export interface DispatchDeps {
 
 type AnyHandler = (params: unknown, call: Call) => unknown;
 
-export function createDispatch({ handlers, idempotency, metrics, check, clock, log }: DispatchDeps): Dispatch {
+interface Asked {
+  row: Contract;
+  method: MethodName;
+  handler: AnyHandler;
+  params: unknown;
+  caller: Caller;
+}
+
+export function createDispatch({ handlers, idempotency, audit, metrics, check, clock, log }: DispatchDeps): Dispatch {
   const serialKeys = createSerialKeys();
   // The generic seam: a handler's params were parsed by its own row.
   const known = new Map<string, AnyHandler>(
@@ -48,10 +60,18 @@ export function createDispatch({ handlers, idempotency, metrics, check, clock, l
       throw new GatewayError('INVALID_REQUEST', `unknown method: ${method.slice(0, 100)}`);
     }
     const row: Contract = CONTRACTS[method];
+    const asked = { row, method, handler, params, caller };
+    if (row.audit === undefined || audit === undefined) return serve(asked, NOT_AUDITED);
+    const record = audit.begin(row.audit, { input: params, caller });
+    return recorded(record, () => serve(asked, record.audited));
+  }
+
+  function serve({ row, method, handler, params, caller }: Asked, audited: Call['audited']): unknown {
     requireScope(caller.principal, row.scope, method);
+    if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
     const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
     const serial = row.serial?.(input);
-    const handle = (keyed: Keyed) => handler(input, withChecks(row, method, { ...caller, ...keyed }));
+    const handle = (keyed: Keyed) => handler(input, withChecks(row, method, { ...caller, ...keyed, audited }));
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
     const key = row.idempotency && keyOf(input);
     return key === undefined ? work(UNKEYED) : idempotency.answer({ method, key, params: input, caller }, work);
@@ -109,6 +129,32 @@ interface Started {
   startedMs: number;
 }
 
+/** Records how a call ended. A call that was answered at once stays one. */
+function recorded(record: CallRecord, work: () => unknown): unknown {
+  try {
+    const result = work();
+    if (result instanceof Promise) return settled(record, result);
+    const stored = record.succeeded(result);
+    return stored === undefined ? result : stored.then(() => result);
+  } catch (error) {
+    record.failed(error);
+    throw error;
+  }
+}
+
+async function settled(record: CallRecord, answered: Promise<unknown>): Promise<unknown> {
+  try {
+    const result = await answered;
+    await record.succeeded(result);
+    return result;
+  } catch (error) {
+    record.failed(error);
+    throw error;
+  }
+}
+
+const NOT_AUDITED = () => [];
+
 const UNKEYED: Keyed = { kept: undefined, keep: () => [], momentary: () => undefined };
 
 function requireScope(principal: Principal | undefined, needed: Scope, method: MethodName): void {
@@ -118,6 +164,12 @@ function requireScope(principal: Principal | undefined, needed: Scope, method: M
   }
   if (mayCall(principal.scopes, needed)) return;
   throw new GatewayError('FORBIDDEN', `${method} needs the ${needed} scope`);
+}
+
+/** Permissions come with the roles of a user. */
+function requirePermission(principal: Principal | undefined, needed: Permission): void {
+  if (principal?.permissions.has(needed)) return;
+  throw new GatewayError('FORBIDDEN', `Forbidden: missing '${needed}' permission`);
 }
 
 function keyOf(input: unknown): string | undefined {

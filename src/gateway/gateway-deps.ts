@@ -9,20 +9,38 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { LogRing } from '../log-ring.ts';
 import type { AttachmentFiles } from './attachments/attachment-files.ts';
+import type { AuditTrail } from './audit/audit-trail.ts';
+import type { CallAudit } from './audit/call-audit.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
+import type { LoginCodes } from './auth/login-codes.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AuthMethodDeps } from './methods/auth.ts';
 import type { ConfigFile } from './methods/config.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
+import type { RoleMethodDeps } from './methods/role.ts';
 import type { TokenMethodDeps } from './methods/token.ts';
+/** Everything the gateway depends on: stores, models, tools, and its environment. */
+import type { UserMethodDeps } from './methods/user.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import type { Store } from './store/store.ts';
+import type { Orgs } from './users/orgs.ts';
+import type { Users } from './users/users.ts';
 import type { Workdirs } from './workstreams/workdirs.ts';
 
-/** Everything the gateway depends on: stores, models, tools, and its environment. */
+/** Users, their credentials, and the record of what they did. */
+export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethodDeps, RoleMethodDeps {
+  sessions: AuthMethodDeps['sessions'] & TokenMethodDeps['sessions'];
+  codes: LoginCodes;
+  tokens: TokenMethodDeps['tokens'] & UserMethodDeps['tokens'];
+  users: Users;
+  orgs: Orgs;
+  trail: Pick<AuditTrail, 'list' | 'verify'>;
+  audit: CallAudit;
+}
+
 export interface GatewayDeps {
   store: Store;
   /** Shown to people who ask where sessions are stored. */
@@ -41,7 +59,7 @@ export interface GatewayDeps {
   readOutput: OutputMethodDeps['readOutput'];
   attachmentFiles: AttachmentFiles;
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
-  auth: AuthMethodDeps & TokenMethodDeps;
+  auth: AccountDeps;
   authenticator: Authenticator;
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;

@@ -69,7 +69,15 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     broadcast.publish('health', summary, { stateVersion: stateVersion() }),
   );
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
-  const dispatch = createDispatch({ handlers: nouns.handlers, idempotency, metrics, check, clock, log });
+  const dispatch = createDispatch({
+    handlers: nouns.handlers,
+    idempotency,
+    audit: deps.auth.audit,
+    metrics,
+    check,
+    clock,
+    log,
+  });
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
   const gateway: Gateway = {

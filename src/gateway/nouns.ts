@@ -6,6 +6,7 @@ import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
+import { auditMethods } from './methods/audit.ts';
 import { authMethods } from './methods/auth.ts';
 import { chatMethods } from './methods/chat.ts';
 import { configMethods } from './methods/config.ts';
@@ -15,13 +16,16 @@ import { healthMethods } from './methods/health.ts';
 import { logsMethods } from './methods/logs.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
+import { orgMethods } from './methods/org.ts';
 import { outputMethods } from './methods/output.ts';
+import { roleMethods } from './methods/role.ts';
 import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
 import { tokenMethods } from './methods/token.ts';
 import { usageMethods } from './methods/usage.ts';
+import { userMethods } from './methods/user.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence/presence.ts';
@@ -87,11 +91,11 @@ export function joinNouns(
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
   const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
   return join({
+    ...accountNouns(auth),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
-    auth: { methods: authMethods(auth) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
     config: { methods: configMethods({ configFile, cron }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },
@@ -112,7 +116,6 @@ export function joinNouns(
     },
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
-    token: { methods: tokenMethods(auth) },
     usage: { methods: usageMethods({ store, workstreams, budgets }) },
     workstream: {
       methods: workstreamMethods({
@@ -145,6 +148,16 @@ export function joinNouns(
     },
   });
 }
+
+/** Who may call, and the record of what they did. */
+const accountNouns = (auth: NounDeps['auth']) => ({
+  audit: { methods: auditMethods(auth.trail) },
+  auth: { methods: authMethods(auth) },
+  org: { methods: orgMethods(auth.orgs) },
+  role: { methods: roleMethods(auth) },
+  token: { methods: tokenMethods(auth) },
+  user: { methods: userMethods(auth) },
+});
 
 export interface JoinedNouns {
   handlers: Handlers;

@@ -26,10 +26,14 @@ import type { Page } from './page.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRouters, type FindRouter } from './routers.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { authRoutes } from './routes/auth.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
+import { orgRoutes } from './routes/org.ts';
+import { roleRoutes } from './routes/role.ts';
+import { userRoutes } from './routes/user.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
 import { createSite } from './site.ts';
 import { createSseWriting } from './sse.ts';
@@ -144,7 +148,17 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
   const admitBody = createLargeBodies((req) => bodies.mayTakeLong(req));
   const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), admitBody, respond, log };
-  const bindings: Binding[] = [...workstreamRoutes, ...importRoutes, ...authRoutes, ...healthRoutes, ...added];
+  const bindings: Binding[] = [
+    ...workstreamRoutes,
+    ...importRoutes,
+    ...authRoutes,
+    ...userRoutes,
+    ...roleRoutes,
+    ...orgRoutes,
+    ...auditRoutes,
+    ...healthRoutes,
+    ...added,
+  ];
   const guarded: Guarded[] = [
     ...bindings.map((binding) => callOf(binding, callDeps)),
     exportRoute({ exports, respond }),

@@ -6,6 +6,7 @@ import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
+import { NO_PERMISSIONS } from '../gateway/users/grant.ts';
 import { whenThere } from '../timing/when-there.ts';
 import type { Binding } from './bind.ts';
 import { type Exchange, empty, json } from './exchange.ts';
@@ -82,6 +83,7 @@ const HINT = 'the body is not a JSON object, so it was treated as an empty objec
 const DAEMON: Principal = {
   id: 'daemon',
   scopes: new Set(['read']),
+  permissions: NO_PERMISSIONS,
   source: { kind: 'local' },
   ended: new AbortController().signal,
 };

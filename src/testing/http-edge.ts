@@ -9,6 +9,7 @@ import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import type { Caller } from '../gateway/dispatch.ts';
 import { expandScopes } from '../gateway/rights.ts';
+import { ALL_PERMISSIONS } from '../gateway/users/grant.ts';
 import { createHttpApp, type HttpDeps } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -147,7 +148,11 @@ export function principalWith(scope: Scope, ended = new AbortController().signal
   return {
     id: scope,
     scopes: expandScopes([scope]),
-    source: { kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
+    permissions: ALL_PERMISSIONS,
+    source: {
+      ...{ kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
+      ...{ authenticatedMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER },
+    },
     ended,
   };
 }

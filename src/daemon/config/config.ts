@@ -73,6 +73,11 @@ const ChannelsConfig = z.object({
   webhook: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig).default({}),
 });
 
+const AuthConfig = z.object({
+  /** Who may create the first user: everybody, or who knows the setup code. `auto`: everybody on a loopback address, elsewhere for 15 minutes. */
+  setup: z.enum(['auto', 'open', 'code']).default('auto'),
+});
+
 const EgressConfig = z.object({
   /** Host names that may resolve to private addresses. */
   privateHosts: z.array(z.string().min(1).max(253)).max(1_000).default([]),
@@ -120,6 +125,7 @@ export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
+  auth: AuthConfig.prefault({}),
   channels: ChannelsConfig.prefault({}),
   /** Where the daemon may send its requests to models and webhooks. */
   egress: EgressConfig.prefault({}),

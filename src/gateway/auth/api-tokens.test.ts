@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempStore } from '../../testing/temp-store.ts';
+import { NO_USERS } from '../testing/no-users.ts';
 import { type NewApiToken, openApiTokens } from './api-tokens.ts';
 import { OPERATOR } from './lineage.ts';
 
@@ -14,7 +15,7 @@ async function setUp() {
   const store = await tempStore({ clock });
   let count = 0;
   const ids = { id: (prefix: string) => `${prefix}_${++count}`, secret: () => String(++count).padStart(64, '0') };
-  const open = () => openApiTokens({ store, clock, ids, log: recordingLog() });
+  const open = () => openApiTokens({ store, users: NO_USERS, clock, ids, log: recordingLog() });
   const tokens = await open();
   const create = (asked: Partial<NewApiToken> = {}) =>
     tokens.create({ name: 'backup', scope: 'write', createdBy: 'operator', minter: OPERATOR, ...asked });

@@ -6,14 +6,25 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ApiTokenTable } from '../store/schema/schema.ts';
-import type { Store } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
-import { type Bounds, clampEnd, type Lineage, type Minter, narrow, parentEnded, toColumns } from './lineage.ts';
+import {
+  type Bounds,
+  clampEnd,
+  type Lineage,
+  type Minter,
+  narrow,
+  parentEnded,
+  toColumns,
+  type UserBounds,
+} from './lineage.ts';
 import type { Principal } from './principal.ts';
-import { findOrphans, TokenTree } from './token-tree.ts';
+import { findOrphans, type TokenEntry, TokenTree } from './token-tree.ts';
 
 /** Distinguishes a token from a JWT, and identifies it for secret scanners. */
 export const TOKEN_PREFIX = 'svc_';
+/** Shown, so that people can tell tokens apart; four of its characters are secret. */
+const PREFIX_LENGTH = 8;
 /** The last use is stored at most this often. */
 const USED_EVERY_MS = 60_000;
 
@@ -21,16 +32,20 @@ const USED_EVERY_MS = 60_000;
 export interface ApiTokens extends Lineage {
   /**
    * The result contains the token itself, only this once. Throws CONFLICT when the name is taken or the limit is
-   * reached.
+   * reached. `also` is stored in the same unit.
    */
-  create(asked: NewApiToken): Promise<ApiToken & { token: string }>;
-  /** All tokens that are not revoked, including expired ones, oldest first. */
-  list(): ApiToken[];
+  create(asked: NewApiToken, also?: (tokenId: string) => readonly Statement[]): Promise<ApiToken & { token: string }>;
+  /** All tokens that are not revoked, including expired ones, oldest first. `userId`: only those that act for this user. */
+  list(userId?: string): ApiToken[];
+  find(token: string): Principal | undefined;
+  /** The user that a token acts for; undefined below the operator, and for an unknown token. */
+  userOf(tokenId: string): string | undefined;
+  /** Ends open connections of a user's tokens after a change of the user's rights. */
+  renewBelow(userId: string): void;
   /** A token followed by all its descendants; empty for an unknown id. */
   below(tokenId: string): string[];
   /** Revokes tokens and ends everything open under them at once. */
-  revoke(tokenIds: readonly string[]): Promise<void>;
-  find(token: string): Principal | undefined;
+  revoke(tokenIds: readonly string[], also?: readonly Statement[]): Promise<void>;
   /** Aborts with the token that this principal acts under; undefined for other principals. */
   endOf(principalId: string): AbortSignal | undefined;
   /** Ends expired tokens, until aborted. */
@@ -49,6 +64,7 @@ export interface NewApiToken {
 
 interface ApiTokensDeps {
   store: Pick<Store, 'db' | 'commit'>;
+  users: UserBounds & { find(userId: string): object | undefined };
   clock: Clock;
   ids: Pick<Ids, 'id' | 'secret'>;
   log: Log;
@@ -59,14 +75,19 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
   const tree = await loadTree(deps);
   return {
     boundsOf: (parent) => tree.boundsOf(parent),
-    create: (asked) => create(asked, tree, deps),
-    list: () => tree.entries.map(({ row }) => toApiToken(row)),
+    create: (asked, also = () => []) => create({ ...asked, also }, tree, deps),
+    list: (userId) =>
+      tree.entries
+        .filter(({ principal }) => userId === undefined || principal.userId === userId)
+        .map((entry) => toApiToken(entry)),
+    userOf: (tokenId) => tree.find(tokenId)?.principal.userId,
+    renewBelow: (userId) => tree.renewBelow(userId),
     below: (tokenId) => tree.below(tokenId),
-    async revoke(tokenIds) {
+    async revoke(tokenIds, also = []) {
       const ended = tokenIds.flatMap((tokenId) => tree.find(tokenId) ?? []);
       // Before the write: the tokens end even if the write fails.
       for (const { end } of ended) end.abort(new Error('the token was revoked'));
-      await store.commit({ statements: [revocationOf(tokenIds, deps)], durable: true });
+      await store.commit({ statements: [revocationOf(tokenIds, deps), ...also], durable: true });
       for (const entry of ended) tree.remove(entry); // only now, so that a failed revocation can be repeated
     },
     find(token) {
@@ -92,16 +113,16 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
 
 /** Tokens whose parent is gone, such as an earlier operator token, are revoked here with their descendants. */
 async function loadTree(deps: ApiTokensDeps): Promise<TokenTree> {
-  const { store, clock } = deps;
+  const { store, users, clock } = deps;
   const rows = await store.db
     .selectFrom('api_tokens')
     .selectAll()
     .where('revoked_ms', 'is', null)
     .orderBy('created_ms')
     .execute();
-  const orphans = findOrphans(rows);
+  const orphans = findOrphans(rows, (userId) => users.find(userId) !== undefined);
   if (orphans.length > 0) await store.commit({ statements: [revocationOf(orphans, deps)], durable: true });
-  const tree = new TokenTree(clock);
+  const tree = new TokenTree({ clock, users });
   for (const row of rows) if (!orphans.includes(row.token_id)) tree.add(row);
   return tree;
 }
@@ -114,27 +135,33 @@ const revocationOf = (tokenIds: readonly string[], { store, clock }: ApiTokensDe
     .where('revoked_ms', 'is', null)
     .compile();
 
-async function create(asked: NewApiToken, tree: TokenTree, deps: ApiTokensDeps): Promise<ApiToken & { token: string }> {
+interface Asked extends NewApiToken {
+  also(tokenId: string): readonly Statement[];
+}
+
+async function create(asked: Asked, tree: TokenTree, deps: ApiTokensDeps): Promise<ApiToken & { token: string }> {
   const { store, clock, ids } = deps;
   const { name, scope, minter } = asked;
   const { entries } = tree;
   if (entries.length >= LIMITS.apiTokens)
     throw new GatewayError('CONFLICT', `Token limit (${entries.length}) reached; revoke one first`);
-  if (entries.some(({ row }) => row.name === name)) throw nameTaken(name);
   const bounds = tree.boundsOf(minter.parent);
   if (bounds === undefined) throw parentEnded();
+  if (entries.some(({ row, principal }) => row.name === name && principal.userId === bounds.userId))
+    throw nameTaken(name);
   if (!narrow(minter.scopes, bounds).includes(scope)) throw scopeTooWide(scope);
   const token = `${TOKEN_PREFIX}${ids.secret(32)}`;
   const row = toRow(asked, { bounds, token, tokenId: ids.id('tok'), nowMs: clock.now() });
   const entry = tree.add(row); // reserves the name during the write
   try {
-    await store.commit({ statements: [store.db.insertInto('api_tokens').values(row).compile()], durable: true });
+    const insert = store.db.insertInto('api_tokens').values(row).compile();
+    await store.commit({ statements: [insert, ...asked.also(row.token_id)], durable: true });
   } catch (error) {
     tree.remove(entry);
     throw error;
   }
   if (!tree.isStanding(entry)) throw parentEnded(); // revoked during the write
-  return { ...toApiToken(row), token };
+  return { ...toApiToken(entry), token };
 }
 
 interface Making {
@@ -152,6 +179,7 @@ function toRow(asked: NewApiToken, { bounds, token, tokenId, nowMs }: Making): A
     name,
     scope,
     token_hash: digestOf(token),
+    token_prefix: token.slice(0, PREFIX_LENGTH),
     ...toColumns(minter.parent),
     created_by: createdBy,
     created_ms: nowMs,
@@ -161,14 +189,16 @@ function toRow(asked: NewApiToken, { bounds, token, tokenId, nowMs }: Making): A
   };
 }
 
-const toApiToken = (row: ApiTokenTable): ApiToken => ({
+const toApiToken = ({ row, principal: { userId } }: TokenEntry): ApiToken => ({
   tokenId: row.token_id,
+  tokenPrefix: row.token_prefix,
   name: row.name,
   scope: row.scope,
   createdBy: row.created_by,
   createdAtMs: row.created_ms,
   expiresAtMs: row.expires_ms,
   lastUsedAtMs: row.used_ms,
+  ...(userId !== undefined && { userId }),
 });
 
 /** Stores when a token was last used, for operators. Does not delay the request, and nothing depends on it. */

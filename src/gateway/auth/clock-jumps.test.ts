@@ -4,10 +4,11 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { NO_USERS } from '../testing/no-users.ts';
 import { OPERATOR } from './lineage.ts';
 import { createLoginCodes } from './login-codes.ts';
 import { openLoginSessions } from './login-sessions.ts';
-import { openSigningKey } from './signing-key.ts';
+import { openSecrets } from './secrets.ts';
 import { TokenTree } from './token-tree.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,12 +20,12 @@ async function setUp() {
   const clock = fakeClock(Date.UTC(2030, 0, 1));
   const store = await tempStore({ clock });
   const home = tempDir();
-  const lineage = new TokenTree(clock);
-  const key = await openSigningKey({
+  const lineage = new TokenTree({ clock, users: NO_USERS });
+  const { signingKey: key } = await openSecrets({
     ...{ home: home.path, ids: randomIds, clock, log: recordingLog() },
     onNotice: () => undefined,
   });
-  const open = () => openLoginSessions({ store, key, clock, ids: randomIds, lineage });
+  const open = () => openLoginSessions({ store, key, users: NO_USERS, clock, ids: randomIds, lineage });
   return {
     ...{ clock, store, open },
     codes: createLoginCodes({ store, clock, ids: randomIds, lineage }),

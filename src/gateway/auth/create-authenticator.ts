@@ -1,6 +1,6 @@
 import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts';
 import type { Authenticator } from './authenticator.ts';
-import { OPERATOR, OPERATOR_ID } from './lineage.ts';
+import { OPERATOR, OPERATOR_BOUNDS, OPERATOR_ID } from './lineage.ts';
 import type { LoginSessions } from './login-sessions.ts';
 import type { Principal } from './principal.ts';
 import { tokenMatcher } from './token-matcher.ts';
@@ -41,6 +41,7 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
 const standing = (id: string, source: Principal['source']): Principal => ({
   id,
   scopes: OPERATOR.scopes,
+  permissions: OPERATOR_BOUNDS.permissions,
   source,
   ended: new AbortController().signal,
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OPERATOR_TOKEN, openCredentialWorld } from '../testing/credential-world.ts';
+import { openCredentialWorld } from '../testing/credential-world.ts';
+import { OPERATOR_TOKEN } from '../testing/test-accounts.ts';
 import { endFormerOperator } from './former-operator.ts';
 
 const OTHER_TOKEN = `svc_${'a'.repeat(64)}`;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { TokenScope } from '../../../protocol/methods/token.ts';
-import { OPERATOR_TOKEN, openCredentialWorld } from '../testing/credential-world.ts';
+import { openCredentialWorld } from '../testing/credential-world.ts';
+import { OPERATOR_TOKEN } from '../testing/test-accounts.ts';
 import { minterOf } from './lineage.ts';
 import type { Principal } from './principal.ts';
 

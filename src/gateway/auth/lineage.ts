@@ -1,14 +1,27 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Permission } from '../../../protocol/permissions.ts';
 import { expandScopes } from '../rights.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
 import type { LineageColumns, Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
 
 /** What a valid parent allows its children. */
 export interface Bounds {
   scopes: ReadonlySet<Scope>;
+  permissions: ReadonlySet<Permission>;
   /** Undefined: it does not expire. */
   expiresAtMs: number | undefined;
+  /** The user at the top of the chain; undefined below the operator. */
+  userId: string | undefined;
+}
+
+/** What users may do. */
+export interface UserBounds {
+  /** Undefined for users that may not log in. */
+  boundsOf(userId: string): Bounds | undefined;
+  /** Aborts when the user may do less than before. */
+  endOf(userId: string): AbortSignal;
 }
 
 export interface Lineage {
@@ -29,6 +42,14 @@ export const OPERATOR_ID = 'operator';
 export const OPERATOR: Minter = {
   parent: { kind: 'operator', id: OPERATOR_ID },
   scopes: expandScopes(['approve']),
+};
+
+/** What credentials below the operator token may do at most. */
+export const OPERATOR_BOUNDS: Bounds = {
+  scopes: OPERATOR.scopes,
+  permissions: ALL_PERMISSIONS,
+  expiresAtMs: undefined,
+  userId: undefined,
 };
 
 /** A login session passes on its own parent, so logging out, or its expiry, ends nothing that was created in it. */
@@ -56,6 +77,9 @@ export const principalIdOf = ({ kind, id }: Parent): string => (kind === 'operat
 
 /** The token that a principal acts under. */
 export const tokenIdOf = (principalId: string): string | undefined => /^token:(.*)$/.exec(principalId)?.[1];
+
+/** The user that a principal is; undefined for one that acts under a token. */
+export const userIdOf = (principalId: string): string | undefined => /^user:(.*)$/.exec(principalId)?.[1];
 
 /** The rights of a child: those requested that its parent also has. */
 export const narrow = (scopes: Iterable<Scope>, { scopes: allowed }: Pick<Bounds, 'scopes'>): Scope[] =>

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
+import { NO_USERS } from '../testing/no-users.ts';
 import { OPERATOR } from './lineage.ts';
 import { createLoginCodes } from './login-codes.ts';
 import { TokenTree } from './token-tree.ts';
@@ -10,7 +11,7 @@ import { TokenTree } from './token-tree.ts';
 async function setUp() {
   const clock = fakeClock(1_000);
   const store = await tempStore({ clock });
-  const lineage = new TokenTree(clock);
+  const lineage = new TokenTree({ clock, users: NO_USERS });
   const codes = createLoginCodes({ store, clock, ids: randomIds, lineage });
   return { clock, store, lineage, codes, [Symbol.asyncDispose]: () => store.close() };
 }

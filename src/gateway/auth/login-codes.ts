@@ -3,7 +3,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { expandScopes } from '../rights.ts';
-import { type Store, UnitRefused } from '../store/store.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { clampEnd, type Lineage, type Minter, narrow, parentEnded, parentOf, toColumns } from './lineage.ts';
 
 const CODE_BYTES = 16;
@@ -13,7 +13,7 @@ const MAX_REMEMBERED = 1_000;
 /** One-time codes that a browser exchanges for a login session. */
 export interface LoginCodes {
   /** Throws UNAUTHORIZED when the minter's parent has ended. */
-  issue(minter: Minter): Promise<{ code: string; expiresAtMs: number }>;
+  issue(minter: Minter, also?: readonly Statement[]): Promise<{ code: string; expiresAtMs: number }>;
   /** Uses up the code and returns the parent for the session. Of two simultaneous calls, one succeeds. */
   redeem(code: string): Promise<Minter | undefined>;
   /** Deletes the codes below these tokens. */
@@ -41,7 +41,7 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
   const isOver = (digest: string) => (ends.get(digest) ?? Number.POSITIVE_INFINITY) <= clock.monotonic();
 
   return {
-    async issue({ parent, scopes }) {
+    async issue({ parent, scopes }, also = []) {
       const bounds = lineage.boundsOf(parent);
       if (bounds === undefined) throw parentEnded();
       const code = ids.secret(CODE_BYTES);
@@ -56,7 +56,7 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
       };
       const stale = store.db.deleteFrom('login_codes').where('expires_ms', '<=', clock.now());
       const issued = store.db.insertInto('login_codes').values(row);
-      await store.commit({ statements: [stale.compile(), issued.compile()] });
+      await store.commit({ statements: [stale.compile(), issued.compile(), ...also] });
       return { code, expiresAtMs };
     },
     async redeem(code) {

@@ -5,6 +5,8 @@ import { type JWTPayload, SignJWT } from 'jose';
 import type { Ids } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
+import { NO_USERS } from '../testing/no-users.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { OPERATOR } from './lineage.ts';
 import { openLoginSessions } from './login-sessions.ts';
 import { TokenTree } from './token-tree.ts';
@@ -18,13 +20,17 @@ const importKey = (secret: Buffer) =>
     'verify',
   ]);
 
-async function setUp() {
+async function setUp({ most }: { most?: number } = {}) {
   const clock = fakeClock(START_MS);
   const store = await tempStore({ clock });
   const key = await importKey(SECRET);
   let count = 0;
   const ids: Pick<Ids, 'id'> = { id: (prefix) => `${prefix}_${++count}` };
-  const open = () => openLoginSessions({ store, key, clock, ids, lineage: new TokenTree(clock) });
+  const open = () =>
+    openLoginSessions({
+      ...{ store, key, users: NO_USERS, clock, ids, lineage: new TokenTree({ clock, users: NO_USERS }) },
+      ...(most !== undefined && { most }),
+    });
   return { clock, store, key, open, sessions: await open(), [Symbol.asyncDispose]: () => store.close() };
 }
 
@@ -36,7 +42,11 @@ test('a session’s token authenticates its principal, with the scopes it was gi
     { ...principal, scopes: [...(principal?.scopes ?? [])], ended: principal?.ended.aborted },
     {
       ...{ id: 'operator', scopes: ['read', 'write', 'approve'], ended: false },
-      source: { kind: 'login', jti: 'login_1', parent: OPERATOR.parent },
+      permissions: ALL_PERMISSIONS,
+      source: {
+        ...{ kind: 'login', jti: 'login_1', parent: OPERATOR.parent },
+        ...{ authenticatedMs: START_MS, expiresAtMs: START_MS + DAY_MS },
+      },
     },
   );
   assert.equal(expiresAtMs, START_MS + DAY_MS);
@@ -51,6 +61,7 @@ test('the token has the designed claims', async () => {
   assert.deepEqual(JSON.parse(header ?? ''), { alg: 'HS256', typ: 'headgate-login+jwt' });
   assert.deepEqual(JSON.parse(payload ?? ''), {
     ...{ iss: 'headgate', aud: 'headgate', sub: 'operator', jti: 'login_1' },
+    ver: 0,
     ...{ iat: START_MS / 1000, nbf: START_MS / 1000, exp: (START_MS + DAY_MS) / 1000 },
   });
 });
@@ -114,6 +125,7 @@ test('a forged token authenticates nobody', async (t) => {
   const genuine = await world.sessions.start(OPERATOR);
   const claims: JWTPayload = {
     ...{ iss: 'headgate', aud: 'headgate', sub: 'operator', jti: 'login_1' },
+    ver: 0,
     ...{ iat: START_MS / 1000, nbf: START_MS / 1000, exp: (START_MS + DAY_MS) / 1000 },
   };
   const header = { alg: 'HS256', typ: 'headgate-login+jwt' };
@@ -170,9 +182,9 @@ test('a forged token authenticates nobody', async (t) => {
 });
 
 test('beyond the limit the oldest session ends', async () => {
-  await using world = await setUp();
+  await using world = await setUp({ most: 20 });
   const first = await world.sessions.start(OPERATOR);
-  await Promise.all(Array.from({ length: 999 }, () => world.sessions.start(OPERATOR)));
+  await Promise.all(Array.from({ length: 19 }, () => world.sessions.start(OPERATOR)));
   assert.equal(first.principal.ended.aborted, false);
   await world.sessions.start(OPERATOR);
   assert.deepEqual([first.principal.ended.aborted, await world.sessions.verify(first.jwt)], [true, undefined]);

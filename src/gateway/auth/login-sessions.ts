@@ -1,12 +1,13 @@
-import { hash, type webcrypto } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import type { webcrypto } from 'node:crypto';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import { expandScopes } from '../rights.ts';
-import type { Store } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
+import type { Users } from '../users/users.ts';
 import { runExpiry } from './expiry.ts';
 import {
+  type Bounds,
   clampEnd,
   type Lineage,
   type Minter,
@@ -16,20 +17,26 @@ import {
   principalIdOf,
   toColumns,
 } from './lineage.ts';
+import { createClaimsReader, signLogin } from './login-jwt.ts';
 import type { Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
+import { RightsChanged } from './rights-changed.ts';
 
-const ISSUER = 'headgate';
-const AUDIENCE = 'headgate';
-/** A separate token type, so that other JWTs are not accepted as logins. */
-const TYPE = 'headgate-login+jwt';
-const MAX_SESSIONS = 1_000;
-const MAX_VERIFIED = 1_024;
+const MAX_SESSIONS = 10_000;
+/** So that one user cannot end the logins of others. */
+const MAX_SESSIONS_OF_USER = 100;
 
-interface LoginSession {
+export interface LoginSession {
   jwt: string;
   expiresAtMs: number;
   principal: Principal;
+}
+
+interface StartOptions {
+  /** When the person proved who they are; default: now. */
+  authenticatedMs?: number | undefined;
+  /** Stored in the same unit. */
+  also?: readonly Statement[];
 }
 
 /** Browser logins. Each use of a token checks that its session is still valid, so revocation takes effect at once. */
@@ -37,12 +44,14 @@ export interface LoginSessions {
   /**
    * The session lasts as long as the cookie, or until its parent ends. Throws UNAUTHORIZED when the parent has ended.
    */
-  start(minter: Minter): Promise<LoginSession>;
+  start(minter: Minter, options?: StartOptions): Promise<LoginSession>;
   verify(jwt: string): Promise<Principal | undefined>;
   /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
-  revoke(jti: string): Promise<void>;
+  revoke(jti: string, also?: readonly Statement[]): Promise<void>;
   /** Like `revoke`, for every session below the tokens. */
   revokeBelow(tokenIds: readonly string[]): Promise<void>;
+  /** After a change of a user: the user's sessions, also those below tokens, end or go on with other rights. */
+  renewBelow(userId: string, news: { loginsEnd: boolean; rightsChanged: boolean }): void;
   /** Ends expired sessions, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -53,10 +62,15 @@ interface LoginSessionsDeps {
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   lineage: Lineage;
+  users: Pick<Users, 'versionOf'>;
+  /** How many sessions there are at most. */
+  most?: number;
 }
 
 interface Session {
   parent: Parent;
+  /** As asked for; what it may do changes with its parent. */
+  scopes: readonly string[];
   principal: Principal;
   expiresAtMs: number;
   /** The same in monotonic milliseconds, as far as this process knows, so that a clock set back does not prolong it. */
@@ -65,9 +79,9 @@ interface Session {
 }
 
 export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginSessions> {
-  const { store, clock, ids, lineage } = deps;
+  const { store, clock, lineage, users } = deps;
   const sessions = await loadSessions(deps);
-  const verified = createVerifiedTokens();
+  const findClaims = createClaimsReader(deps);
 
   const standing = (jti: string): Session | undefined => {
     const session = sessions.get(jti);
@@ -75,14 +89,17 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       return undefined;
     return lineage.boundsOf(session.parent) && session;
   };
+  /** 0 below the operator. */
+  const versionOf = (userId: string | undefined): number =>
+    userId === undefined ? 0 : (users.versionOf(userId) ?? Number.NaN);
   const end = (jti: string) => {
     sessions.get(jti)?.end.abort(new Error('the login session has ended'));
     sessions.delete(jti);
   };
-  const revoke = async (jti: string) => {
+  const revoke = async (jti: string, also: readonly Statement[] = []) => {
     end(jti); // before the write: the session ends even if the write fails
     const row = store.db.updateTable('login_sessions').set({ revoked_ms: clock.now() }).where('jti', '=', jti);
-    await store.commit({ statements: [row.compile()] });
+    await store.commit({ statements: [row.compile(), ...also] });
   };
 
   return {
@@ -91,42 +108,19 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       const ended = [...sessions].filter(([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id));
       await Promise.all(ended.map(([jti]) => revoke(jti)));
     },
-    async start({ parent, scopes: asked }) {
-      const bounds = lineage.boundsOf(parent);
-      if (bounds === undefined) throw parentEnded();
-      const [oldest] = sessions.keys();
-      if (sessions.size >= MAX_SESSIONS && oldest !== undefined) await revoke(oldest);
-      const jti = ids.id('login');
-      const createdMs = clock.now();
-      const expiresAtMs = clampEnd(createdMs + LIMITS.cookieMs, bounds);
-      const scopes = narrow(asked, bounds);
-      const row = store.db.insertInto('login_sessions').values({
-        jti,
-        ...toColumns(parent),
-        scopes: scopes.join(','),
-        created_ms: createdMs,
-        expires_ms: expiresAtMs,
-        revoked_ms: null,
-      });
-      const jwt = await sign(deps, { jti, subject: principalIdOf(parent), expiresAtMs });
-      const session = toSession({ jti, parent, scopes, expiresAtMs }, clock);
-      sessions.set(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
-      try {
-        await store.commit({ statements: [row.compile()] });
-      } catch (error) {
-        end(jti);
-        throw error;
+    renewBelow(userId, { loginsEnd, rightsChanged }) {
+      for (const [jti, session] of sessions) {
+        if (session.principal.userId !== userId) continue;
+        const bounds = lineage.boundsOf(session.parent);
+        if (loginsEnd || bounds === undefined) end(jti);
+        else if (rightsChanged) renew(session, bounds);
       }
-      if (standing(jti) === undefined) throw parentEnded();
-      return { jwt, expiresAtMs, principal: session.principal };
     },
+    start: (minter, options = {}) => start(minter, options, { deps, sessions, versionOf, revoke, end, standing }),
     async verify(jwt) {
-      const digest = hash('sha256', jwt, 'base64');
-      const jti = verified.find(digest) ?? (await readJti(jwt, deps));
-      const session = jti === undefined ? undefined : standing(jti);
-      if (jti === undefined || session === undefined) return undefined;
-      verified.remember(digest, jti);
-      return session.principal;
+      const claims = await findClaims(jwt);
+      const session = claims && standing(claims.jti);
+      return session && versionOf(session.principal.userId) === claims.version ? session.principal : undefined;
     },
     run: (signal) =>
       runExpiry(
@@ -141,8 +135,54 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
   };
 }
 
+interface Opened {
+  deps: LoginSessionsDeps;
+  sessions: Map<string, Session>;
+  versionOf(userId: string | undefined): number;
+  revoke(jti: string): Promise<void>;
+  end(jti: string): void;
+  standing(jti: string): Session | undefined;
+}
+
+async function start(
+  { parent, scopes: asked }: Minter,
+  { authenticatedMs, also = [] }: StartOptions,
+  { deps, sessions, versionOf, revoke, end, standing }: Opened,
+): Promise<LoginSession> {
+  const { store, clock, ids, lineage } = deps;
+  const bounds = lineage.boundsOf(parent);
+  if (bounds === undefined) throw parentEnded();
+  for (const jti of oneTooMany(sessions, { userId: bounds.userId, most: deps.most ?? MAX_SESSIONS })) await revoke(jti);
+  const jti = ids.id('login');
+  const createdMs = clock.now();
+  const expiresAtMs = clampEnd(createdMs + LIMITS.cookieMs, bounds);
+  const scopes = [...asked]; // narrowed whenever it is used, because the rights of a user may grow
+  const row = store.db.insertInto('login_sessions').values({
+    jti,
+    ...toColumns(parent),
+    scopes: scopes.join(','),
+    created_ms: createdMs,
+    expires_ms: expiresAtMs,
+    revoked_ms: null,
+    authenticated_ms: authenticatedMs ?? createdMs,
+  });
+  const version = versionOf(bounds.userId);
+  const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs });
+  const about = { jti, parent, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
+  const session = toSession(about, bounds, clock);
+  sessions.set(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
+  try {
+    await store.commit({ statements: [row.compile(), ...also] });
+  } catch (error) {
+    end(jti);
+    throw error;
+  }
+  if (standing(jti) === undefined) throw parentEnded();
+  return { jwt, expiresAtMs, principal: session.principal };
+}
+
 /** Loads the sessions that are still valid and deletes the others. */
-async function loadSessions({ store, clock }: LoginSessionsDeps): Promise<Map<string, Session>> {
+async function loadSessions({ store, clock, lineage }: LoginSessionsDeps): Promise<Map<string, Session>> {
   const gone = store.db.deleteFrom('login_sessions').where('expires_ms', '<=', clock.now());
   await store.commit({ statements: [gone.compile()] });
   const rows = await store.db
@@ -152,9 +192,14 @@ async function loadSessions({ store, clock }: LoginSessionsDeps): Promise<Map<st
     .orderBy('created_ms')
     .execute();
   return new Map(
-    rows.map((row) => {
-      const { jti, scopes, expires_ms: expiresAtMs } = row;
-      return [jti, toSession({ jti, parent: parentOf(row), scopes: scopes.split(','), expiresAtMs }, clock)];
+    rows.flatMap((row) => {
+      const { jti, scopes, expires_ms: expiresAtMs, authenticated_ms, created_ms } = row;
+      const authenticatedMs = authenticated_ms ?? created_ms;
+      const parent = parentOf(row);
+      const bounds = lineage.boundsOf(parent);
+      if (bounds === undefined) return [];
+      const about = { jti, parent, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
+      return [[jti, toSession(about, bounds, clock)] as const];
     }),
   );
 }
@@ -164,61 +209,51 @@ interface SessionRow {
   parent: Parent;
   scopes: readonly string[];
   expiresAtMs: number;
+  authenticatedMs: number;
 }
 
-function toSession(row: SessionRow, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
+function toSession(row: SessionRow, bounds: Bounds, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
+  const { parent, scopes, expiresAtMs } = row;
   const end = new AbortController();
-  const principal: Principal = {
-    id: principalIdOf(row.parent),
-    scopes: expandScopes(row.scopes),
-    source: { kind: 'login', jti: row.jti, parent: row.parent },
-    ended: end.signal,
-  };
-  const leftMs = Math.min(LIMITS.cookieMs, row.expiresAtMs - clock.now());
-  return { parent: row.parent, principal, expiresAtMs: row.expiresAtMs, endMs: clock.monotonic() + leftMs, end };
+  const leftMs = Math.min(LIMITS.cookieMs, expiresAtMs - clock.now());
+  const endMs = clock.monotonic() + leftMs;
+  return { parent, scopes, principal: toPrincipal(row, bounds, end.signal), expiresAtMs, endMs, end };
 }
 
-function sign(deps: LoginSessionsDeps, claims: { jti: string; subject: string; expiresAtMs: number }): Promise<string> {
-  const nowSecs = Math.floor(deps.clock.now() / 1000);
-  return new SignJWT()
-    .setProtectedHeader({ alg: 'HS256', typ: TYPE })
-    .setIssuer(ISSUER)
-    .setAudience(AUDIENCE)
-    .setSubject(claims.subject)
-    .setJti(claims.jti)
-    .setIssuedAt(nowSecs)
-    .setNotBefore(nowSecs)
-    .setExpirationTime(Math.floor(claims.expiresAtMs / 1000))
-    .sign(deps.key);
-}
-
-/** The session id of a token that we signed. The algorithm is fixed here and not taken from the token. */
-async function readJti(jwt: string, { key, clock }: LoginSessionsDeps): Promise<string | undefined> {
-  try {
-    const { payload } = await jwtVerify(jwt, key, {
-      algorithms: ['HS256'],
-      issuer: ISSUER,
-      audience: AUDIENCE,
-      typ: TYPE,
-      requiredClaims: ['sub', 'jti', 'iat', 'nbf', 'exp'],
-      currentDate: new Date(clock.now()),
-    });
-    return payload.jti;
-  } catch {
-    return undefined; // an invalid token authenticates nobody
-  }
-}
-
-/** Remembers verified signatures by digest. The session itself must still be checked. */
-function createVerifiedTokens() {
-  const jtis = new Map<string, string>();
+function toPrincipal(
+  { jti, parent, scopes, authenticatedMs, expiresAtMs }: SessionRow,
+  bounds: Bounds,
+  ended: AbortSignal,
+): Principal {
+  const { permissions, userId } = bounds;
   return {
-    find: (digest: string) => jtis.get(digest),
-    remember(digest: string, jti: string) {
-      jtis.delete(digest);
-      jtis.set(digest, jti);
-      const [oldest] = jtis.keys();
-      if (jtis.size > MAX_VERIFIED && oldest !== undefined) jtis.delete(oldest);
-    },
+    id: principalIdOf(parent),
+    scopes: expandScopes(narrow(expandScopes(scopes), bounds)),
+    permissions,
+    source: { kind: 'login', jti, parent, authenticatedMs, expiresAtMs },
+    ended,
+    ...(userId !== undefined && { userId }),
   };
+}
+
+/** Open connections of the session end; later ones have the new rights. */
+function renew(session: Session, bounds: Bounds): void {
+  const before = session.end;
+  const { source } = session.principal;
+  if (source.kind !== 'login') return;
+  session.end = new AbortController();
+  session.principal = toPrincipal({ ...source, scopes: session.scopes }, bounds, session.end.signal);
+  before.abort(new RightsChanged());
+}
+
+/** The oldest session of the user, or of all, if there are too many. */
+function oneTooMany(
+  sessions: ReadonlyMap<string, Session>,
+  { userId, most }: { userId: string | undefined; most: number },
+): string[] {
+  const own = [...sessions].filter(([, { principal }]) => userId !== undefined && principal.userId === userId);
+  const [oldest] = sessions.keys();
+  const [oldestOwn] = own[0] ?? [];
+  if (own.length >= MAX_SESSIONS_OF_USER && oldestOwn !== undefined) return [oldestOwn];
+  return sessions.size >= most && oldest !== undefined ? [oldest] : [];
 }

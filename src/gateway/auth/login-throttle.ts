@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 
 const WINDOW_MS = 5 * 60_000;
 const PER_ADDRESS = 5;
+const PER_ACCOUNT = 5;
 /** The limit for all addresses together; higher, so that one address cannot lock everyone out. */
 const PER_KIND = 50;
 const MAX_LOCK_MS = 15 * 60_000;
@@ -11,11 +12,11 @@ const MAX_KEYS = 10_000;
 /** Slows down guessing. Each lock of a key lasts twice as long as the one before, up to a maximum. */
 export interface LoginThrottle {
   /** Counts the attempt as failed in advance, so that many simultaneous attempts cannot get through. */
-  begin(kind: 'code' | 'token', address: string): Attempt;
+  begin(kind: 'code' | 'token' | 'password', address: string, account?: string): Attempt;
 }
 
 /** `locked`: refuse the attempt. `counted`: proceed, and report success. */
-type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
+export type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
 
 interface Failures {
   /** Times of the failures in the current window, oldest first. */
@@ -38,18 +39,20 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
   };
 
   return {
-    begin(kind, address) {
+    begin(kind, address, account) {
       const nowMs = clock.monotonic();
-      const all = failuresOf(`kind:${kind}`, nowMs);
-      // Wrong tokens of a program do not lock out a person with a valid link.
       const own = failuresOf(`address:${kind}:${networkOf(address)}`, nowMs);
-      const waitMs = Math.max(lockOf(all, PER_KIND, nowMs), lockOf(own, PER_ADDRESS, nowMs));
+      // Codes and tokens are guessed from anywhere; the guesses at a password are counted for its account.
+      const shared =
+        account === undefined ? failuresOf(`kind:${kind}`, nowMs) : failuresOf(`account:${account}`, nowMs);
+      const most = account === undefined ? PER_KIND : PER_ACCOUNT;
+      const waitMs = Math.max(lockOf(shared, most, nowMs), lockOf(own, PER_ADDRESS, nowMs));
       if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
-      for (const failures of [all, own]) failures.atMs.push(nowMs);
+      for (const failures of [shared, own]) failures.atMs.push(nowMs);
       return {
         kind: 'counted',
         succeeded() {
-          for (const failures of [all, own]) failures.atMs.splice(failures.atMs.indexOf(nowMs) >>> 0, 1);
+          for (const failures of [shared, own]) failures.atMs.splice(failures.atMs.indexOf(nowMs) >>> 0, 1);
         },
       };
     },

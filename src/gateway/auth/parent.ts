@@ -3,8 +3,8 @@
  * longer, and ends with it (decision 37).
  */
 export interface Parent {
-  kind: 'operator' | 'token';
-  /** The token's id; a fixed name for the operator token. */
+  kind: 'operator' | 'token' | 'user';
+  /** The id of the token or the user; a fixed name for the operator token. */
   id: string;
 }
 

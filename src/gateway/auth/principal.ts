@@ -1,10 +1,15 @@
 import type { Scope } from '../../../protocol/contract.ts';
+import type { Permission } from '../../../protocol/permissions.ts';
 import type { Parent } from './parent.ts';
 
 /** The caller, with the scopes that the server granted. Never based on what a client claims. */
 export interface Principal {
   id: string;
   scopes: ReadonlySet<Scope>;
+  /** What the roles of its user grant; all permissions for the operator and what hangs below it. */
+  permissions: ReadonlySet<Permission>;
+  /** The user that it acts for; absent below the operator, for nodes, and when auth is off. */
+  userId?: string;
   /**
    * The proof of identity: the operator token, an API token, a browser login (with its JWT id), or none when auth is
    * off.
@@ -13,7 +18,14 @@ export interface Principal {
     | { kind: 'operator' }
     | { kind: 'token'; tokenId: string }
     /** `parent`: the credential above the session, and above everything created in it. */
-    | { kind: 'login'; jti: string; parent: Parent }
+    | {
+        kind: 'login';
+        jti: string;
+        parent: Parent;
+        /** When the person proved who they are. */
+        authenticatedMs: number;
+        expiresAtMs: number;
+      }
     /** A paired node with its token, or a machine that may only request pairing. */
     | { kind: 'node' | 'unpaired'; nodeId: string }
     | { kind: 'local' };

@@ -1,24 +1,43 @@
 import type { Clock } from '../../clock.ts';
-import { expandScopes } from '../rights.ts';
+import { expandScopes, lesserOf, rightsOf } from '../rights.ts';
 import type { ApiTokenTable } from '../store/schema/schema.ts';
-import { type Bounds, type Lineage, OPERATOR, parentOf, principalIdOf, tokenIdOf } from './lineage.ts';
+import { NO_PERMISSIONS } from '../users/grant.ts';
+import {
+  type Bounds,
+  type Lineage,
+  OPERATOR_BOUNDS,
+  parentOf,
+  principalIdOf,
+  tokenIdOf,
+  type UserBounds,
+  userIdOf,
+} from './lineage.ts';
 import type { Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
+import { RightsChanged } from './rights-changed.ts';
 
 export interface TokenEntry {
   row: ApiTokenTable;
+  /** With the rights of now; another one after they changed. */
   principal: Principal;
   end: AbortController;
+}
+
+interface TokenTreeDeps {
+  clock: Pick<Clock, 'now'>;
+  users: UserBounds;
 }
 
 /** The API tokens that are not revoked, and their parents. */
 export class TokenTree implements Lineage {
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #users: UserBounds;
   readonly #byId = new Map<string, TokenEntry>();
   readonly #byHash = new Map<string, TokenEntry>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor({ clock, users }: TokenTreeDeps) {
     this.#clock = clock;
+    this.#users = users;
   }
 
   /** In the order of creation. */
@@ -27,7 +46,8 @@ export class TokenTree implements Lineage {
   }
 
   add(row: ApiTokenTable): TokenEntry {
-    const entry = toEntry(row);
+    const end = new AbortController();
+    const entry = { row, end, principal: this.#toPrincipal(row, end.signal) };
     this.#byId.set(row.token_id, entry);
     this.#byHash.set(row.token_hash, entry);
     return entry;
@@ -47,10 +67,32 @@ export class TokenTree implements Lineage {
   }
 
   boundsOf(parent: Parent): Bounds | undefined {
-    if (parent.kind === 'operator') return { scopes: OPERATOR.scopes, expiresAtMs: undefined };
+    if (parent.kind === 'operator') return OPERATOR_BOUNDS;
+    if (parent.kind === 'user') return this.#users.boundsOf(parent.id);
     const entry = this.#byId.get(parent.id);
     if (entry === undefined || !this.isStanding(entry)) return undefined;
-    return { scopes: entry.principal.scopes, expiresAtMs: entry.row.expires_ms ?? undefined };
+    const { scopes, permissions, userId } = entry.principal;
+    return { scopes, permissions, expiresAtMs: entry.row.expires_ms ?? undefined, userId };
+  }
+
+  /** The user at the top of a chain of parents; undefined below the operator. */
+  userAbove(parent: Parent): string | undefined {
+    if (parent.kind === 'operator') return undefined;
+    if (parent.kind === 'user') return parent.id;
+    const entry = this.#byId.get(parent.id);
+    return entry && this.userAbove(parentOf(entry.row));
+  }
+
+  /** After a change of a user's rights: open connections of the user's tokens end, and later ones have the new rights. */
+  renewBelow(userId: string): void {
+    // In the order of creation, so that parents come before their children.
+    for (const entry of this.#byId.values()) {
+      if (this.userAbove(parentOf(entry.row)) !== userId || entry.end.signal.aborted) continue;
+      const before = entry.end;
+      entry.end = new AbortController();
+      entry.principal = this.#toPrincipal(entry.row, entry.end.signal);
+      before.abort(new RightsChanged());
+    }
   }
 
   /** Whether neither it nor any credential above it was revoked or has expired. */
@@ -59,8 +101,10 @@ export class TokenTree implements Lineage {
     return this.boundsOf(parentOf(row)) !== undefined;
   }
 
-  /** Aborts with the token that this principal acts under; undefined for other principals. */
+  /** Aborts with the token or the user that this principal acts under; undefined for other principals. */
   endOf(principalId: string): AbortSignal | undefined {
+    const userId = userIdOf(principalId);
+    if (userId !== undefined) return this.#users.endOf(userId);
     const tokenId = tokenIdOf(principalId);
     if (tokenId === undefined) return undefined;
     const entry = this.#byId.get(tokenId);
@@ -77,28 +121,31 @@ export class TokenTree implements Lineage {
         if (row.parent_kind === 'token' && row.parent_id === id) found.add(row.token_id);
     return [...found];
   }
+
+  #toPrincipal(row: ApiTokenTable, ended: AbortSignal): Principal {
+    const bounds = this.boundsOf(parentOf(row));
+    const userId = this.userAbove(parentOf(row));
+    return {
+      id: principalIdOf({ kind: 'token', id: row.token_id }),
+      // A token keeps its scope; what it may do changes with its user.
+      scopes: bounds === undefined ? new Set() : expandScopes([lesserOf(row.scope, rightsOf(bounds.scopes))]),
+      permissions: bounds?.permissions ?? NO_PERMISSIONS,
+      source: { kind: 'token', tokenId: row.token_id },
+      ended,
+      ...(userId !== undefined && { userId }),
+    };
+  }
 }
 
-/** The ids of tokens whose chain of parents does not lead to the operator or a known token. */
-export function findOrphans(rows: readonly ApiTokenTable[]): string[] {
+/** The ids of tokens whose chain of parents leads neither to the operator nor to a known user. */
+export function findOrphans(rows: readonly ApiTokenTable[], isUser: (userId: string) => boolean): string[] {
   const attached = new Set<string>();
   const isAttached = ({ parent_kind, parent_id }: ApiTokenTable) =>
-    parent_kind === 'operator' || attached.has(parent_id);
+    parent_kind === 'operator' || (parent_kind === 'user' ? isUser(parent_id) : attached.has(parent_id));
   let before: number;
   do {
     before = attached.size;
     for (const row of rows) if (isAttached(row)) attached.add(row.token_id);
   } while (attached.size > before);
   return rows.filter(({ token_id }) => !attached.has(token_id)).map(({ token_id }) => token_id);
-}
-
-function toEntry(row: ApiTokenTable): TokenEntry {
-  const end = new AbortController();
-  const principal: Principal = {
-    id: principalIdOf({ kind: 'token', id: row.token_id }),
-    scopes: expandScopes([row.scope]),
-    source: { kind: 'token', tokenId: row.token_id },
-    ended: end.signal,
-  };
-  return { row, principal, end };
 }

@@ -11,6 +11,7 @@ import type { InboundLimit } from '../live-settings.ts';
 import { INBOUND } from '../testing/default-deps.ts';
 import { fakeWire } from '../testing/fake-wire.ts';
 import { CONNECT } from '../testing/test-client.ts';
+import { NO_PERMISSIONS } from '../users/grant.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { Connection, type ConnectionDeps } from './connection.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -65,6 +66,7 @@ export function openConnection({
   const principal: Principal = {
     id: 'ada',
     scopes: new Set(['write']),
+    permissions: NO_PERMISSIONS,
     source: { kind: 'operator' },
     ended: revocation.signal,
   };

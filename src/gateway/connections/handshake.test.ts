@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import { CLOSINGS } from '../../../protocol/closings.ts';
 import type { Principal } from '../auth/principal.ts';
 import { CONNECT } from '../testing/test-client.ts';
+import { NO_PERMISSIONS } from '../users/grant.ts';
 import { noNodes } from './connection-fixture.ts';
 import { shakeHands } from './handshake.ts';
 
 const ada: Principal = {
   id: 'ada',
   scopes: new Set(['write']),
+  permissions: NO_PERMISSIONS,
   source: { kind: 'operator' },
   ended: new AbortController().signal,
 };

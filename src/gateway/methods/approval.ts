@@ -6,7 +6,8 @@ import type { Approvals } from '../runs/approvals.ts';
 export const approvalMethods = (approvals: Approvals): Handlers<keyof typeof approvalContracts> => ({
   'approval.list': ({ wsId }) => ({ approvals: approvals.list(wsId) }),
   'approval.resolve': async ({ approvalId, approved, feedback = '', always = false }, call) => {
-    await approvals.resolve(approvalId, { approved, feedback: feedback.trim(), always, by: deciderOf(call) });
+    const decision = { approved, feedback: feedback.trim(), always, by: deciderOf(call) };
+    await approvals.resolve(approvalId, decision, call.audited({ approved, always }));
     return { ok: true, approvalId, approved };
   },
 });

@@ -1,51 +1,44 @@
 import assert from 'node:assert/strict';
-import { webcrypto } from 'node:crypto';
 import { test } from 'node:test';
 import { authContracts } from '../../../protocol/methods/auth.ts';
-import { randomIds } from '../../ids.ts';
+import { PERMISSIONS } from '../../../protocol/permissions.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { recordingLog, tempStore } from '../../testing/temp-store.ts';
-import { openApiTokens } from '../auth/api-tokens.ts';
-import { createAuthenticator } from '../auth/create-authenticator.ts';
-import { createLoginCodes } from '../auth/login-codes.ts';
-import { openLoginSessions } from '../auth/login-sessions.ts';
-import { createLoginThrottle } from '../auth/login-throttle.ts';
+import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Call } from '../call.ts';
+import { OPERATOR_TOKEN, testAccounts } from '../testing/test-accounts.ts';
 import { authMethods } from './auth.ts';
 import { tokenMethods } from './token.ts';
-
-const TOKEN = `svc_${'0f'.repeat(32)}`;
 
 async function setUp({ enabled = true } = {}) {
   const clock = fakeClock(1_700_000_000_000);
   const store = await tempStore({ clock });
-  const key = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
-  const tokens = await openApiTokens({ store, clock, ids: randomIds, log: recordingLog() });
-  const sessions = await openLoginSessions({ store, key, clock, ids: randomIds, lineage: tokens });
-  const authenticator = createAuthenticator({ enabled, operatorToken: TOKEN, tokens, sessions });
-  const codes = createLoginCodes({ store, clock, ids: randomIds, lineage: tokens });
-  const throttle = createLoginThrottle({ clock });
-  const methods = authMethods({ authenticator, sessions, codes, throttle, baseUrl: () => 'http://127.0.0.1:7717' });
+  const home = tempDir();
+  const accounts = await testAccounts({ store, dir: home.path, enabled, clock, log: recordingLog() });
+  const { authenticator } = accounts;
+  const methods = authMethods(accounts);
   const call = (principal?: Principal, address = '1.2.3.4'): Call => ({
     ...{ principal, address, signal: new AbortController().signal, interim: () => undefined },
-    ...{ kept: undefined, keep: () => [], momentary: () => undefined, subscriptions: undefined },
+    ...{ kept: undefined, keep: () => [], audited: () => [], momentary: () => undefined, subscriptions: undefined },
   });
   const login = async (params: { code?: string; token?: string }, address?: string) =>
     methods['auth.login'](params, call(undefined, address));
   const link = async () => {
-    const { url, expiresAtMs } = await methods['auth.link']({}, call(await authenticator.authenticate(TOKEN)));
+    const { url, expiresAtMs } = await methods['auth.link']({}, call(await authenticator.authenticate(OPERATOR_TOKEN)));
     return { url, expiresAtMs, code: url.split('#login=')[1] ?? '' };
   };
   return {
     clock,
     authenticator,
-    programs: tokenMethods({ tokens, sessions, codes }),
+    programs: tokenMethods(accounts),
     methods,
     call,
     login,
     link,
-    [Symbol.asyncDispose]: () => store.close(),
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      home[Symbol.dispose]();
+    },
   };
 }
 
@@ -59,6 +52,7 @@ test('the code of a link logs in once', async () => {
   const { jwt, ...rest } = await world.login({ code });
   assert.deepEqual(rest, {
     ...{ status: 'ok', role: 'full', scopes: ['read', 'write', 'approve'], userId: 'operator' },
+    permissions: [...PERMISSIONS],
     expiresAtMs: world.clock.now() + 86_400_000,
   });
   assert.equal((await world.authenticator.authenticate(jwt))?.id, 'operator');
@@ -67,14 +61,14 @@ test('the code of a link logs in once', async () => {
 
 test('the operator token logs in, and the cookie does not contain it', async () => {
   await using world = await setUp();
-  const { jwt } = await world.login({ token: TOKEN });
-  assert.notEqual(jwt, TOKEN);
+  const { jwt } = await world.login({ token: OPERATOR_TOKEN });
+  assert.notEqual(jwt, OPERATOR_TOKEN);
   assert.equal((await world.authenticator.authenticate(jwt))?.source.kind, 'login');
 });
 
 test('a session cannot extend itself', async () => {
   await using world = await setUp();
-  const { jwt } = await world.login({ token: TOKEN });
+  const { jwt } = await world.login({ token: OPERATOR_TOKEN });
   await assert.rejects(world.login({ token: jwt }), INVALID);
 });
 
@@ -88,29 +82,30 @@ test('a missing and a wrong credential are refused with the same message', async
 
 test('guessing codes is slowed down, while the right token and the right code still log in', async () => {
   await using world = await setUp();
-  const guesses = [{ code: 'a' }, { code: 'b' }, { code: 'c' }, { code: 'a', token: TOKEN }, { code: '' }];
+  const guesses = [{ code: 'a' }, { code: 'b' }, { code: 'c' }, { code: 'a', token: OPERATOR_TOKEN }, { code: '' }];
   for (const guess of guesses) await assert.rejects(world.login(guess), INVALID);
   const { code } = await world.link();
   const slow = { code: 'RATE_LIMITED', message: 'Too many login attempts', retryAfterMs: 300_000 };
   await assert.rejects(world.login({ code: 'd' }), slow);
-  assert.equal((await world.login({ token: TOKEN })).status, 'ok');
+  assert.equal((await world.login({ token: OPERATOR_TOKEN })).status, 'ok');
   assert.equal((await world.login({ code })).status, 'ok');
   await assert.rejects(world.login({ code }), slow, 'a used code is treated like a wrong one');
 });
 
-test('guessing tokens is slowed down, while a link still logs in', async () => {
+test('guessing tokens is slowed down, while a valid token and a link still log in', async () => {
   await using world = await setUp();
   for (const token of ['a', 'b', 'c', '', undefined]) {
     await assert.rejects(world.login(token === undefined ? {} : { token }), INVALID);
   }
-  await assert.rejects(world.login({ token: TOKEN }), { code: 'RATE_LIMITED' });
+  await assert.rejects(world.login({ token: 'f' }), { code: 'RATE_LIMITED' });
   const { code } = await world.link();
   assert.equal((await world.login({ code })).status, 'ok');
+  assert.equal((await world.login({ token: OPERATOR_TOKEN })).status, 'ok');
 });
 
 test('logging out ends the session everywhere', async () => {
   await using world = await setUp();
-  const { jwt } = await world.login({ token: TOKEN });
+  const { jwt } = await world.login({ token: OPERATOR_TOKEN });
   const principal = await world.authenticator.authenticate(jwt);
   assert.deepEqual(await world.methods['auth.logout']({}, world.call(principal)), { status: 'ok' });
   assert.deepEqual([principal?.ended.aborted, await world.authenticator.authenticate(jwt)], [true, undefined]);
@@ -118,22 +113,23 @@ test('logging out ends the session everywhere', async () => {
 
 test('logging out without a session, or with the operator token, ends nothing', async () => {
   await using world = await setUp();
-  for (const token of [undefined, TOKEN]) {
+  for (const token of [undefined, OPERATOR_TOKEN]) {
     const principal = await world.authenticator.authenticate(token);
     assert.deepEqual(await world.methods['auth.logout']({}, world.call(principal)), { status: 'ok' });
   }
-  assert.equal((await world.authenticator.authenticate(TOKEN))?.ended.aborted, false);
+  assert.equal((await world.authenticator.authenticate(OPERATOR_TOKEN))?.ended.aborted, false);
 });
 
 test('status returns the caller, or whether auth is enabled', async () => {
   await using world = await setUp();
-  const nobody = { authenticated: false, authEnabled: true, userId: null, scopes: [], source: null };
+  const setup = { hasUsers: false, setupRequired: true, setupCodeNeeded: false };
+  const nobody = { authenticated: false, authEnabled: true, ...setup, userId: null, scopes: [], source: null };
   assert.deepEqual(await world.methods['auth.status']({}, world.call()), nobody);
-  const { jwt } = await world.login({ token: TOKEN });
+  const { jwt } = await world.login({ token: OPERATOR_TOKEN });
   const principal = await world.authenticator.authenticate(jwt);
   const status = await world.methods['auth.status']({}, world.call(principal));
   assert.deepEqual(authContracts['auth.status'].result.parse(status), {
-    ...{ authenticated: true, authEnabled: true, userId: 'operator', source: 'login' },
+    ...{ authenticated: true, authEnabled: true, ...setup, userId: 'operator', source: 'login' },
     scopes: ['read', 'write', 'approve'],
   });
 });
@@ -143,23 +139,28 @@ test('with auth off there is no login, and the link is the plain address', async
   const local = await world.authenticator.authenticate(undefined);
   assert.deepEqual(await world.methods['auth.status']({}, world.call(local)), {
     ...{ authenticated: false, authEnabled: false, userId: null, scopes: [], source: null },
+    ...{ hasUsers: false, setupRequired: false, setupCodeNeeded: false },
   });
-  await assert.rejects(world.login({ token: TOKEN }), { code: 'INVALID_REQUEST', message: 'Auth is not enabled' });
+  await assert.rejects(world.login({ token: OPERATOR_TOKEN }), {
+    code: 'INVALID_REQUEST',
+    message: 'Auth is not enabled',
+  });
   assert.equal((await world.link()).url, 'http://127.0.0.1:7717/');
 });
 
 test('an API token logs in with its own rights, until it expires or is revoked', async () => {
   await using world = await setUp();
-  const operator = await world.authenticator.authenticate(TOKEN);
+  const operator = await world.authenticator.authenticate(OPERATOR_TOKEN);
   const create = (name: string, expiresInMs?: number) =>
     world.programs['token.create']({ name, scope: 'read', expiresInMs }, world.call(operator));
   const { token, tokenId } = await create('dashboard', 60_000);
   const { jwt, ...rest } = await world.login({ token });
   assert.deepEqual(rest, {
     ...{ status: 'ok', role: 'read', scopes: ['read'], userId: `token:${tokenId}` },
+    permissions: [...PERMISSIONS],
     expiresAtMs: world.clock.now() + 60_000,
   });
-  await world.programs['token.revoke']({ tokenId }, world.call());
+  await world.programs['token.revoke']({ tokenId }, world.call(operator));
   assert.equal(await world.authenticator.authenticate(jwt), undefined);
   await assert.rejects(async () => world.login({ token }), INVALID);
 });

@@ -186,7 +186,10 @@ function approve(
   if (call.kept) return DECIDED; // decided by the earlier call; what is pending now is another question
   const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
   return whenThere(workstreams.findStaying(wsId) ?? workstreams.get(wsId), (workstream) => {
-    const also = call.keep(DECIDED);
+    const id = named.approvalId ?? workstream.current?.pendingApproval()?.approvalId;
+    // Without a question nothing is decided, and nothing recorded.
+    const recorded = id === undefined ? [] : call.audited({ id, approved, always });
+    const also = [...call.keep(DECIDED), ...recorded];
     return whenThere(approvals.resolveIn(workstream, decision, { ...named, also }), () => DECIDED);
   });
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { createAdmission } from '../connections/admission.ts';
+import { NO_PERMISSIONS } from '../users/grant.ts';
 import type { PairedNodes } from './paired-nodes.ts';
 
 /** A client that calls itself a node, during its handshake. */
@@ -38,6 +39,7 @@ export function createNodeDoor(paired: Pick<PairedNodes, 'authenticate'>): NodeD
     const principal: Principal = {
       id: `unpaired:${nodeId}`,
       scopes: new Set(['pairing']),
+      permissions: NO_PERMISSIONS,
       source: { kind: 'unpaired', nodeId },
       ended: new AbortController().signal,
     };

@@ -9,6 +9,7 @@ import type { NodeTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
+import { NO_PERMISSIONS } from '../users/grant.ts';
 
 /** Identifies a node's token, for people and secret scanners. */
 const TOKEN_PREFIX = 'node_';
@@ -123,6 +124,7 @@ function toEntry(row: NodeTable, revocation = new AbortController()): Entry {
   const principal: Principal = {
     id: `node:${row.node_id}`,
     scopes: new Set(['node', 'pairing']),
+    permissions: NO_PERMISSIONS,
     source: { kind: 'node', nodeId: row.node_id },
     ended: end.signal,
   };

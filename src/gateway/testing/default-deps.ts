@@ -10,15 +10,12 @@ import { createLogRing } from '../../log-ring.ts';
 import { until } from '../../timing/until.ts';
 import { createAttachmentFiles } from '../attachments/attachment-files.ts';
 import { createClientAddress } from '../auth/client-address.ts';
-import { createAuthenticator } from '../auth/create-authenticator.ts';
-import { createLoginCodes } from '../auth/login-codes.ts';
-import { createLoginThrottle } from '../auth/login-throttle.ts';
 import { createOriginPolicy } from '../auth/origin-policy.ts';
-import { TokenTree } from '../auth/token-tree.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { fakeWorkdirs } from './fake-workdirs.ts';
+import { testAccounts } from './test-accounts.ts';
 
 /** The requests that one connection may send when nothing is configured. */
 export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
@@ -34,23 +31,15 @@ const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: 
 
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
 
-/** The default dependencies of a gateway; logins are not possible. */
-export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDeps, 'models' | 'nodes' | 'toolbox'> {
-  const sessions = {
-    verify: async () => undefined,
-    start: () => assert.fail('no login'),
-    revoke: async () => undefined,
-    revokeBelow: async () => undefined,
-  };
-  const tokens = {
-    find: () => undefined,
-    endOf: () => undefined,
-    create: () => assert.fail('no token'),
-    list: () => [],
-    below: () => [],
-    revoke: async () => undefined,
-  };
-  const authenticator = createAuthenticator({ enabled: false, operatorToken: 'secret', tokens, sessions });
+/** The default dependencies of a gateway. Authentication is off, but there can be users. */
+export async function defaultDeps({
+  store,
+  dir,
+  clock,
+  log,
+}: Machine): Promise<Omit<GatewayDeps, 'models' | 'nodes' | 'toolbox'>> {
+  const auth = await testAccounts({ store, dir, enabled: false, clock, log });
+  const { authenticator } = auth;
   return {
     store,
     hostTimeZone: 'Europe/Berlin',
@@ -65,14 +54,7 @@ export function defaultDeps({ store, dir, clock, log }: Machine): Omit<GatewayDe
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
-    auth: {
-      authenticator,
-      tokens,
-      sessions,
-      codes: createLoginCodes({ store, clock, ids: randomIds, lineage: new TokenTree(clock) }),
-      throttle: createLoginThrottle({ clock }),
-      baseUrl: () => 'http://localhost',
-    },
+    auth,
     authenticator,
     logRing: createLogRing('test'),
     webhooks: { destinations: () => new Map(), fetch },

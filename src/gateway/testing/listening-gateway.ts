@@ -4,6 +4,7 @@ import type { HelloOk } from '../../../protocol/connect.ts';
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Principal } from '../auth/principal.ts';
 import { expandScopes } from '../rights.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { localOrigins } from './default-deps.ts';
 import { CONNECT, openClient, type TestClient } from './test-client.ts';
 import { type WholeGateway, type WholeGatewayOptions, wholeGateway } from './whole-gateway.ts';
@@ -105,7 +106,10 @@ function createTestAuthenticator() {
     if (!scopes) return undefined;
     const revocation = revocations.get(token) ?? new AbortController();
     revocations.set(token, revocation);
-    return { id: token, scopes: expandScopes(scopes), source: { kind: 'local' }, ended: revocation.signal };
+    return {
+      ...{ id: token, scopes: expandScopes(scopes), permissions: ALL_PERMISSIONS },
+      ...{ source: { kind: 'local' }, ended: revocation.signal },
+    };
   }
 
   return {

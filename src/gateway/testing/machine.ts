@@ -116,7 +116,7 @@ async function start(
   const store = await openStore({ dir, clock, log });
   const killed = new AbortController();
   const deps = {
-    ...defaultDeps({ store: tap(onDisk(disk, store, killed)), dir, clock, log }),
+    ...(await defaultDeps({ store: tap(onDisk(disk, store, killed)), dir, clock, log })),
     models: puppet.models,
     toolbox: lookAndTouch(execute, over),
     ...options,

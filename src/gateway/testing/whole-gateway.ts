@@ -3,6 +3,7 @@ import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS, type ParamsInput, type Result } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
+import { BUILTIN_ROLES } from '../../../protocol/permissions.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ServedMethod, Subscriptions } from '../call.ts';
@@ -10,6 +11,7 @@ import type { Caller } from '../dispatch.ts';
 import { expandScopes, type Rights } from '../rights.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { type MachineOptions, openMachine } from './machine.ts';
@@ -109,9 +111,13 @@ export async function turnsUntil(isSo: () => boolean | Promise<boolean>, what: s
   assert.fail(`never came: ${what}`);
 }
 
+/** Those of a user who works with conversations. */
+const MEMBER_PERMISSIONS = new Set(BUILTIN_ROLES['builtin-operator'].permissions);
+
 export function callerOf({ scope = 'approve', id = 'ada', signal, interim, subscriptions }: CallAs = {}): Caller {
   const ended = new AbortController().signal;
-  const principal: Principal = { id, scopes: expandScopes([scope]), source: { kind: 'operator' }, ended };
+  const permissions = scope === 'approve' ? ALL_PERMISSIONS : MEMBER_PERMISSIONS;
+  const principal: Principal = { id, scopes: expandScopes([scope]), permissions, source: { kind: 'operator' }, ended };
   return {
     principal,
     signal: signal ?? new AbortController().signal,

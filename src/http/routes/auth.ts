@@ -1,18 +1,59 @@
 import { authEndpoints } from '../../../protocol/http/auth.ts';
-import { bind, given } from '../bind.ts';
+import type { Result } from '../../../protocol/index.ts';
+import { bind, given, type Via } from '../bind.ts';
 import { expiredCookie, loginCookie } from '../cookie.ts';
+
+const toSession = ({ status, role, scopes, jwt, userId, permissions }: Result<'auth.login'>) => ({
+  status,
+  role,
+  scopes: scopes.join(','),
+  jwt,
+  user_id: userId,
+  permissions: permissions.join(','),
+});
+
+const withCookie = ({ jwt }: Result<'auth.login'>, via: Via) => ({
+  'Set-Cookie': loginCookie(jwt, via),
+  'Cache-Control': 'no-store',
+});
 
 export const authRoutes = [
   bind(authEndpoints.login, 'auth.login', {
-    params: ({ code, token }) => ({ code: given(code), token: given(token) }),
-    reply: ({ status, role, scopes, jwt, userId }) => ({
-      status,
-      role,
-      scopes: scopes.join(','),
-      jwt,
-      user_id: userId,
+    params: ({ username, password, code, token }) => ({
+      username: given(username),
+      password: given(password),
+      code: given(code),
+      token: given(token),
     }),
-    headers: ({ jwt }, via) => ({ 'Set-Cookie': loginCookie(jwt, via), 'Cache-Control': 'no-store' }),
+    reply: toSession,
+    headers: withCookie,
+  }),
+  bind(authEndpoints.setup, 'auth.setup', {
+    params: ({ username, display_name, password, setup_code }) => ({
+      username,
+      displayName: display_name,
+      password,
+      setupCode: given(setup_code),
+    }),
+    reply: (result) => ({ ...toSession(result), username: result.username }),
+    headers: withCookie,
+  }),
+  bind(authEndpoints.whoami, 'auth.whoami', {
+    params: () => ({}),
+    reply: ({ userId, username = null, displayName = null, scopes, permissions, expiresAtMs }) => ({
+      user_id: userId,
+      username,
+      display_name: displayName,
+      scopes: scopes.join(','),
+      permissions: permissions.join(','),
+      exp: expiresAtMs === undefined ? null : Math.floor(expiresAtMs / 1000),
+    }),
+  }),
+  bind(authEndpoints.refresh, 'auth.refresh', { params: () => ({}), reply: toSession, headers: withCookie }),
+  bind(authEndpoints.password, 'auth.password', {
+    params: ({ current_password, new_password }) => ({ current: current_password, new: new_password }),
+    reply: toSession,
+    headers: withCookie,
   }),
   bind(authEndpoints.logout, 'auth.logout', {
     params: () => ({}),
@@ -21,11 +62,15 @@ export const authRoutes = [
   }),
   bind(authEndpoints.status, 'auth.status', {
     params: () => ({}),
-    reply: ({ authenticated, authEnabled, userId, scopes, source }) => ({
+    reply: ({ authenticated, authEnabled, hasUsers, setupRequired, setupCodeNeeded, userId, scopes, source }) => ({
       authenticated,
       auth_enabled: authEnabled,
-      has_users: false,
-      setup_required: false,
+      has_users: hasUsers,
+      setup_required: setupRequired,
+      setup_code_required: setupCodeNeeded,
+      password_enabled: true,
+      oidc_enabled: false,
+      oidc_provider_name: '',
       user_id: userId,
       scopes,
       source,

@@ -1,7 +1,6 @@
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
 import { bind, given } from '../bind.ts';
-
-const iso = (ms: number) => new Date(ms).toISOString();
+import { iso } from '../iso.ts';
 
 export const workstreamRoutes = [
   bind(workstreamEndpoints.list, 'workstream.list', {

@@ -29,6 +29,7 @@ import {
   workdirs,
 } from './tables.ts';
 import { budgets } from './usage-schema.ts';
+import { users } from './user-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -67,6 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 23, statements: compaction },
   { version: 24, statements: lessSpace },
   { version: 25, statements: blocks },
+  { version: 26, statements: users },
 ];
 
 /**

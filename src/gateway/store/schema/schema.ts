@@ -6,6 +6,7 @@ import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
+import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database {
@@ -37,6 +38,11 @@ export interface Database {
   workdirs: WorkdirTable;
   prefixes: PrefixTable;
   instruction_trust: InstructionTrustTable;
+  users: UserTable;
+  roles: RoleTable;
+  role_assignments: RoleAssignmentTable;
+  orgs: OrgTable;
+  audit: AuditTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */
@@ -240,6 +246,8 @@ export interface LoginSessionTable extends LineageColumns {
   created_ms: number;
   expires_ms: number;
   revoked_ms: number | null;
+  /** When the person proved who they are, which a refreshed session keeps; null in rows of earlier versions: at the start. */
+  authenticated_ms: number | null;
 }
 
 export interface ApiTokenTable extends LineageColumns {
@@ -248,6 +256,8 @@ export interface ApiTokenTable extends LineageColumns {
   scope: TokenScope;
   /** SHA-256 in hex; the token itself is not stored. */
   token_hash: string;
+  /** The beginning of the token; empty in rows of earlier versions. */
+  token_prefix: string;
   /** The principal that created it. */
   created_by: string;
   created_ms: number;

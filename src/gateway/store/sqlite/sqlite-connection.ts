@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { defineAuditDigest } from '../audit-digest.ts';
 import { defineChecksums } from '../row-checksum.ts';
 
 /** A prepared statement, and whether it returns rows. */
@@ -30,6 +31,7 @@ export function openConnection(path: string, maxStatements = 256): Connection {
   if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path, { timeout: 5_000, enableForeignKeyConstraints: false });
   defineChecksums(database);
+  defineAuditDigest(database);
   return toConnection(database, maxStatements);
 }
 

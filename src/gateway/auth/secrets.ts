@@ -10,16 +10,15 @@ import type { Log } from '../../log.ts';
 
 const MIN_SECRET_BYTES = 32;
 /** The file may contain other secrets of this machine. */
-const Secrets = z.looseObject({
-  jwt_secret: z
-    .string()
-    .regex(/^([0-9a-f]{2})+$/)
-    .min(2 * MIN_SECRET_BYTES)
-    .optional(),
-});
+const Secret = z
+  .string()
+  .regex(/^([0-9a-f]{2})+$/)
+  .min(2 * MIN_SECRET_BYTES)
+  .optional();
+const Secrets = z.looseObject({ jwt_secret: Secret, audit_secret: Secret });
 type Secrets = z.infer<typeof Secrets>;
 
-interface SigningKeyDeps {
+interface SecretsDeps {
   home: string;
   ids: Pick<Ids, 'secret'>;
   clock: Clock;
@@ -28,17 +27,16 @@ interface SigningKeyDeps {
   onNotice?(notice: Notice): void;
 }
 
-/**
- * The HS256 key that signs login sessions. Created at the first start, and again if it was lost. Imported once, which
- * halves the cost of a check.
- */
-export async function openSigningKey({
-  home,
-  ids,
-  clock,
-  log,
-  onNotice,
-}: SigningKeyDeps): Promise<webcrypto.CryptoKey> {
+/** The secrets of this machine. */
+export interface MachineSecrets {
+  /** Signs login sessions (HS256). Imported once, which halves the cost of a check. */
+  signingKey: webcrypto.CryptoKey;
+  /** Signs the head of the audit trail; in hex. */
+  auditSecret: string;
+}
+
+/** Reads the secrets; missing ones are created at the first start, and again if they were lost. */
+export async function openSecrets({ home, ids, clock, log, onNotice }: SecretsDeps): Promise<MachineSecrets> {
   const path = join(home, 'secrets.json');
   const document = jsonDocument<Secrets>({
     path,
@@ -55,12 +53,17 @@ export async function openSigningKey({
   });
   const secrets = new Low<Secrets>(document, {});
   await secrets.read();
-  if (secrets.data.jwt_secret === undefined) {
+  const { jwt_secret, audit_secret } = secrets.data;
+  if (jwt_secret === undefined || audit_secret === undefined) {
     await secrets.update((data) => {
-      data.jwt_secret = ids.secret(MIN_SECRET_BYTES);
+      data.jwt_secret ??= ids.secret(MIN_SECRET_BYTES);
+      data.audit_secret ??= ids.secret(MIN_SECRET_BYTES);
     });
   }
-  return importKey(secrets.data.jwt_secret ?? '');
+  return {
+    signingKey: await importKey(secrets.data.jwt_secret ?? ''),
+    auditSecret: secrets.data.audit_secret ?? '',
+  };
 }
 
 function importKey(hex: string): Promise<webcrypto.CryptoKey> {

@@ -7,10 +7,18 @@ import { type Notice, warn } from '../../../protocol/notice.ts';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
-import { openSigningKey } from './signing-key.ts';
+import { openSecrets } from './secrets.ts';
 
-const open = (home: string, onNotice?: (notice: Notice) => void) =>
-  openSigningKey({ home, ids: randomIds, clock: fakeClock(), log: recordingLog(), ...(onNotice && { onNotice }) });
+const open = async (home: string, onNotice?: (notice: Notice) => void) => {
+  const { signingKey } = await openSecrets({
+    home,
+    ids: randomIds,
+    clock: fakeClock(),
+    log: recordingLog(),
+    ...(onNotice && { onNotice }),
+  });
+  return signingKey;
+};
 const signed = async (key: Awaited<ReturnType<typeof open>>) =>
   new SignJWT({ a: 1 }).setProtectedHeader({ alg: 'HS256' }).sign(key);
 

@@ -1,0 +1,71 @@
+import path from 'node:path';
+import { type Notice, warn } from '../../protocol/notice.ts';
+import { createAuditHeadFile } from '../gateway/audit/audit-head.ts';
+import { AuditTrail } from '../gateway/audit/audit-trail.ts';
+import { createCallAudit } from '../gateway/audit/call-audit.ts';
+import { endFormerOperator } from '../gateway/auth/former-operator.ts';
+import { OPERATOR } from '../gateway/auth/lineage.ts';
+import { createLoginThrottle } from '../gateway/auth/login-throttle.ts';
+import { openCredentials } from '../gateway/auth/open-credentials.ts';
+import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
+import { openSecrets } from '../gateway/auth/secrets.ts';
+import { createSetupGate } from '../gateway/auth/setup-gate.ts';
+import { loginLink } from '../gateway/methods/auth.ts';
+import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import { createOrgs } from '../gateway/users/orgs.ts';
+import { createPasswords } from '../gateway/users/passwords.ts';
+import { openOperatorToken } from '../home/operator-token.ts';
+import { asStartError } from './as-start-error.ts';
+import type { DaemonOptions } from './daemon-options.ts';
+
+interface AccountDeps {
+  store: SqliteStore;
+  /** Known once the daemon listens. */
+  baseUrl(): string;
+  onNotice(notice: Notice): void;
+}
+
+type AccountOptions = Pick<DaemonOptions, 'home' | 'host' | 'authEnabled' | 'config' | 'ids' | 'clock' | 'log'>;
+
+/** Opens the users, everything that proves who a caller is, and the record of what they do. */
+export async function openAccounts(options: AccountOptions, { store, baseUrl, onNotice }: AccountDeps) {
+  const { home, host, authEnabled, config, ids, clock, log } = options;
+  const { signingKey, auditSecret } = await asStartError(() => openSecrets({ home, ids, clock, log, onNotice }));
+  const operatorToken = await asStartError(() => openOperatorToken(home, ids));
+  const notice = await endFormerOperator({ store, operatorToken, clock });
+  if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
+  const opened = await openCredentials({
+    store,
+    key: signingKey,
+    operatorToken,
+    enabled: authEnabled,
+    clock,
+    ids,
+    log,
+  });
+  const { roles, users, tokens, sessions, codes, authenticator } = opened;
+  const head = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
+  const trail = new AuditTrail({ store, head, clock, log });
+  await asStartError(() => trail.recover(onNotice));
+  return {
+    roles,
+    users,
+    tokens,
+    sessions,
+    codes,
+    authenticator,
+    passwords: createPasswords(),
+    setup: createSetupGate({
+      mode: config.auth.setup,
+      isLoopback: isLoopbackHost(host.includes(':') ? `[${host}]` : host),
+      clock,
+      ids,
+    }),
+    orgs: createOrgs({ store, clock }),
+    throttle: createLoginThrottle({ clock }),
+    trail,
+    audit: createCallAudit({ trail, users, clock, ids, log }),
+    baseUrl,
+    link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
+  };
+}

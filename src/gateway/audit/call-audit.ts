@@ -1,0 +1,101 @@
+import type { Contract } from '../../../protocol/contract.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import type { AuditOutcome } from '../../../protocol/methods/audit.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import { createTokenBucket } from '../../timing/token-bucket.ts';
+import type { Caller } from '../dispatch.ts';
+import type { Statement } from '../store/store.ts';
+import type { AuditRecord } from './audit-record.ts';
+import type { AuditTrail } from './audit-trail.ts';
+
+/** Calls that are refused must not fill the disk. */
+const REFUSALS = { burst: 300, perSecond: 2 };
+const MAX_ID = 128;
+
+type AuditRow = NonNullable<Contract['audit']>;
+
+export interface AuditDetail {
+  /** What was acted on, if neither the params nor the result name it. */
+  id?: string;
+  /** What else is known. Never a secret. */
+  [key: string]: unknown;
+}
+
+/** The record of one call. */
+export interface CallRecord {
+  /** Records success in the handler's own unit. */
+  audited(detail?: AuditDetail): Statement[];
+  /** Records success unless the handler did. */
+  succeeded(result: unknown): Promise<void> | undefined;
+  failed(error: unknown): void;
+}
+
+export interface CallAudit {
+  begin(row: AuditRow, call: { input: unknown; caller: Caller }): CallRecord;
+}
+
+interface CallAuditDeps {
+  trail: Pick<AuditTrail, 'statementOf' | 'append'>;
+  users: { find(userId: string): { username: string } | undefined };
+  clock: Pick<Clock, 'now' | 'monotonic'>;
+  ids: Pick<Ids, 'id'>;
+  log: Log;
+}
+
+/** Records the calls whose contract says so. */
+export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps): CallAudit {
+  const refusals = createTokenBucket({ limit: () => REFUSALS, clock });
+
+  return {
+    begin(row, { input, caller }) {
+      let isTaken = false;
+      const toRecord = (outcome: AuditOutcome, { id, ...detail }: AuditDetail): AuditRecord => {
+        const { principal, address } = caller;
+        // Whoever logs in is known only afterwards.
+        const userId = principal?.userId ?? principal?.id ?? (outcome === 'ok' ? (id ?? '') : '');
+        return {
+          eventId: ids.id('aud'),
+          atMs: clock.now(),
+          userId,
+          username: users.find(userId)?.username ?? '',
+          principal: principal?.id ?? '',
+          action: row.action,
+          resourceType: row.action.slice(0, row.action.indexOf('.')),
+          resourceId: id?.slice(0, MAX_ID) ?? '',
+          outcome,
+          detail: JSON.stringify(detail),
+          ipAddress: address,
+        };
+      };
+      return {
+        audited(detail = {}) {
+          isTaken = true;
+          const id = detail.id ?? idIn(row, input);
+          return [trail.statementOf(toRecord('ok', { ...detail, ...(id !== undefined && { id }) }))];
+        },
+        succeeded(result) {
+          if (isTaken || row.by === 'handler') return undefined;
+          const id = idIn(row, input) ?? idIn(row, result);
+          return trail.append(toRecord('ok', id === undefined ? {} : { id }));
+        },
+        failed(error) {
+          const code = error instanceof GatewayError ? error.code : 'INTERNAL';
+          if (code === 'INVALID_REQUEST' || refusals.take() > 0) return;
+          const outcome = code === 'FORBIDDEN' || code === 'UNAUTHORIZED' ? 'denied' : 'failed';
+          const id = idIn(row, input);
+          trail.append(toRecord(outcome, { ...(id !== undefined && { id }), code })).catch((err: unknown) => {
+            log.warn({ err, action: row.action }, 'a refused call could not be recorded');
+          });
+        },
+      };
+    },
+  };
+}
+
+function idIn({ id }: AuditRow, fields: unknown): string | undefined {
+  const found = id !== undefined && isRecord(fields) ? fields[id] : undefined;
+  return typeof found === 'string' ? found : undefined;
+}

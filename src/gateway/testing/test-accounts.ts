@@ -1,0 +1,59 @@
+import { webcrypto } from 'node:crypto';
+import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { type Ids, randomIds } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import { createAuditHeadFile } from '../audit/audit-head.ts';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { createCallAudit } from '../audit/call-audit.ts';
+import { createLoginThrottle } from '../auth/login-throttle.ts';
+import { openCredentials } from '../auth/open-credentials.ts';
+import { createSetupGate, type SetupMode } from '../auth/setup-gate.ts';
+import type { Store } from '../store/store.ts';
+import { createOrgs } from '../users/orgs.ts';
+import type { Passwords } from '../users/passwords.ts';
+
+export const OPERATOR_TOKEN = `svc_${'0f'.repeat(32)}`;
+export const BASE_URL = 'http://127.0.0.1:7717';
+
+interface TestAccountOptions {
+  store: Store;
+  /** The home. */
+  dir: string;
+  enabled?: boolean;
+  setup?: SetupMode;
+  isLoopback?: boolean;
+  passwords?: Passwords;
+  key?: webcrypto.CryptoKey;
+  clock: Clock;
+  ids?: Ids;
+  log: Log;
+}
+
+/** Users and credentials as the daemon opens them, except that passwords are compared as they are. */
+export async function testAccounts(options: TestAccountOptions) {
+  const { store, dir, enabled = true, setup = 'auto', isLoopback = true, clock, ids = randomIds, log } = options;
+  const key = options.key ?? (await testKey());
+  const opened = await openCredentials({ store, key, operatorToken: OPERATOR_TOKEN, enabled, clock, ids, log });
+  const head = createAuditHeadFile({ path: join(dir, 'audit-head.json'), secret: '5a'.repeat(32) });
+  const trail = new AuditTrail({ store, head, clock, log });
+  return {
+    ...opened,
+    passwords: options.passwords ?? PLAIN,
+    setup: createSetupGate({ mode: setup, isLoopback, clock, ids }),
+    orgs: createOrgs({ store, clock }),
+    throttle: createLoginThrottle({ clock }),
+    trail,
+    audit: createCallAudit({ trail, users: opened.users, clock, ids, log }),
+    baseUrl: () => BASE_URL,
+  };
+}
+
+/** A key to sign logins with. */
+export const testKey = () => webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+
+/** Without the cost of Argon2id. */
+const PLAIN: Passwords = {
+  hash: async (password) => `plain:${password}`,
+  matches: async (password, stored) => stored === `plain:${password}`,
+};

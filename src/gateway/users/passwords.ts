@@ -1,0 +1,96 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { GatewayError } from '../../../protocol/errors.ts';
+
+const derive = promisify(argon2);
+
+/** The minimum that OWASP recommends for Argon2id; 19 MiB and about 30 ms for each password. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** A password takes one of the four threads that Node also reads files with, so two stay free. */
+const AT_ONCE = 2;
+/** Further ones are refused: they would wait longer than people do. */
+const MOST_WAITING = 100;
+
+/** Hashes passwords with Argon2id, in Node's threads, a few at a time. */
+export interface Passwords {
+  /** In the PHC string format. Throws BUSY when too many wait. */
+  hash(password: string): Promise<string>;
+  /** Takes the same time whether or not there is a stored hash. Throws BUSY when too many wait. */
+  matches(password: string, stored: string | null | undefined): Promise<boolean>;
+}
+
+interface Parameters {
+  memory: number;
+  passes: number;
+  parallelism: number;
+  salt: Buffer;
+  hash: Buffer;
+}
+
+export function createPasswords(): Passwords {
+  const run = createQueue();
+  const digest = (password: string, { memory, passes, parallelism, salt, hash }: Parameters): Promise<Buffer> =>
+    run(() =>
+      derive('argon2id', {
+        ...{ message: password.normalize('NFKC'), nonce: salt, memory, passes, parallelism },
+        tagLength: hash.length,
+      }),
+    );
+  return {
+    async hash(password) {
+      const fresh = { ...COST, salt: randomBytes(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
+      return toPhc({ ...fresh, hash: await digest(password, fresh) });
+    },
+    async matches(password, stored) {
+      const known = stored == null ? undefined : fromPhc(stored);
+      const parameters = known ?? NOBODY;
+      const isSame = timingSafeEqual(await digest(password, parameters), parameters.hash);
+      return isSame && known !== undefined;
+    },
+  };
+}
+
+/** Compared with passwords of unknown users. */
+const NOBODY: Parameters = { ...COST, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) };
+
+/** Runs `AT_ONCE` tasks at a time, in the order in which they came. */
+function createQueue() {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (waiting.length >= MOST_WAITING) {
+      throw new GatewayError('BUSY', 'Too many logins at once. Try again in a few seconds.', { retryAfterMs: 3_000 });
+    }
+    if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
+const toText = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+
+const toPhc = ({ memory, passes, parallelism, salt, hash }: Parameters): string =>
+  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${toText(salt)}$${toText(hash)}`;
+
+const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,64})\$([A-Za-z0-9+/]{22,128})$/;
+
+/** Undefined for a text that is no hash of ours: nobody logs in with it. */
+function fromPhc(text: string): Parameters | undefined {
+  const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(text) ?? [];
+  if (memory === undefined) return undefined;
+  return {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  };
+}

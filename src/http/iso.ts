@@ -1,0 +1,6 @@
+/** A moment as the HTTP interface shows it. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The moment of a text that its schema has checked. */
+export const momentOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Date.parse(text);
