@@ -15,6 +15,7 @@ export const CLOSINGS = {
   protocol_mismatch: { code: 1002, reason: 'protocol mismatch', retry: 'nobody' },
   invalid_handshake: { code: 1008, reason: 'invalid handshake', retry: 'nobody' },
   unauthorized: { code: 1008, reason: 'unauthorized', retry: 'cookie' },
+  rights_changed: { code: 1008, reason: 'rights changed', retry: 'anyone' }, // the credential is still valid
   slow_consumer: { code: 1008, reason: 'slow consumer', retry: 'anyone' },
   node_replaced: { code: 1008, reason: 'replaced by a newer connection of this node', retry: 'nobody' }, // otherwise both would replace each other forever
   pairing_expired: { code: 1008, reason: 'pairing expired', retry: 'anyone' },

@@ -31,6 +31,8 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   audit?: {
     action: `${string}.${string}`;
     id?: string;
+    /** Params that the record of a refused call repeats. */
+    told?: readonly string[];
     /** Only the handler knows whether something happened. */
     by?: 'handler';
   };

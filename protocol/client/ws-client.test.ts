@@ -80,6 +80,7 @@ const GOES_ON: [code: number, reason: string, withToken: boolean, withCookie: bo
   [1006, '', true, true],
   [1008, 'invalid handshake', false, false],
   [1008, 'unauthorized', false, true],
+  [1008, 'rights changed', true, true],
   [1008, 'slow consumer', true, true],
   [1008, 'replaced by a newer connection of this node', false, false],
   [1008, 'pairing expired', true, true],

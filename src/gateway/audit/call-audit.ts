@@ -86,13 +86,23 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
           if (code === 'INVALID_REQUEST' || refusals.take() > 0) return;
           const outcome = code === 'FORBIDDEN' || code === 'UNAUTHORIZED' ? 'denied' : 'failed';
           const id = idIn(row, input);
-          trail.append(toRecord(outcome, { ...(id !== undefined && { id }), code })).catch((err: unknown) => {
+          const detail = { ...(id !== undefined && { id }), ...toldIn(row, input), code };
+          trail.append(toRecord(outcome, detail)).catch((err: unknown) => {
             log.warn({ err, action: row.action }, 'a refused call could not be recorded');
           });
         },
       };
     },
   };
+}
+
+/** Shortened, because callers may send anything. */
+function toldIn({ told = [] }: AuditRow, fields: unknown): Record<string, string> {
+  if (!isRecord(fields)) return {};
+  const texts = told.map((name) => [name, fields[name]] as const);
+  return Object.fromEntries(
+    texts.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text.slice(0, 64)]] : [])),
+  );
 }
 
 function idIn({ id }: AuditRow, fields: unknown): string | undefined {

@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';
+import { RightsChanged } from '../auth/rights-changed.ts';
 import type { ClientLink } from '../call.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { LiveSettings } from '../live-settings.ts';
@@ -71,6 +72,9 @@ type Accepted = HandshakeOutcome & { kind: 'accepted' };
 const MAX_MISSED_PINGS = 2;
 /** The error for work that waited for a client that has disconnected. */
 const GONE = new GatewayError('UNAVAILABLE', 'the connection was closed');
+
+const closingOf = ({ reason }: AbortSignal): ClosingName =>
+  reason instanceof RightsChanged ? 'rights_changed' : 'unauthorized';
 
 /** One client from its upgrade to its end. */
 export class Connection implements WireListener {
@@ -177,7 +181,7 @@ export class Connection implements WireListener {
     this.#endHandshake();
     const isStranger = principal.source.kind === 'unpaired';
     if (!isStranger) this.#appear(params);
-    this.#endings.push(this.#deps.revocations.watch(principal.ended, () => this.close('unauthorized')));
+    this.#endings.push(this.#deps.revocations.watch(principal.ended, () => this.close(closingOf(principal.ended))));
     // Together with the others of this turn: the list of clients changes with each, and is then encoded once for all.
     this.#deps.defer(() => this.#welcome(accepted));
   }

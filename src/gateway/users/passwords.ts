@@ -8,10 +8,11 @@ const derive = promisify(argon2);
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** A password takes one of the four threads that Node also reads files with, so two stay free. */
-const AT_ONCE = 2;
-/** Further ones are refused: they would wait longer than people do. */
-const MOST_WAITING = 100;
+/**
+ * A password takes one of the four threads that Node also reads files with, so two stay free. Beyond `waiting`, they are
+ * refused, because they would wait longer than people do.
+ */
+const LIMITS = { atOnce: 2, waiting: 100 };
 
 /** Hashes passwords with Argon2id, in Node's threads, a few at a time. */
 export interface Passwords {
@@ -29,8 +30,8 @@ interface Parameters {
   hash: Buffer;
 }
 
-export function createPasswords(): Passwords {
-  const run = createQueue();
+export function createPasswords(limits: typeof LIMITS = LIMITS): Passwords {
+  const run = createQueue(limits);
   const digest = (password: string, { memory, passes, parallelism, salt, hash }: Parameters): Promise<Buffer> =>
     run(() =>
       derive('argon2id', {
@@ -55,15 +56,15 @@ export function createPasswords(): Passwords {
 /** Compared with passwords of unknown users. */
 const NOBODY: Parameters = { ...COST, salt: randomBytes(SALT_BYTES), hash: randomBytes(HASH_BYTES) };
 
-/** Runs `AT_ONCE` tasks at a time, in the order in which they came. */
-function createQueue() {
+/** Runs some tasks at a time, in the order in which they came. */
+function createQueue({ atOnce, waiting: most }: typeof LIMITS) {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (waiting.length >= MOST_WAITING) {
+    if (waiting.length >= most) {
       throw new GatewayError('BUSY', 'Too many logins at once. Try again in a few seconds.', { retryAfterMs: 3_000 });
     }
-    if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
       return await task();

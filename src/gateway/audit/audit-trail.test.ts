@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Notice } from '../../../protocol/notice.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
+import { UnitRefused } from '../store/store.ts';
+import { createAuditHeadFile } from './audit-head.ts';
+import type { AuditRecord } from './audit-record.ts';
+import { AuditTrail } from './audit-trail.ts';
+
+const DAY_MS = 86_400_000;
+const SECRET = '5a'.repeat(32);
+
+async function setUp() {
+  const clock = fakeClock(Date.UTC(2030, 0, 1));
+  const home = tempDir();
+  const store = await tempStore({ clock });
+  const path = join(home.path, 'audit-head.json');
+  const log = recordingLog();
+  const open = () => new AuditTrail({ store, head: createAuditHeadFile({ path, secret: SECRET }), clock, log });
+  const trail = open();
+  /** Signs what was recorded so far, as the daemon does in the background. */
+  const sign = async (of = trail) => {
+    const ended = new AbortController();
+    const done = of.run(ended.signal);
+    ended.abort();
+    await done;
+  };
+  return {
+    ...{ clock, store, path, log, open, trail, sign },
+    add: (n: number, given: Partial<AuditRecord> = {}) => trail.append(recordOf(n, { atMs: clock.now(), ...given })),
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      home[Symbol.dispose]();
+    },
+  };
+}
+
+const recordOf = (n: number, given: Partial<AuditRecord> = {}): AuditRecord => ({
+  eventId: `aud_${n}`,
+  atMs: 1_000 + n,
+  userId: `user_${n % 3}`,
+  username: 'ada',
+  principal: 'operator',
+  action: n % 2 === 0 ? 'user.create' : 'role.assign',
+  resourceType: 'user',
+  resourceId: `user_${n}`,
+  outcome: 'ok',
+  detail: '{}',
+  ipAddress: '127.0.0.1',
+  ...given,
+});
+
+test('records are numbered without gaps, listed newest first, and filtered', async () => {
+  await using world = await setUp();
+  for (let n = 0; n < 10; n += 1) await world.add(n, { atMs: n });
+  const page = await world.trail.list({}, { limit: 3, offset: 1 });
+  assert.deepEqual([page.total, page.events.map(({ seq }) => seq)], [10, [9, 8, 7]]);
+  const of = async (filter: Parameters<AuditTrail['list']>[0]) => {
+    const { events, total } = await world.trail.list(filter, { limit: 100, offset: 0 });
+    assert.equal(events.length, total);
+    return events.map(({ eventId }) => eventId);
+  };
+  assert.deepEqual(await of({ action: 'user.create', userId: 'user_0' }), ['aud_6', 'aud_0']);
+  assert.deepEqual(await of({ sinceMs: 3, untilMs: 4 }), ['aud_4', 'aud_3']);
+  assert.deepEqual(await of({ outcome: 'denied' }), []);
+});
+
+test('a record is stored only with what it records, and refused units leave no gap', async () => {
+  await using world = await setUp();
+  const refused = { sql: 'update users set version = 2 where user_id = ?', parameters: ['nobody'], expect: 1 };
+  const units = [
+    world.store.commit({ statements: [world.trail.statementOf(recordOf(1))] }),
+    world.store.commit({ statements: [world.trail.statementOf(recordOf(2)), refused] }),
+    world.store.commit({ statements: [world.trail.statementOf(recordOf(3))] }),
+  ];
+  const [, second] = await Promise.allSettled(units);
+  assert.ok(second?.status === 'rejected' && second.reason instanceof UnitRefused);
+  const { events } = await world.trail.list({}, { limit: 10, offset: 0 });
+  assert.deepEqual(
+    events.map(({ seq, eventId }) => [seq, eventId]),
+    [
+      [2, 'aud_3'],
+      [1, 'aud_1'],
+    ],
+  );
+  assert.deepEqual(await world.trail.verify(), { ok: true, checked: 2 });
+});
+
+test('a trail that was cut off is reported at the next start, and its head is not signed again', async () => {
+  await using world = await setUp();
+  for (let n = 0; n < 5; n += 1) await world.add(n);
+  await world.sign();
+  const signed = await readFile(world.path, 'utf8');
+  const { db } = world.store;
+  await world.store.commit({ statements: [db.deleteFrom('audit').where('seq', '>=', 4).compile()] });
+  const notices: Notice[] = [];
+  const next = world.open();
+  await next.recover((notice) => notices.push(notice));
+  assert.deepEqual(
+    notices.map(({ code }) => code),
+    ['audit_damaged'],
+  );
+  for (let n = 5; n < 9; n += 1) await next.append(recordOf(n));
+  await world.sign(next);
+  assert.equal(await readFile(world.path, 'utf8'), signed);
+  assert.deepEqual(await next.verify(), { ok: false, checked: 4, brokenAt: 5, problem: 'changed' });
+});
+
+test('the file with the signature cannot be removed, changed or replaced unnoticed', async () => {
+  await using world = await setUp();
+  await world.add(1);
+  await world.sign();
+  const problemAt = async () => {
+    const notices: Notice[] = [];
+    await world.open().recover((notice) => notices.push(notice));
+    return notices.map(({ text }) => text);
+  };
+  assert.deepEqual(await problemAt(), []);
+  const signed = JSON.parse(await readFile(world.path, 'utf8'));
+  await writeFile(world.path, JSON.stringify({ ...signed, seq: 0, digest: '' }), { mode: 0o600 });
+  assert.match((await problemAt()).join(), /the signature of its last record is wrong/);
+  assert.deepEqual(await world.trail.verify(), { ok: false, checked: 0, problem: 'signature' });
+  await rm(world.path);
+  assert.match((await problemAt()).join(), /the file with its signature is missing/);
+});
+
+test('records of an earlier start are continued, also after a kill before their signature', async () => {
+  await using world = await setUp();
+  await world.add(1);
+  await world.sign();
+  await world.add(2); // not signed any more
+  const next = world.open();
+  await next.recover(() => assert.fail('nothing is wrong'));
+  await next.append(recordOf(3));
+  await world.sign(next);
+  assert.deepEqual(await next.verify(), { ok: true, checked: 3 });
+});
+
+test('records are dropped after a year, and the rest can still be verified', async () => {
+  await using world = await setUp();
+  for (let n = 0; n < 4; n += 1) await world.add(n);
+  await world.clock.advance(366 * DAY_MS);
+  for (let n = 4; n < 6; n += 1) await world.add(n);
+  await world.sign();
+  const { events, total } = await world.trail.list({}, { limit: 10, offset: 0 });
+  assert.deepEqual([total, events.map(({ seq }) => seq)], [2, [6, 5]]);
+  assert.deepEqual(await world.trail.verify(), { ok: true, checked: 2 });
+  await world.store.commit({ statements: [world.store.db.deleteFrom('audit').where('seq', '=', 5).compile()] });
+  assert.deepEqual(await world.trail.verify(), { ok: false, checked: 0, brokenAt: 5, problem: 'missing' });
+});
