@@ -14,9 +14,10 @@ import { recordingLog, tempDir, tempStore } from '../../src/testing/temp-store.t
 /** How many damaged trails are checked; all have to be found. `npm run audit-mutations` checks 10 000. */
 const MUTATIONS = Number(process.env.AUDIT_MUTATIONS ?? 400);
 const RECORDS = 40;
+const NOW_MS = Date.UTC(2030, 0, 1);
 
 test('every change of a stored audit trail is found, with its place', async () => {
-  const clock = fakeClock(Date.UTC(2030, 0, 1));
+  const clock = fakeClock(NOW_MS);
   using home = tempDir();
   await using store = await tempStore({ clock });
   const head = createAuditHeadFile({ path: join(home.path, 'audit-head.json'), secret: '5a'.repeat(32) });
@@ -105,7 +106,7 @@ async function sign(trail: AuditTrail): Promise<void> {
 
 const recordOf = (n: number): AuditRecord => ({
   eventId: `aud_${n}`,
-  atMs: 1_000 + n,
+  atMs: NOW_MS + n,
   ...{ userId: `user_${n % 3}`, username: 'ada', principal: 'operator' },
   ...{ action: n % 2 === 0 ? 'user.create' : 'role.assign', resourceType: 'user', resourceId: `user_${n}` },
   ...{ outcome: 'ok', detail: '{}', ipAddress: '127.0.0.1' },
