@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../../protocol/http/index.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { createSite } from '../../src/http/site.ts';
-import { MAY_CALL, METHODS_BY_SCOPE, ROUTES_BY_SCOPE } from '../support/clients/expected-rights.ts';
+import { MAY_CALL, METHODS_BY_SCOPE, ROUTES_BY_SCOPE, ROUTES_OF_LOGINS } from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 const inbound = { burst: 1_000_000, perSecond: 1_000 };
@@ -197,9 +197,12 @@ async function tryRoutes(headersOf: () => Promise<Record<string, string>>) {
   return Object.fromEntries(outcomes);
 }
 
-const expectedRoutes = (may: readonly string[], refused: string) =>
+const expectedRoutes = (may: readonly string[], { as, refused }: { as: 'none' | 'token' | 'login'; refused: string }) =>
   Object.fromEntries(
-    ROUTES.map((route) => [route, may.includes(scopeOf(ROUTES_BY_SCOPE, route) ?? '') ? 'allowed' : refused]),
+    ROUTES.map((route) => {
+      const isAllowed = may.includes(scopeOf(ROUTES_BY_SCOPE, route) ?? '');
+      return [route, ROUTES_OF_LOGINS[route]?.[as] ?? (isAllowed ? 'allowed' : refused)];
+    }),
   );
 
 test('over HTTP every route enforces its right for every scope, with tokens, logins and cookies', async () => {
@@ -213,7 +216,7 @@ test('over HTTP every route enforces its right for every scope, with tokens, log
     for (const [transport, headersOf] of Object.entries(transports)) {
       assert.deepEqual(
         await tryRoutes(headersOf),
-        expectedRoutes(MAY_CALL[scope], 'forbidden'),
+        expectedRoutes(MAY_CALL[scope], { as: transport === 'token' ? 'token' : 'login', refused: 'forbidden' }),
         `${scope} by ${transport}`,
       );
     }
@@ -222,7 +225,7 @@ test('over HTTP every route enforces its right for every scope, with tokens, log
 
 test('over HTTP an invalid credential gives access only to routes that need none', async () => {
   assert.equal(toldBefore.status, 200, 'the expired token was valid before');
-  const expected = expectedRoutes(['public'], 'unauthorized');
+  const expected = expectedRoutes(['public'], { as: 'none', refused: 'unauthorized' });
   assert.deepEqual(await tryRoutes(async () => ({})), expected, 'none');
   for (const [what, token] of Object.entries(WORTHLESS)) {
     for (const headers of [{ authorization: `Bearer ${token}` }, { cookie: `service_auth=${token}` }]) {

@@ -1,11 +1,15 @@
 import type { Scope } from '../../../protocol/contract.ts';
+import type { Permission } from '../../../protocol/permissions.ts';
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
  * to try all of them. A right that is extended by mistake is extended only in one place.
  */
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
-  public: ['auth.login', 'auth.logout', 'auth.status'],
+  public: [
+    ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup'],
+    ...['auth.whoami', 'auth.refresh', 'auth.password'],
+  ],
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
@@ -44,6 +48,10 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
+    ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
+    ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
+    ...['role.list', 'role.create', 'role.update', 'role.delete'],
+    ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify'],
   ],
   pairing: ['node.pair.request'],
   node: ['node.invoke.result', 'node.event'],
@@ -52,7 +60,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
     ...['GET /', 'GET /licenses.txt', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
-    ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status'],
+    ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
+    ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],
@@ -66,7 +75,39 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'POST /v1/api/workstreams/{ws_id}/attachments',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
   ],
-  approve: ['POST /v1/api/approve'],
+  approve: [
+    'POST /v1/api/approve',
+    ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
+    ...['PUT /v1/api/admin/users/{user_id}', 'DELETE /v1/api/admin/users/{user_id}'],
+    ...['GET /v1/api/admin/users/{user_id}/tokens', 'POST /v1/api/admin/users/{user_id}/tokens'],
+    ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
+    'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
+    'DELETE /v1/api/admin/tokens/{token_id}',
+    ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
+    ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
+    ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
+    'GET /v1/api/admin/audit',
+  ],
+};
+
+/** The permissions that methods need besides their scope, written a second time, too. */
+export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
+  'workstreams.create': ['workstream.create'],
+  'workstreams.close': ['workstream.close'],
+  'admin.users': [
+    ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
+    ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
+  ],
+  'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
+  'admin.orgs': ['org.list', 'org.get', 'org.update'],
+  'admin.audit': ['audit.list', 'audit.verify'],
+};
+
+/** Public routes that answer only to a login, with the answers to callers without one, and with a token. */
+export const ROUTES_OF_LOGINS: Record<string, { none: string; token: string; login: string }> = {
+  'GET /v1/api/auth/whoami': { none: 'unauthorized', token: 'allowed', login: 'allowed' },
+  'POST /v1/api/auth/refresh': { none: 'unauthorized', token: 'forbidden', login: 'forbidden' },
+  'POST /v1/api/auth/password': { none: 'unauthorized', token: 'forbidden', login: 'forbidden' },
 };
 
 /** The WebSocket methods by the required scope. */

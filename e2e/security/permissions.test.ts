@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CONTRACTS } from '../../protocol/index.ts';
+import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/permissions.ts';
+import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
+import { MAY_CALL, METHODS_BY_PERMISSION, METHODS_BY_SCOPE } from '../support/clients/expected-rights.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+
+const inbound = { burst: 1_000_000, perSecond: 1_000 };
+const daemon = await startClockedDaemon({ server: { inbound }, ratelimit: { enabled: false } });
+after(() => daemon[Symbol.asyncDispose]());
+const operator = await daemon.connect();
+
+const METHODS = Object.keys(CONTRACTS).filter((method) => method !== 'connect');
+const PASSWORD = 'correct horse';
+let people = 0;
+
+interface Person {
+  userId: string;
+  jwt: string;
+}
+
+async function newRole(permissions: readonly Permission[]): Promise<string> {
+  people += 1;
+  const role = await operator.call('role.create', { name: `role-${people}`, permissions: [...permissions] });
+  return (role as { roleId: string }).roleId;
+}
+
+async function newPerson(roles: readonly string[]): Promise<Person> {
+  people += 1;
+  const username = `person-${people}`;
+  const { userId } = (await operator.call('user.create', { username, password: PASSWORD, roles })) as Person;
+  const { jwt } = (await operator.call('auth.login', { username, password: PASSWORD })) as Person;
+  return { userId, jwt };
+}
+
+/** Params that no method accepts: an authorized caller gets INVALID_REQUEST, others get FORBIDDEN, and nothing happens. */
+const WRONG = { wrong: 'params' };
+
+/** What a person may call, each on its own connection. */
+async function allowed(jwt: string, methods: readonly string[] = METHODS): Promise<string[]> {
+  const found: string[] = [];
+  for (const method of methods) {
+    const { socket, call, request, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+    await call('connect', { ...CONNECT, auth: { token: jwt } });
+    const { error } = await request(method, WRONG);
+    if (error?.code !== 'FORBIDDEN') found.push(method);
+    socket.close();
+    await closed;
+  }
+  return found;
+}
+
+const permissionOf = (method: string) =>
+  Object.entries(METHODS_BY_PERMISSION).find(([, methods]) => methods?.includes(method))?.[0];
+
+/** By the tables that were written a second time. */
+function expected(permissions: readonly string[]): string[] {
+  const isAdmin = permissions.some((held) => held.startsWith('admin.') || held === 'approve');
+  const rung = isAdmin ? 'approve' : permissions.includes('write') ? 'write' : 'read';
+  const scopes: readonly string[] = MAY_CALL[rung];
+  return METHODS.filter((method) => {
+    const scope = Object.entries(METHODS_BY_SCOPE).find(([, methods]) => methods?.includes(method))?.[0] ?? '';
+    const permission = permissionOf(method);
+    return scopes.includes(scope) && (permission === undefined || permissions.includes(permission));
+  });
+}
+
+test('the permissions of the rows are the expected ones', () => {
+  const rows = Object.entries(CONTRACTS).flatMap(([method, row]) =>
+    'permission' in row ? [[method, row.permission] as const] : [],
+  );
+  assert.deepEqual(
+    Object.fromEntries(rows),
+    Object.fromEntries(METHODS.flatMap((method) => (permissionOf(method) ? [[method, permissionOf(method)]] : []))),
+  );
+});
+
+test('each built-in role may call exactly what its permissions allow', async () => {
+  for (const [roleId, { permissions }] of Object.entries(BUILTIN_ROLES)) {
+    const { jwt } = await newPerson([roleId]);
+    assert.deepEqual(await allowed(jwt), expected(permissions), roleId);
+  }
+});
+
+test('each permission opens its own methods, and its lack closes them', async () => {
+  for (const [permission, methods = []] of Object.entries(METHODS_BY_PERMISSION)) {
+    const needed = permission as Permission;
+    const only = await newPerson([await newRole(['read', 'write', needed])]);
+    const without = await newPerson([await newRole(PERMISSIONS.filter((held) => held !== needed))]);
+    assert.deepEqual(await allowed(only.jwt, methods), methods, `with ${permission}`);
+    assert.deepEqual(await allowed(without.jwt, methods), [], `without ${permission}`);
+  }
+});
+
+test('a user without roles, a disabled one and a deleted one cannot log in, and open sockets end', async () => {
+  const login = async (username: string) =>
+    operator.request('auth.login', { username, password: PASSWORD }).then(({ error }) => error?.code ?? 'ok');
+  const open = async (jwt: string) => {
+    const client = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+    await client.call('connect', { ...CONNECT, auth: { token: jwt } });
+    return client;
+  };
+  const nameOf = () => `person-${people}`;
+  const disabled = await newPerson(['builtin-viewer']);
+  const disabledName = nameOf();
+  const socket = await open(disabled.jwt);
+  await operator.call('user.update', { userId: disabled.userId, disabled: true });
+  assert.deepEqual(await socket.closed, { code: 1008, reason: 'unauthorized' });
+  assert.equal(await login(disabledName), 'UNAUTHORIZED');
+  const deleted = await newPerson(['builtin-viewer']);
+  const deletedName = nameOf();
+  const other = await open(deleted.jwt);
+  await operator.call('user.delete', { userId: deleted.userId });
+  assert.deepEqual(await other.closed, { code: 1008, reason: 'unauthorized' });
+  assert.equal(await login(deletedName), 'UNAUTHORIZED');
+  const bare = await newPerson(['builtin-viewer']);
+  const bareName = nameOf();
+  const third = await open(bare.jwt);
+  await operator.call('user.role.unassign', { userId: bare.userId, roleId: 'builtin-viewer' });
+  assert.deepEqual(await third.closed, { code: 1008, reason: 'rights changed' });
+  assert.equal(await login(bareName), 'FORBIDDEN');
+});
+
+test('nobody hands out what they do not hold, changes their own rights, or acts on those who may do more', async () => {
+  const clerkRole = await newRole(['read', 'write', 'admin.users', 'admin.roles']);
+  const clerk = await newPerson([clerkRole]);
+  const boss = await newPerson(['builtin-admin']);
+  const viewer = await newPerson(['builtin-viewer']);
+  const { call, request, socket } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+  await call('connect', { ...CONNECT, auth: { token: clerk.jwt } });
+  const refusals: [string, object, string][] = [
+    ['user.role.assign', { userId: viewer.userId, roleId: 'builtin-admin' }, 'you do not hold'],
+    ['user.role.assign', { userId: clerk.userId, roleId: 'builtin-viewer' }, 'own role assignments'],
+    ['user.role.unassign', { userId: clerk.userId, roleId: clerkRole }, 'own role assignments'],
+    ['user.role.unassign', { userId: boss.userId, roleId: 'builtin-admin' }, 'you do not hold'],
+    ['role.create', { name: 'big', permissions: ['admin.settings'] }, 'you do not hold'],
+    ['role.update', { roleId: clerkRole, permissions: ['read'] }, 'a role that you hold'],
+    ['role.delete', { roleId: clerkRole }, 'a role that you hold'],
+    ['user.create', { username: 'mate', password: PASSWORD, roles: ['builtin-admin'] }, 'you do not hold'],
+    ['user.update', { userId: boss.userId, password: 'taken over' }, 'you do not hold'],
+    ['user.update', { userId: clerk.userId, disabled: true }, 'your own account'],
+    ['user.delete', { userId: boss.userId }, 'you do not hold'],
+    ['user.token.create', { userId: boss.userId, name: 'mine' }, 'you do not hold'],
+  ];
+  for (const [method, params, words] of refusals) {
+    const { error } = await request(method, params);
+    assert.deepEqual([error?.code, error?.message.includes(words)], ['FORBIDDEN', true], `${method} ${error?.message}`);
+  }
+  const own = await request('user.delete', { userId: clerk.userId });
+  assert.equal(own.error?.message, 'Cannot delete your own account');
+  const weak = await newRole(['read']);
+  await call('user.role.assign', { userId: viewer.userId, roleId: weak });
+  socket.close();
+});
+
+test('a token of a user has no more rights than the user, also after the user loses some', async () => {
+  const writer = await newPerson(['builtin-operator']);
+  const over = await operator.request('user.token.create', { userId: writer.userId, name: 'x', scopes: ['approve'] });
+  assert.equal(over.error?.code, 'FORBIDDEN');
+  const made = { userId: writer.userId, name: 'ci', scopes: ['write'] };
+  const { token } = (await operator.call('user.token.create', made)) as { token: string };
+  assert.deepEqual(await allowed(token, ['workstream.create', 'approval.list']), ['workstream.create']);
+  await operator.call('user.role.assign', { userId: writer.userId, roleId: 'builtin-viewer' });
+  await operator.call('user.role.unassign', { userId: writer.userId, roleId: 'builtin-operator' });
+  assert.deepEqual(await allowed(token, ['workstream.create', 'workstream.list']), ['workstream.list']);
+  await operator.call('user.update', { userId: writer.userId, disabled: true });
+  const { socket, request, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+  const { error } = await request('connect', { ...CONNECT, auth: { token } });
+  assert.equal(error?.code, 'UNAUTHORIZED');
+  socket.close();
+  await closed;
+});
