@@ -3,6 +3,7 @@ import type { StartFlags } from '../daemon/start.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { readVersion } from '../version.ts';
+import { addAccountCommands } from './account-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
@@ -112,6 +113,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   addToken(program, { root, around });
   addPortableCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
+  addAccountCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
   return program;
 }

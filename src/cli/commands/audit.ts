@@ -1,0 +1,70 @@
+import type { AuditEvent } from '../../../protocol/methods/audit.ts';
+import { EXIT } from '../../exit-codes.ts';
+import type { Surroundings } from '../../home/home-path.ts';
+import { UsageError } from '../../start-error.ts';
+import { readVersion } from '../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import { toTextTable } from '../text-table.ts';
+
+export interface AuditFlags extends TargetFlags {
+  action?: string;
+  user?: string;
+  limit: string;
+  json?: boolean;
+}
+
+interface AuditCommand<F> {
+  flags: F;
+  around: Surroundings;
+  root: URL;
+}
+
+/** Prints who did what, newest first. */
+export async function listAudit({ flags, around, root }: AuditCommand<AuditFlags>): Promise<void> {
+  const { action, user: userId, json } = flags;
+  const limit = Number(flags.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 200)
+    throw new UsageError(`--limit must be a number from 1 to 200, not "${flags.limit}".`);
+  const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
+  const { events, total } = await withClient(caller, (client) => client.call('audit.list', { action, userId, limit }));
+  if (json) process.stdout.write(`${JSON.stringify({ events, total }, null, 2)}\n`);
+  else if (events.length === 0) process.stderr.write('Nothing is recorded that fits.\n');
+  else process.stdout.write(toTable(events));
+  if (!json && total > events.length) process.stderr.write(`${total - events.length} more; see --limit.\n`);
+}
+
+/** Checks the trail; names the first broken record and exits with 1. */
+export async function verifyAudit({ flags, around, root }: AuditCommand<TargetFlags>): Promise<void> {
+  const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
+  const { ok, checked, brokenAt, problem } = await withClient(caller, (client) => client.call('audit.verify', {}));
+  if (ok) {
+    process.stdout.write(`All ${checked} records are as they were written.\n`);
+    return;
+  }
+  const what = {
+    changed: 'was changed',
+    missing: 'is missing',
+    truncated: 'and those after it are missing',
+    signature: '',
+  }[problem ?? 'changed'];
+  const place = brokenAt === undefined ? 'The signature of the last record is wrong' : `Record ${brokenAt} ${what}`;
+  process.stdout.write(`${place}. ${checked} records before it are as they were written.\n`);
+  process.exitCode = EXIT.failed;
+}
+
+const toSecond = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+
+const toTable = (events: readonly AuditEvent[]): string =>
+  toTextTable([
+    ['TIME (UTC)', 'WHO', 'ACTION', 'ON', 'OUTCOME', 'FROM', 'DETAIL'],
+    ...events.map(({ atMs, username, userId, action, resourceId, outcome, ipAddress, detail }) => [
+      toSecond(atMs),
+      toSafeText(username || userId || '–'),
+      action,
+      toSafeText(resourceId) || '–',
+      outcome,
+      ipAddress,
+      detail === '{}' ? '' : toSafeText(detail),
+    ]),
+  ]);

@@ -1,0 +1,35 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { UsageError } from '../start-error.ts';
+
+/** Swallows what readline echoes. */
+const NOWHERE = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+
+/** Asks twice in a terminal, without showing what is typed. Otherwise the first line of stdin is the password. */
+export async function readPassword(): Promise<string> {
+  if (!process.stdin.isTTY) {
+    const [line = ''] = (await text(process.stdin)).split(/\r?\n/, 1);
+    if (line === '') throw new UsageError('The password is missing: write it to stdin, or use a terminal.');
+    return line;
+  }
+  const password = await ask('New password: ');
+  if ((await ask('Again: ')) !== password) throw new UsageError('The two passwords differ; nothing was changed.');
+  return password;
+}
+
+async function ask(prompt: string): Promise<string> {
+  const asking = new AbortController();
+  const lines = createInterface({ input: process.stdin, output: NOWHERE(), terminal: true });
+  lines.once('SIGINT', () => asking.abort());
+  process.stderr.write(prompt);
+  try {
+    return await lines.question('', { signal: asking.signal });
+  } catch (error) {
+    if (asking.signal.aborted) throw new UsageError('Cancelled; nothing was changed.');
+    throw error;
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}
