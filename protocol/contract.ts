@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Permission } from './permissions.ts';
+import type { Permission } from './methods/accounts/permissions.ts';
 
 /** The scopes of credentials; each includes the ones before it. */
 export const GRANTED = ['read', 'write', 'approve'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CONTRACTS } from '../../protocol/index.ts';
-import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/permissions.ts';
+import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { MAY_CALL, METHODS_BY_PERMISSION, METHODS_BY_SCOPE } from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';

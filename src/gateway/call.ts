@@ -1,7 +1,7 @@
 import type { ClosingName } from '../../protocol/closings.ts';
 import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
-import type { AuditDetail } from './audit/call-audit.ts';
+import type { AuditDetail } from './audit/audit-record.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Statement } from './store/store.ts';
 
@@ -37,6 +37,9 @@ export interface Call {
 
 /** Unnumbered events for a single connection. */
 export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request' | 'node.invoke.cancel';
+
+/** What a transport knows about a call; dispatch adds the rest of `Call`. */
+export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary' | 'audited'>;
 
 /** A connection, for code that sends to it alone. */
 export interface ClientLink {

@@ -2,21 +2,18 @@ import type { Contract, Scope } from '../../protocol/contract.ts';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
 import { ErrorShape } from '../../protocol/frames.ts';
 import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.ts';
+import type { Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { parse } from '../../protocol/parse.ts';
-import type { Permission } from '../../protocol/permissions.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import type { Principal } from './auth/principal.ts';
-import type { Call, Handlers } from './call.ts';
+import type { Call, Caller, Handlers } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
 import { mayCall } from './rights.ts';
-
-/** What a transport knows about a call; dispatch adds the rest of `Call`. */
-export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary' | 'audited'>;
 
 /**
  * The single entrance to the gateway, for every transport. Returns the result directly if the handler had it at once,

@@ -13,17 +13,17 @@ import type { AuditTrail } from './audit/audit-trail.ts';
 import type { CallAudit } from './audit/call-audit.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
-import type { LoginCodes } from './auth/login-codes.ts';
+import type { LoginCodes } from './auth/logins/login-codes.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
-import type { AuthMethodDeps } from './methods/auth.ts';
+import type { AuthMethodDeps } from './methods/accounts/auth.ts';
+import type { RoleMethodDeps } from './methods/accounts/role.ts';
+import type { TokenMethodDeps } from './methods/accounts/token.ts';
+/** Everything the gateway depends on: stores, models, tools, and its environment. */
+import type { UserMethodDeps } from './methods/accounts/user.ts';
 import type { ConfigFile } from './methods/config.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
-import type { RoleMethodDeps } from './methods/role.ts';
-import type { TokenMethodDeps } from './methods/token.ts';
-/** Everything the gateway depends on: stores, models, tools, and its environment. */
-import type { UserMethodDeps } from './methods/user.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import type { Store } from './store/store.ts';
 import type { Orgs } from './users/orgs.ts';

@@ -14,4 +14,9 @@ test('every noun of the protocol except connect has its handlers in a file of th
     await nounsOf('./methods/'),
     contracts.filter((name) => name !== 'connect.ts'),
   );
+  const permissions = 'permissions.ts'; // no noun, but what its nouns grant
+  assert.deepEqual(
+    await nounsOf('./methods/accounts/'),
+    (await nounsOf('../../protocol/methods/accounts/')).filter((name) => name !== permissions),
+  );
 });

@@ -7,7 +7,8 @@ import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
-import type { Caller } from '../gateway/dispatch.ts';
+import type { Caller } from '../gateway/call.ts';
+
 import { expandScopes } from '../gateway/rights.ts';
 import { ALL_PERMISSIONS } from '../gateway/users/grant.ts';
 import { createHttpApp, type HttpDeps } from '../http/app.ts';

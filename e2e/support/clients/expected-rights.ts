@@ -1,5 +1,5 @@
 import type { Scope } from '../../../protocol/contract.ts';
-import type { Permission } from '../../../protocol/permissions.ts';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table

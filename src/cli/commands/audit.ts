@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../../protocol/methods/audit.ts';
+import type { AuditEvent } from '../../../protocol/methods/accounts/audit.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';

@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { GRANTED } from '../../../protocol/contract.ts';
-import type { ApiToken, TokenScope } from '../../../protocol/methods/token.ts';
+import type { ApiToken, TokenScope } from '../../../protocol/methods/accounts/token.ts';
 import { parseDuration } from '../../duration.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { randomIds } from '../../ids.ts';

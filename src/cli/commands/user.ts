@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { Role } from '../../../protocol/methods/role.ts';
-import type { User } from '../../../protocol/methods/user.ts';
+import type { Role } from '../../../protocol/methods/accounts/role.ts';
+import type { User } from '../../../protocol/methods/accounts/user.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { StartError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';

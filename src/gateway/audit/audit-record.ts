@@ -1,8 +1,16 @@
-import { type AuditEvent, AuditEvent as AuditSchema } from '../../../protocol/methods/audit.ts';
+import { type AuditEvent, AuditEvent as AuditSchema } from '../../../protocol/methods/accounts/audit.ts';
 import type { AuditTable } from '../store/schema/user-schema.ts';
 
 /** What is recorded; the number is given when it is stored. */
 export type AuditRecord = Omit<AuditEvent, 'seq'>;
+
+/** What a handler adds to the record of its call. */
+export interface AuditDetail {
+  /** What was acted on, if neither the params nor the result name it. */
+  id?: string;
+  /** What else is known. Never a secret. */
+  [key: string]: unknown;
+}
 
 const Record = AuditSchema.omit({ seq: true });
 

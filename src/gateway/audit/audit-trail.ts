@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Result } from '../../../protocol/index.ts';
-import type { AuditEvent, AuditOutcome } from '../../../protocol/methods/audit.ts';
+import type { AuditEvent, AuditOutcome } from '../../../protocol/methods/accounts/audit.ts';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
@@ -191,6 +191,15 @@ const APPEND = `insert into audit (seq, body_json, digest, at_ms, action, user_i
 
 /** Shown in place of a record that is none; \`verify` finds it. */
 const UNREADABLE: Omit<AuditEvent, 'seq'> = {
-  ...{ eventId: '', atMs: 0, userId: '', username: '', principal: '', action: 'audit.unreadable' },
-  ...{ resourceType: '', resourceId: '', outcome: 'failed', detail: '{}', ipAddress: '' },
+  eventId: '',
+  atMs: 0,
+  userId: '',
+  username: '',
+  principal: '',
+  action: 'audit.unreadable',
+  resourceType: '',
+  resourceId: '',
+  outcome: 'failed',
+  detail: '{}',
+  ipAddress: '',
 };

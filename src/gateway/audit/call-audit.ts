@@ -1,14 +1,14 @@
 import type { Contract } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
-import type { AuditOutcome } from '../../../protocol/methods/audit.ts';
+import type { AuditOutcome } from '../../../protocol/methods/accounts/audit.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { createTokenBucket } from '../../timing/token-bucket.ts';
-import type { Caller } from '../dispatch.ts';
+import type { Caller } from '../call.ts';
 import type { Statement } from '../store/store.ts';
-import type { AuditRecord } from './audit-record.ts';
+import type { AuditDetail, AuditRecord } from './audit-record.ts';
 import type { AuditTrail } from './audit-trail.ts';
 
 /** Calls that are refused must not fill the disk. */
@@ -16,13 +16,6 @@ const REFUSALS = { burst: 300, perSecond: 2 };
 const MAX_ID = 128;
 
 type AuditRow = NonNullable<Contract['audit']>;
-
-export interface AuditDetail {
-  /** What was acted on, if neither the params nor the result name it. */
-  id?: string;
-  /** What else is known. Never a secret. */
-  [key: string]: unknown;
-}
 
 /** The record of one call. */
 export interface CallRecord {

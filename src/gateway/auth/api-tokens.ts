@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { ApiToken, TokenScope } from '../../../protocol/methods/token.ts';
+import type { ApiToken, TokenScope } from '../../../protocol/methods/accounts/token.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';

@@ -6,8 +6,8 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { NO_USERS } from '../testing/no-users.ts';
 import { OPERATOR } from './lineage.ts';
-import { createLoginCodes } from './login-codes.ts';
-import { openLoginSessions } from './login-sessions.ts';
+import { createLoginCodes } from './logins/login-codes.ts';
+import { openLoginSessions } from './logins/login-sessions.ts';
 import { openSecrets } from './secrets.ts';
 import { TokenTree } from './token-tree.ts';
 

@@ -1,7 +1,7 @@
 import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts';
 import type { Authenticator } from './authenticator.ts';
 import { OPERATOR, OPERATOR_BOUNDS, OPERATOR_ID } from './lineage.ts';
-import type { LoginSessions } from './login-sessions.ts';
+import type { LoginSessions } from './logins/login-sessions.ts';
 import type { Principal } from './principal.ts';
 import { tokenMatcher } from './token-matcher.ts';
 

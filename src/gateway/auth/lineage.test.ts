@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { TokenScope } from '../../../protocol/methods/token.ts';
+import type { TokenScope } from '../../../protocol/methods/accounts/token.ts';
 import { openCredentialWorld } from '../testing/credential-world.ts';
 import { OPERATOR_TOKEN } from '../testing/test-accounts.ts';
 import { minterOf } from './lineage.ts';

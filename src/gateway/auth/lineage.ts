@@ -1,6 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Permission } from '../../../protocol/permissions.ts';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { expandScopes } from '../rights.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
 import type { LineageColumns, Parent } from './parent.ts';

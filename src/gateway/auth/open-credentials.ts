@@ -7,8 +7,8 @@ import { Roles } from '../users/roles.ts';
 import { Users } from '../users/users.ts';
 import { openApiTokens } from './api-tokens.ts';
 import { createAuthenticator } from './create-authenticator.ts';
-import { createLoginCodes } from './login-codes.ts';
-import { openLoginSessions } from './login-sessions.ts';
+import { createLoginCodes } from './logins/login-codes.ts';
+import { openLoginSessions } from './logins/login-sessions.ts';
 
 interface CredentialDeps {
   store: Pick<Store, 'db' | 'commit'>;

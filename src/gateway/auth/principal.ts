@@ -1,5 +1,5 @@
 import type { Scope } from '../../../protocol/contract.ts';
-import type { Permission } from '../../../protocol/permissions.ts';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { Parent } from './parent.ts';
 
 /** The caller, with the scopes that the server granted. Never based on what a client claims. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { ResponseFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { Caller } from '../dispatch.ts';
+import type { Caller } from '../call.ts';
 import { CONNECT } from '../testing/test-client.ts';
 import { openConnection } from './connection-fixture.ts';
 

@@ -1,11 +1,11 @@
-import type { TokenScope } from '../../../protocol/methods/token.ts';
+import type { TokenScope } from '../../../protocol/methods/accounts/token.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
-import type { LoginThrottle } from '../auth/login-throttle.ts';
+import type { LoginThrottle } from '../auth/logins/login-throttle.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Call } from '../call.ts';
-import { authMethods } from '../methods/auth.ts';
-import { tokenMethods } from '../methods/token.ts';
+import { authMethods } from '../methods/accounts/auth.ts';
+import { tokenMethods } from '../methods/accounts/token.ts';
 import { OPERATOR_TOKEN, testAccounts, testKey } from './test-accounts.ts';
 
 /** Tokens, links and logins with a real store and a clock that tests advance; `restart` opens them again. */

@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import { createAuditHeadFile } from '../audit/audit-head.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { createCallAudit } from '../audit/call-audit.ts';
-import { createLoginThrottle } from '../auth/login-throttle.ts';
+import { createLoginThrottle } from '../auth/logins/login-throttle.ts';
 import { openCredentials } from '../auth/open-credentials.ts';
 import { createSetupGate, type SetupMode } from '../auth/setup-gate.ts';
 import type { Store } from '../store/store.ts';

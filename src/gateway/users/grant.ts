@@ -1,5 +1,5 @@
 import type { Scope } from '../../../protocol/contract.ts';
-import { PERMISSIONS, type Permission } from '../../../protocol/permissions.ts';
+import { PERMISSIONS, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { expandScopes } from '../rights.ts';
 
 /** What roles allow. */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
-import type { Org } from '../../../protocol/methods/org.ts';
+import type { Org } from '../../../protocol/methods/accounts/org.ts';
 import type { Clock } from '../../clock.ts';
 import type { OrgTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -57,7 +57,12 @@ export function createOrgs({ store, clock }: OrgDeps): Orgs {
 }
 
 const UNCHANGED: OrgTable = {
-  ...{ org_id: ORG_ID, name: ORG_ID, display_name: 'Default', settings: '{}', created_ms: 0, updated_ms: 0 },
+  org_id: ORG_ID,
+  name: ORG_ID,
+  display_name: 'Default',
+  settings: '{}',
+  created_ms: 0,
+  updated_ms: 0,
 };
 
 function checkSettings(settings: string): void {

@@ -35,7 +35,11 @@ export function createPasswords(limits: typeof LIMITS = LIMITS): Passwords {
   const digest = (password: string, { memory, passes, parallelism, salt, hash }: Parameters): Promise<Buffer> =>
     run(() =>
       derive('argon2id', {
-        ...{ message: password.normalize('NFKC'), nonce: salt, memory, passes, parallelism },
+        message: password.normalize('NFKC'),
+        nonce: salt,
+        memory,
+        passes,
+        parallelism,
         tagLength: hash.length,
       }),
     );

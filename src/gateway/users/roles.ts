@@ -1,6 +1,11 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Role } from '../../../protocol/methods/role.ts';
-import { BUILTIN_ROLES, isBuiltinRole, isPermission, type Permission } from '../../../protocol/permissions.ts';
+import {
+  BUILTIN_ROLES,
+  isBuiltinRole,
+  isPermission,
+  type Permission,
+} from '../../../protocol/methods/accounts/permissions.ts';
+import type { Role } from '../../../protocol/methods/accounts/role.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { RoleTable } from '../store/schema/user-schema.ts';
@@ -42,8 +47,13 @@ export class Roles {
   /** The built-in ones first. */
   list(): Role[] {
     const builtin = Object.entries(BUILTIN_ROLES).map(([roleId, { displayName, permissions }]) => ({
-      ...{ roleId, name: roleId, displayName, permissions: [...permissions], builtin: true },
-      ...{ createdAtMs: 0, updatedAtMs: 0 },
+      roleId,
+      name: roleId,
+      displayName,
+      permissions: [...permissions],
+      builtin: true,
+      createdAtMs: 0,
+      updatedAtMs: 0,
     }));
     return [...builtin, ...[...this.#own.values()].map(toRole)];
   }
@@ -74,7 +84,11 @@ export class Roles {
     const nowMs = this.#deps.clock.now();
     const row: RoleTable = {
       role_id: this.#deps.ids.id('role'),
-      ...{ name, display_name: displayName, permissions: permissions.join(','), created_ms: nowMs, updated_ms: nowMs },
+      name,
+      display_name: displayName,
+      permissions: permissions.join(','),
+      created_ms: nowMs,
+      updated_ms: nowMs,
     };
     if (isBuiltinRole(name)) throw nameTaken(name);
     try {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import { isPermission, type Permission } from '../../../protocol/permissions.ts';
+import { isPermission, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
 
 /** Shorter passwords are guessed too easily; longer ones cost memory. */
 const PASSWORD = { fewest: 8, mostBytes: 1_024 };

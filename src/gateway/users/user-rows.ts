@@ -35,7 +35,11 @@ export const toUserRow = (
   username_key: nameKeyOf(username),
   display_name: displayName,
   password_hash: passwordHash,
-  ...{ disabled: 0, version: 1, created_ms: nowMs, updated_ms: nowMs, last_login_ms: null },
+  disabled: 0,
+  version: 1,
+  created_ms: nowMs,
+  updated_ms: nowMs,
+  last_login_ms: null,
 });
 
 export const toUser = (row: UserTable): User => ({

@@ -1,4 +1,4 @@
-import type { TokenScope } from '../../../../protocol/methods/token.ts';
+import type { TokenScope } from '../../../../protocol/methods/accounts/token.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { LineageColumns } from '../../auth/parent.ts';

@@ -1,0 +1,259 @@
+import type { webcrypto } from 'node:crypto';
+import { LIMITS } from '../../../../protocol/limits.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Ids } from '../../../ids.ts';
+import { expandScopes } from '../../rights.ts';
+import type { Statement, Store } from '../../store/store.ts';
+import type { Users } from '../../users/users.ts';
+import { runExpiry } from '../expiry.ts';
+import {
+  type Bounds,
+  clampEnd,
+  type Lineage,
+  type Minter,
+  narrow,
+  parentEnded,
+  parentOf,
+  principalIdOf,
+  toColumns,
+} from '../lineage.ts';
+import type { Parent } from '../parent.ts';
+import type { Principal } from '../principal.ts';
+import { RightsChanged } from '../rights-changed.ts';
+import { createClaimsReader, signLogin } from './login-jwt.ts';
+
+const MAX_SESSIONS = 10_000;
+/** So that one user cannot end the logins of others. */
+const MAX_SESSIONS_OF_USER = 100;
+
+export interface LoginSession {
+  jwt: string;
+  expiresAtMs: number;
+  principal: Principal;
+}
+
+interface StartOptions {
+  /** When the person proved who they are; default: now. */
+  authenticatedMs?: number | undefined;
+  /** Stored in the same unit. */
+  also?: readonly Statement[];
+}
+
+/** Browser logins. Each use of a token checks that its session is still valid, so revocation takes effect at once. */
+export interface LoginSessions {
+  /**
+   * The session lasts as long as the cookie, or until its parent ends. Throws UNAUTHORIZED when the parent has ended.
+   */
+  start(minter: Minter, options?: StartOptions): Promise<LoginSession>;
+  verify(jwt: string): Promise<Principal | undefined>;
+  /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
+  revoke(jti: string, also?: readonly Statement[]): Promise<void>;
+  /** Like `revoke`, for every session below the tokens. */
+  revokeBelow(tokenIds: readonly string[]): Promise<void>;
+  /** After a change of a user: the user's sessions, also those below tokens, end or go on with other rights. */
+  renewBelow(userId: string, news: { loginsEnd: boolean; rightsChanged: boolean }): void;
+  /** Ends expired sessions, until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface LoginSessionsDeps {
+  store: Pick<Store, 'db' | 'commit'>;
+  key: webcrypto.CryptoKey;
+  clock: Clock;
+  ids: Pick<Ids, 'id'>;
+  lineage: Lineage;
+  users: Pick<Users, 'versionOf'>;
+  /** How many sessions there are at most. */
+  most?: number;
+}
+
+interface Session {
+  parent: Parent;
+  /** As asked for; what it may do changes with its parent. */
+  scopes: readonly string[];
+  principal: Principal;
+  expiresAtMs: number;
+  /** The same in monotonic milliseconds, as far as this process knows, so that a clock set back does not prolong it. */
+  endMs: number;
+  end: AbortController;
+}
+
+export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginSessions> {
+  const { store, clock, lineage, users } = deps;
+  const sessions = await loadSessions(deps);
+  const findClaims = createClaimsReader(deps);
+
+  const standing = (jti: string): Session | undefined => {
+    const session = sessions.get(jti);
+    if (session === undefined || session.expiresAtMs <= clock.now() || session.endMs <= clock.monotonic())
+      return undefined;
+    return lineage.boundsOf(session.parent) && session;
+  };
+  /** 0 below the operator. */
+  const versionOf = (userId: string | undefined): number =>
+    userId === undefined ? 0 : (users.versionOf(userId) ?? Number.NaN);
+  const end = (jti: string) => {
+    sessions.get(jti)?.end.abort(new Error('the login session has ended'));
+    sessions.delete(jti);
+  };
+  const revoke = async (jti: string, also: readonly Statement[] = []) => {
+    end(jti); // before the write: the session ends even if the write fails
+    const row = store.db.updateTable('login_sessions').set({ revoked_ms: clock.now() }).where('jti', '=', jti);
+    await store.commit({ statements: [row.compile(), ...also] });
+  };
+
+  return {
+    revoke,
+    async revokeBelow(tokenIds) {
+      const ended = [...sessions].filter(([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id));
+      await Promise.all(ended.map(([jti]) => revoke(jti)));
+    },
+    renewBelow(userId, { loginsEnd, rightsChanged }) {
+      for (const [jti, session] of sessions) {
+        if (session.principal.userId !== userId) continue;
+        const bounds = lineage.boundsOf(session.parent);
+        if (loginsEnd || bounds === undefined) end(jti);
+        else if (rightsChanged) renew(session, bounds);
+      }
+    },
+    start: (minter, options = {}) => start(minter, options, { deps, sessions, versionOf, revoke, end, standing }),
+    async verify(jwt) {
+      const claims = await findClaims(jwt);
+      const session = claims && standing(claims.jti);
+      return session && versionOf(session.principal.userId) === claims.version ? session.principal : undefined;
+    },
+    run: (signal) =>
+      runExpiry(
+        {
+          sweep: () => {
+            for (const jti of sessions.keys()) if (standing(jti) === undefined) end(jti);
+          },
+          ends: () => [...sessions.values()].map(({ expiresAtMs }) => expiresAtMs),
+        },
+        { clock, signal },
+      ),
+  };
+}
+
+interface Opened {
+  deps: LoginSessionsDeps;
+  sessions: Map<string, Session>;
+  versionOf(userId: string | undefined): number;
+  revoke(jti: string): Promise<void>;
+  end(jti: string): void;
+  standing(jti: string): Session | undefined;
+}
+
+async function start(
+  { parent, scopes: asked }: Minter,
+  { authenticatedMs, also = [] }: StartOptions,
+  { deps, sessions, versionOf, revoke, end, standing }: Opened,
+): Promise<LoginSession> {
+  const { store, clock, ids, lineage } = deps;
+  const bounds = lineage.boundsOf(parent);
+  if (bounds === undefined) throw parentEnded();
+  for (const jti of oneTooMany(sessions, { userId: bounds.userId, most: deps.most ?? MAX_SESSIONS })) await revoke(jti);
+  const jti = ids.id('login');
+  const createdMs = clock.now();
+  const expiresAtMs = clampEnd(createdMs + LIMITS.cookieMs, bounds);
+  const scopes = [...asked]; // narrowed whenever it is used, because the rights of a user may grow
+  const row = store.db.insertInto('login_sessions').values({
+    jti,
+    ...toColumns(parent),
+    scopes: scopes.join(','),
+    created_ms: createdMs,
+    expires_ms: expiresAtMs,
+    revoked_ms: null,
+    authenticated_ms: authenticatedMs ?? createdMs,
+  });
+  const version = versionOf(bounds.userId);
+  const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs });
+  const about = { jti, parent, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
+  const session = toSession(about, bounds, clock);
+  sessions.set(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
+  try {
+    await store.commit({ statements: [row.compile(), ...also] });
+  } catch (error) {
+    end(jti);
+    throw error;
+  }
+  if (standing(jti) === undefined) throw parentEnded();
+  return { jwt, expiresAtMs, principal: session.principal };
+}
+
+/** Loads the sessions that are still valid and deletes the others. */
+async function loadSessions({ store, clock, lineage }: LoginSessionsDeps): Promise<Map<string, Session>> {
+  const gone = store.db.deleteFrom('login_sessions').where('expires_ms', '<=', clock.now());
+  await store.commit({ statements: [gone.compile()] });
+  const rows = await store.db
+    .selectFrom('login_sessions')
+    .selectAll()
+    .where('revoked_ms', 'is', null)
+    .orderBy('created_ms')
+    .execute();
+  return new Map(
+    rows.flatMap((row) => {
+      const { jti, scopes, expires_ms: expiresAtMs, authenticated_ms, created_ms } = row;
+      const authenticatedMs = authenticated_ms ?? created_ms;
+      const parent = parentOf(row);
+      const bounds = lineage.boundsOf(parent);
+      if (bounds === undefined) return [];
+      const about = { jti, parent, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
+      return [[jti, toSession(about, bounds, clock)] as const];
+    }),
+  );
+}
+
+interface SessionRow {
+  jti: string;
+  parent: Parent;
+  scopes: readonly string[];
+  expiresAtMs: number;
+  authenticatedMs: number;
+}
+
+function toSession(row: SessionRow, bounds: Bounds, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
+  const { parent, scopes, expiresAtMs } = row;
+  const end = new AbortController();
+  const leftMs = Math.min(LIMITS.cookieMs, expiresAtMs - clock.now());
+  const endMs = clock.monotonic() + leftMs;
+  return { parent, scopes, principal: toPrincipal(row, bounds, end.signal), expiresAtMs, endMs, end };
+}
+
+function toPrincipal(
+  { jti, parent, scopes, authenticatedMs, expiresAtMs }: SessionRow,
+  bounds: Bounds,
+  ended: AbortSignal,
+): Principal {
+  const { permissions, userId } = bounds;
+  return {
+    id: principalIdOf(parent),
+    scopes: expandScopes(narrow(expandScopes(scopes), bounds)),
+    permissions,
+    source: { kind: 'login', jti, parent, authenticatedMs, expiresAtMs },
+    ended,
+    ...(userId !== undefined && { userId }),
+  };
+}
+
+/** Open connections of the session end; later ones have the new rights. */
+function renew(session: Session, bounds: Bounds): void {
+  const before = session.end;
+  const { source } = session.principal;
+  if (source.kind !== 'login') return;
+  session.end = new AbortController();
+  session.principal = toPrincipal({ ...source, scopes: session.scopes }, bounds, session.end.signal);
+  before.abort(new RightsChanged());
+}
+
+/** The oldest session of the user, or of all, if there are too many. */
+function oneTooMany(
+  sessions: ReadonlyMap<string, Session>,
+  { userId, most }: { userId: string | undefined; most: number },
+): string[] {
+  const own = [...sessions].filter(([, { principal }]) => userId !== undefined && principal.userId === userId);
+  const [oldest] = sessions.keys();
+  const [oldestOwn] = own[0] ?? [];
+  if (own.length >= MAX_SESSIONS_OF_USER && oldestOwn !== undefined) return [oldestOwn];
+  return sessions.size >= most && oldest !== undefined ? [oldest] : [];
+}

@@ -1,0 +1,90 @@
+import { isIPv4 } from 'node:net';
+import type { Clock } from '../../../clock.ts';
+
+const WINDOW_MS = 5 * 60_000;
+const PER_ADDRESS = 5;
+const PER_ACCOUNT = 5;
+/** The limit for all addresses together; higher, so that one address cannot lock everyone out. */
+const PER_KIND = 50;
+const MAX_LOCK_MS = 15 * 60_000;
+const MAX_KEYS = 10_000;
+
+/** Slows down guessing. Each lock of a key lasts twice as long as the one before, up to a maximum. */
+export interface LoginThrottle {
+  /** Counts the attempt as failed in advance, so that many simultaneous attempts cannot get through. */
+  begin(kind: 'code' | 'token' | 'password', address: string, account?: string): Attempt;
+}
+
+/** `locked`: refuse the attempt. `counted`: proceed, and report success. */
+export type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
+
+interface Failures {
+  /** Times of the failures in the current window, oldest first. */
+  atMs: number[];
+  locks: number;
+  lockedUntilMs: number;
+}
+
+export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'> }): LoginThrottle {
+  const byKey = new Map<string, Failures>();
+
+  const failuresOf = (key: string, nowMs: number): Failures => {
+    const known = byKey.get(key);
+    const failures = known === undefined || isOver(known, nowMs) ? noFailures() : known;
+    byKey.delete(key);
+    byKey.set(key, failures); // moved to the end of the map: the least recently used key is removed first
+    const [oldest] = byKey.keys();
+    if (byKey.size > MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
+    return failures;
+  };
+
+  return {
+    begin(kind, address, account) {
+      const nowMs = clock.monotonic();
+      const own = failuresOf(`address:${kind}:${networkOf(address)}`, nowMs);
+      // Codes and tokens are guessed from anywhere; the guesses at a password are counted for its account.
+      const shared =
+        account === undefined ? failuresOf(`kind:${kind}`, nowMs) : failuresOf(`account:${account}`, nowMs);
+      const most = account === undefined ? PER_KIND : PER_ACCOUNT;
+      const waitMs = Math.max(lockOf(shared, most, nowMs), lockOf(own, PER_ADDRESS, nowMs));
+      if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
+      for (const failures of [shared, own]) failures.atMs.push(nowMs);
+      return {
+        kind: 'counted',
+        succeeded() {
+          for (const failures of [shared, own]) failures.atMs.splice(failures.atMs.indexOf(nowMs) >>> 0, 1);
+        },
+      };
+    },
+  };
+}
+
+const noFailures = (): Failures => ({ atMs: [], locks: 0, lockedUntilMs: Number.NEGATIVE_INFINITY });
+
+/** Whether nothing counts any more: no failure in the window, and a long time since the last lock. */
+const isOver = ({ atMs, lockedUntilMs }: Failures, nowMs: number) =>
+  (atMs.at(-1) ?? Number.NEGATIVE_INFINITY) <= nowMs - WINDOW_MS && lockedUntilMs + MAX_LOCK_MS <= nowMs;
+
+/** How long the next attempt is refused. Locks the key when it has too many failures. */
+function lockOf(failures: Failures, limit: number, nowMs: number): number {
+  failures.atMs = failures.atMs.filter((atMs) => atMs > nowMs - WINDOW_MS);
+  if (failures.atMs.length >= limit) {
+    failures.lockedUntilMs = nowMs + Math.min(MAX_LOCK_MS, WINDOW_MS * 2 ** failures.locks);
+    failures.locks += 1;
+    failures.atMs = [];
+  }
+  return Math.max(0, failures.lockedUntilMs - nowMs);
+}
+
+/** The network that one party may control: an IPv4 address, or the /64 of an IPv6 address. */
+function networkOf(address: string): string {
+  const v4 = address.replace(/^::ffff:/i, '');
+  if (isIPv4(v4)) return v4;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const filled = tail === undefined ? groups : [...groups, ...Array<string>(8).fill('0')];
+  return filled
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+}

@@ -1,0 +1,241 @@
+import { GatewayError } from '../../../../protocol/errors.ts';
+import type { Params, Result } from '../../../../protocol/index.ts';
+import type { authContracts } from '../../../../protocol/methods/accounts/auth.ts';
+import type { Authenticator } from '../../auth/authenticator.ts';
+import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
+import type { LoginCodes } from '../../auth/logins/login-codes.ts';
+import type { LoginSession, LoginSessions } from '../../auth/logins/login-sessions.ts';
+import type { Attempt, LoginThrottle } from '../../auth/logins/login-throttle.ts';
+import type { Principal } from '../../auth/principal.ts';
+import type { SetupGate } from '../../auth/setup-gate.ts';
+import type { Call, Handlers } from '../../call.ts';
+import type { Passwords } from '../../users/passwords.ts';
+import { checkDisplayName, checkPassword, checkUsername } from '../../users/user-input.ts';
+import type { Users } from '../../users/users.ts';
+
+export interface AuthMethodDeps {
+  authenticator: Authenticator;
+  sessions: Pick<LoginSessions, 'start' | 'revoke'>;
+  codes: LoginCodes;
+  throttle: LoginThrottle;
+  users: Users;
+  passwords: Passwords;
+  setup: SetupGate;
+  /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
+  baseUrl(): string;
+}
+
+type LoginResult = Result<'auth.login'>;
+
+export const authMethods = (deps: AuthMethodDeps): Handlers<keyof typeof authContracts> => ({
+  ...loginMethods(deps),
+  ...passwordMethods(deps),
+  ...knownMethods(deps),
+});
+
+/** Starting, refreshing and ending sessions. */
+function loginMethods(deps: AuthMethodDeps) {
+  const { authenticator, sessions, users, setup } = deps;
+  /** The session is recorded together with its start. */
+  const logIn = async (minter: Minter, call: Call, authenticatedMs?: number): Promise<LoginResult> => {
+    const { parent } = minter;
+    const isUser = parent.kind === 'user';
+    const recorded = call.audited({ id: isUser ? parent.id : parent.kind });
+    const also = isUser ? [...recorded, users.noteLogin(parent.id)] : recorded;
+    return toLogin(await sessions.start(minter, { authenticatedMs, also }), users);
+  };
+  return {
+    'auth.login': async (given, call) => {
+      requireEnabled(authenticator);
+      const minter = await identify(given, call.address, deps);
+      requireRights(minter, deps);
+      return logIn(minter, call);
+    },
+    'auth.refresh': async (_params, call) => {
+      const { source } = requireUserSession(call.principal, 'Only the login of a user can be refreshed. Log in again.');
+      const minter = { parent: source.parent, scopes: OPERATOR.scopes };
+      requireRights(minter, deps);
+      return logIn(minter, call, source.authenticatedMs);
+    },
+    'auth.logout': async (_params, { principal, audited }) => {
+      if (principal?.source.kind === 'login') await sessions.revoke(principal.source.jti, audited());
+      return { status: 'ok' };
+    },
+    'auth.link': async (_params, { principal, audited }) => {
+      const minter = principal && minterOf(principal);
+      if (minter === undefined) throw new GatewayError('FORBIDDEN', 'This credential cannot create login links');
+      const link = await loginLink(deps, minter, audited());
+      const isNeeded = isSetupOpen(deps) && setup.needsCode() && minter.parent.kind === 'operator';
+      return isNeeded ? { ...link, setupCode: setup.code } : link;
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** The first user, and new passwords. */
+function passwordMethods(deps: AuthMethodDeps) {
+  const { authenticator, sessions, users, passwords, setup, throttle } = deps;
+  return {
+    'auth.setup': async ({ username, displayName, password, setupCode }, call) => {
+      requireEnabled(authenticator);
+      if (!isSetupOpen(deps)) throw new GatewayError('CONFLICT', 'Setup already completed');
+      if (!setup.admits(setupCode)) {
+        throw new GatewayError('FORBIDDEN', 'setup_code: required; "headgate link" and the log show it');
+      }
+      const person = { username: checkUsername(username), displayName: checkDisplayName(displayName) };
+      const passwordHash = await passwords.hash(checkPassword(password));
+      const first = { ...person, passwordHash, roleIds: ['builtin-admin'], by: 'setup' };
+      const { userId } = await users.setUp(first, (id) => call.audited({ id, username }));
+      return { ...toLogin(await sessions.start(minterOfUser(userId)), users), username };
+    },
+    'auth.password': async ({ current, new: wanted }, call) => {
+      const { userId } = requireUserSession(call.principal, 'Only the login of a user can change the user’s password.');
+      const attempt = unlocked(throttle.begin('password', call.address, userId));
+      const isRight = await counting(attempt, passwords.matches(current, users.passwordHashOf(userId)));
+      if (!isRight) throw new GatewayError('FORBIDDEN', 'The current password is wrong');
+      const passwordHash = await passwords.hash(checkPassword(wanted));
+      await users.update(userId, { passwordHash }, call.audited({ id: userId }));
+      return toLogin(await sessions.start(minterOfUser(userId)), users);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Who the caller is. */
+function knownMethods(deps: AuthMethodDeps) {
+  const { authenticator, users, setup } = deps;
+  return {
+    'auth.whoami': (_params, { principal }) => {
+      if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
+      const { userId, source } = principal;
+      return {
+        ...toWho(principal, users),
+        ...(userId !== undefined && { displayName: users.get(userId).displayName }),
+        ...(source.kind === 'login' && { expiresAtMs: source.expiresAtMs }),
+      };
+    },
+    'auth.status': (_params, { principal }) => {
+      const { enabled } = authenticator;
+      const isOpen = isSetupOpen(deps);
+      const about = {
+        authEnabled: enabled,
+        hasUsers: users.count > 0,
+        setupRequired: isOpen,
+        setupCodeNeeded: isOpen && setup.needsCode(),
+      };
+      if (!enabled || principal === undefined) {
+        return { authenticated: false, ...about, userId: null, scopes: [], source: null };
+      }
+      const { id, userId = id, scopes, source } = principal;
+      return { authenticated: true, ...about, userId, scopes: [...scopes], source: source.kind };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+const isSetupOpen = ({ authenticator, users }: AuthMethodDeps): boolean => authenticator.enabled && users.count === 0;
+
+const toWho = ({ id, userId, scopes, permissions }: Principal, users: Users) => ({
+  userId: userId ?? id,
+  scopes: [...scopes],
+  permissions: [...permissions],
+  ...(userId !== undefined && { username: users.get(userId).username }),
+});
+
+const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): LoginResult => ({
+  ...toWho(principal, users),
+  status: 'ok',
+  role: principal.scopes.has('write') ? 'full' : 'read',
+  jwt,
+  expiresAtMs,
+});
+
+const minterOfUser = (userId: string): Minter => ({ parent: { kind: 'user', id: userId }, scopes: OPERATOR.scopes });
+
+function requireEnabled({ enabled }: Authenticator): void {
+  if (!enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
+}
+
+/** A user whose roles allow nothing cannot log in. */
+function requireRights({ parent }: Minter, { users }: AuthMethodDeps): void {
+  if (parent.kind !== 'user' || (users.boundsOf(parent.id)?.scopes.size ?? 0) > 0) return;
+  throw new GatewayError('FORBIDDEN', 'User has no active permissions');
+}
+
+function requireUserSession(principal: Principal | undefined, refusal: string) {
+  if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
+  const { userId, source } = principal;
+  if (userId === undefined || source.kind !== 'login' || source.parent.kind !== 'user') {
+    throw new GatewayError('FORBIDDEN', refusal);
+  }
+  return { userId, source };
+}
+
+/**
+ * Finds whom a password, code or token logs in. A valid code or token works even while its address is locked, because
+ * they cannot be guessed.
+ */
+async function identify(
+  { username, password, code, token }: Params<'auth.login'>,
+  address: string,
+  deps: AuthMethodDeps,
+): Promise<Minter> {
+  const { authenticator, codes, throttle } = deps;
+  if (code === undefined && token === undefined && (username !== undefined || password !== undefined)) {
+    return identifyUser({ username: username ?? '', password: password ?? '', address }, deps);
+  }
+  const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
+  const minter = await (code === undefined ? minterOfToken(token, authenticator) : codes.redeem(code));
+  if (minter === undefined) {
+    unlocked(attempt);
+    throw wrongCredentials();
+  }
+  if (attempt.kind === 'counted') attempt.succeeded();
+  return minter;
+}
+
+/** Takes the same time for unknown users and wrong passwords. */
+async function identifyUser(
+  { username, password, address }: { username: string; password: string; address: string },
+  { users, passwords, throttle }: AuthMethodDeps,
+): Promise<Minter> {
+  const attempt = unlocked(throttle.begin('password', address, username.toLowerCase()));
+  const user = users.findLogin(username);
+  const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));
+  if (user === undefined || !isRight) throw wrongCredentials();
+  return minterOfUser(user.userId);
+}
+
+/** Throws RATE_LIMITED for an attempt that is not allowed. */
+function unlocked(attempt: Attempt): Extract<Attempt, { kind: 'counted' }> {
+  if (attempt.kind === 'counted') return attempt;
+  throw new GatewayError('RATE_LIMITED', 'Too many login attempts', { retryAfterMs: attempt.retryAfterMs });
+}
+
+/** An attempt counts as failed if the password is wrong, and not if nobody could look at it. */
+async function counting(attempt: { succeeded(): void }, matching: Promise<boolean>): Promise<boolean> {
+  try {
+    const isRight = await matching;
+    if (isRight) attempt.succeeded();
+    return isRight;
+  } catch (error) {
+    attempt.succeeded();
+    throw error;
+  }
+}
+
+const wrongCredentials = () => new GatewayError('UNAUTHORIZED', 'Invalid credentials');
+
+/** Creates a one-time login link. The code is in the fragment, so it reaches no log and no Referer header. */
+export async function loginLink(
+  { authenticator, codes, baseUrl }: Pick<AuthMethodDeps, 'authenticator' | 'codes' | 'baseUrl'>,
+  minter: Minter,
+  also: Parameters<LoginCodes['issue']>[1] = [],
+): Promise<{ url: string; expiresAtMs: number }> {
+  const { code, expiresAtMs } = await codes.issue(minter, also);
+  return { url: authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`, expiresAtMs };
+}
+
+/** Only a token can log in, so a session cannot extend itself. */
+async function minterOfToken(token: string | undefined, authenticator: Authenticator): Promise<Minter | undefined> {
+  const principal = await authenticator.authenticate(token);
+  const isToken = principal?.source.kind === 'operator' || principal?.source.kind === 'token';
+  return isToken ? minterOf(principal) : undefined;
+}
