@@ -6,6 +6,7 @@ import { ALIASES } from './model-servers.ts';
 import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
 import { chooseStep } from './steps.ts';
 import { Talk } from './talk.ts';
+import { createUnreadableImages } from './unreadable-images.ts';
 
 /** Something that must not happen, with the step in which it did. */
 export interface Violation {
@@ -69,6 +70,7 @@ function createWitness(outcome: Outcome) {
   let broken: string[] = [];
   let isHeld = false;
   let latestMessages = '';
+  const unreadableImages = createUnreadableImages();
   const violate = (what: string) =>
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
   const witnessed = (request: WireRequest, { answer, holdAfter, released, fail }: Reply): void => {
@@ -82,6 +84,7 @@ function createWitness(outcome: Outcome) {
   return {
     violate,
     script: (...next: Reply[]) => void replies.push(...next),
+    unreadableImages,
     /** Replies that were not used. */
     forgetScript: () => void replies.splice(0),
     /** A declared cut: nothing sent before counts. */
@@ -118,9 +121,9 @@ function createWitness(outcome: Outcome) {
       const hasTools = JSON.stringify(request.before ?? '').includes('look');
       if (!hasTools || request.isForSummary)
         return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
-      const reply = replies.shift() ?? { answer: { text: `ok ${outcome.requests}` } };
-      witnessed(request, reply);
       latestMessages = JSON.stringify(request.messages);
+      const reply: Reply = unreadableImages.refuse(latestMessages) ?? replies.shift() ?? answerTo(outcome);
+      witnessed(request, reply);
       if (reply.fail) return { kind: 'fail', ...reply.fail };
       const { answer = {}, holdAfter, released, onAsked } = reply;
       isHeld = holdAfter !== undefined && !released;
@@ -132,6 +135,9 @@ function createWitness(outcome: Outcome) {
     },
   };
 }
+
+/** Without a script. */
+const answerTo = ({ requests }: Outcome): Reply => ({ answer: { text: `ok ${requests}` } });
 
 /** Does something, and checks what the servers saw meanwhile. */
 async function runStep(

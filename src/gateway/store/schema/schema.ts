@@ -105,9 +105,10 @@ export interface CutTable {
   n: number;
   /**
    * For models only: `compaction`: one message stands in its place; `prune`: its long outputs are a line each; `attachments`:
-   * only the names of its files are read; `unbind`: its answers are sent without signed reasoning.
+   * only the names of its files are read; `images`: only the names of its images are read; `unbind`: its answers are sent
+   * without signed reasoning.
    */
-  kind: 'rewind' | 'remove' | 'compaction' | 'prune' | 'attachments' | 'unbind';
+  kind: 'rewind' | 'remove' | 'compaction' | 'prune' | 'attachments' | 'images' | 'unbind';
   /** The range: `after_seq` < seq ≤ `to_seq`. */
   after_seq: number;
   to_seq: number;
