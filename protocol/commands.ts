@@ -31,6 +31,10 @@ const rows = {
     argument: '[TOKENS | $USD | off]',
     summary: 'Show how much of the budgets is used, or set the budget of this workstream.',
   },
+  tools: {
+    argument: '[accept]',
+    summary: 'Show the tools of this conversation and what has changed since, or give the model the present ones.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

@@ -69,7 +69,7 @@ function createWitness(outcome: Outcome) {
   let sent = nothingSent();
   let broken: string[] = [];
   let isHeld = false;
-  let latestMessages = '';
+  let [latestBefore, latestMessages] = ['', ''];
   const unreadableImages = createUnreadableImages();
   const violate = (what: string) =>
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
@@ -99,6 +99,8 @@ function createWitness(outcome: Outcome) {
     compareFirst(kept: Sent): void {
       for (const what of differencesOf(sent, kept)) violate(`not extended after a rewind: ${what}`);
     },
+    /** Whether the latest request has this in front of its messages. */
+    isInLatestBefore: (text: string): boolean => latestBefore.includes(text),
     /** How often the text is in the latest request. */
     countInLatest: (text: string): number => [...latestMessages.matchAll(new RegExp(`${text}(?!\\d)`, 'g'))].length,
     /** Another conversation goes on, or a part of this one. */
@@ -121,19 +123,22 @@ function createWitness(outcome: Outcome) {
       const hasTools = JSON.stringify(request.before ?? '').includes('look');
       if (!hasTools || request.isForSummary)
         return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
-      latestMessages = JSON.stringify(request.messages);
+      [latestBefore, latestMessages] = [JSON.stringify(request.before), JSON.stringify(request.messages)];
       const reply: Reply = unreadableImages.refuse(latestMessages) ?? replies.shift() ?? answerTo(outcome);
       witnessed(request, reply);
-      if (reply.fail) return { kind: 'fail', ...reply.fail };
-      const { answer = {}, holdAfter, released, onAsked } = reply;
-      isHeld = holdAfter !== undefined && !released;
-      onAsked?.();
-      return { kind: 'answer', answer, ...(holdAfter !== undefined && { holdAfter }), ...(released && { released }) };
+      isHeld = reply.holdAfter !== undefined && !reply.released;
+      reply.onAsked?.();
+      return toResponse(reply);
     },
     onRefusal(this: void, { rule, body }: Refusal, wire: string) {
       violate(`${wire} refused a request (${rule}): ${JSON.stringify(body)}`);
     },
   };
+}
+
+function toResponse({ fail, answer = {}, holdAfter, released }: Reply): WireResponse {
+  if (fail) return { kind: 'fail', ...fail };
+  return { kind: 'answer', answer, ...(holdAfter !== undefined && { holdAfter }), ...(released && { released }) };
 }
 
 /** Without a script. */

@@ -36,6 +36,16 @@ async function upgrade(talk: Talk, random: Random): Promise<void> {
   await sendScripted(talk, random);
 }
 
+/** A cut, if the tools have changed. The next request has the present ones in any case. */
+async function acceptTools(talk: Talk, random: Random): Promise<void> {
+  await talk.command('/tools');
+  await talk.command('/tools accept');
+  if (random.chance(0.3)) await talk.machine.crashAnew();
+  await sendScripted(talk, random);
+  const { version } = talk.surroundings.release;
+  if (!talk.witness.isInLatestBefore(`Version ${version} of look.`)) talk.witness.violate('not the accepted tools');
+}
+
 async function resume(talk: Talk, random: Random): Promise<void> {
   const { machine } = talk;
   const known = new Set((await machine.call('workstream.saved', {})).workstreams.map(({ wsId }) => wsId));
@@ -145,6 +155,7 @@ const STEPS: Step[] = [
     },
   },
   { name: 'upgrade', weight: 2, run: upgrade },
+  { name: 'accept tools', weight: 2, run: acceptTools },
   {
     name: 'crash',
     weight: 1,

@@ -207,6 +207,7 @@ function createTurns(
     runs,
     budgets: records.budgets,
     models,
+    toolbox,
     clock,
     ids,
     log,

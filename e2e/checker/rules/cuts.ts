@@ -37,7 +37,7 @@ export function* cutsTold({ disk }: Evidence): Generator<Finding> {
 }
 
 /** Only models read anything different. People see a note. */
-const FOR_MODELS: ReadonlySet<CutTable['kind']> = new Set(['prune', 'attachments', 'images', 'unbind']);
+const FOR_MODELS: ReadonlySet<CutTable['kind']> = new Set(['prune', 'attachments', 'images', 'unbind', 'tools']);
 
 function nameOfCut({ kind, after_seq: after, to_seq: to }: CutTable): string[] {
   if (FOR_MODELS.has(kind)) return [];
