@@ -1,3 +1,5 @@
+import type { Effort } from './stream-events.ts';
+
 /** The help text of one slash command. */
 interface SlashCommand {
   /** Its argument; in brackets if optional. */
@@ -9,7 +11,8 @@ const rows = {
   help: { summary: 'List the commands.' },
   clear: { summary: 'Clear the screen and the context; the messages stay stored.' },
   new: { summary: 'Start a new conversation; the current one is saved.' },
-  model: { argument: '[ALIAS]', summary: 'Show the models, or switch this workstream to one.' },
+  model: { argument: '[ALIAS]', summary: 'List the models, or switch this workstream to one.' },
+  effort: { argument: '[low | medium | high]', summary: 'Show or set how much the model reasons.' },
   resume: {
     argument: 'NAME',
     summary: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
@@ -42,6 +45,9 @@ export type CommandName = keyof typeof rows;
 
 /** The slash commands of a conversation. `workstream.command` runs them; clients suggest them while a person types. */
 export const COMMANDS: Record<CommandName, SlashCommand> = rows;
+
+/** The arguments of `/effort`. */
+export const EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
 /** Whether the word, without its slash, is a command. */
 export const isCommandName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);

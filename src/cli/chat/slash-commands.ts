@@ -1,5 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts';
+import { COMMANDS, EFFORTS, isCommandName, usageOf } from '../../../protocol/commands.ts';
+import type { ModelRow } from '../../../protocol/methods/models.ts';
 import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
 
 /** Commands of the terminal itself. */
@@ -40,29 +41,69 @@ export interface CommandFinder {
 interface CommandFinderDeps {
   client: Pick<GatewayClient, 'call'>;
   wsId: string;
-  /** The commands of the project are known now. */
+  /** The commands of the project, or the models, are known now. */
   onChange(): void;
 }
 
-/** Reads the commands of the project when a line is only a slash. */
+/** Reads the commands of the project when a line is only a slash, and the models when a line is about them. */
 export function createCommandFinder({ client, wsId, onChange }: CommandFinderDeps): CommandFinder {
-  let further: readonly Offered[] = [];
-  let isRead = false;
-  const read = async () => {
-    isRead = true;
-    const { commands } = await client.call('workstream.commands', { wsId });
-    further = commands.map(toOffered);
-    onChange();
-  };
+  const further = createReading({
+    read: async () => (await client.call('workstream.commands', { wsId })).commands.map(toOffered),
+    onChange,
+  });
+  const models = createReading({
+    read: async () => (await client.call('models.list', {})).models.map(toModelOffered),
+    onChange,
+  });
   return {
     find(line) {
-      if (line !== '/') isRead = isRead && line !== '';
-      else if (!isRead) void read().catch(() => undefined); // without an answer there is nothing to offer
+      if (line === '/') further.start();
+      else if (line === '') further.forget();
+      if (/^\/model\s/.test(line)) models.start();
+      else models.forget();
       if (!line.startsWith('/')) return [];
-      return [...OFFERED, ...further].filter(({ name }) => name.startsWith(line) && name !== line);
+      const offered = [...OFFERED, ...further.offered, ...EFFORTS_OFFERED, ...models.offered];
+      return offered.filter(({ name }) => beginsWith(name, line) && name !== line);
     },
   };
 }
+
+/** An argument is offered only once the line has come to it. */
+const beginsWith = (name: string, line: string): boolean =>
+  name.startsWith(line) && name.includes(' ') === line.includes(' ');
+
+/** What is read from the daemon when a line needs it, and again for a later line. */
+function createReading({ read, onChange }: { read(): Promise<Offered[]>; onChange(): void }) {
+  let offered: readonly Offered[] = [];
+  let isRead = false;
+  return {
+    get offered() {
+      return offered;
+    },
+    start(): void {
+      if (isRead) return;
+      isRead = true;
+      read().then(
+        (found) => {
+          offered = found;
+          onChange();
+        },
+        () => undefined, // without an answer there is nothing to offer
+      );
+    },
+    forget(): void {
+      isRead = false;
+    },
+  };
+}
+
+const EFFORTS_OFFERED = EFFORTS.map((effort) => ({ name: `/effort ${effort}`, usage: effort, summary: '' }));
+
+const toModelOffered = ({ id, name, provider }: ModelRow): Offered => ({
+  name: `/model ${id}`,
+  usage: id,
+  summary: name === '' ? provider : `${provider}/${name}`,
+});
 
 const toOffered = ({ name, argument, summary }: ProjectCommand): Offered => ({
   name: `/${name}`,

@@ -29,6 +29,7 @@ import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
+import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
@@ -74,11 +75,14 @@ export class Commands {
   constructor(deps: CommandDeps) {
     this.#deps = deps;
     const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
+    const say = (to: Workstream, text: string) => this.#say(to, text);
+    const { model, effort } = createModelCommands({ models: deps.models, settings: deps.settings, say });
     this.#commands = {
       help: { when: 'always', run: (_argument, workstream) => this.#say(workstream, helpText()) },
       clear: { when: 'alone', run: (_argument, workstream) => this.#clear(workstream, []) },
       new: { when: 'alone', run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
-      model: { when: 'always', run: (alias, workstream) => this.#model(alias, workstream) },
+      model: { when: 'always', run: model },
+      effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: (name, workstream) => this.#resume(name, workstream) },
       name: { when: 'always', run: (name, workstream) => this.#name(name, workstream) },
       retry: this.#taking(takeBack.retry),
@@ -87,7 +91,7 @@ export class Commands {
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
-      budget: { when: 'always', run: createBudgetCommand(deps.budgets, (to, text) => this.#say(to, text)) },
+      budget: { when: 'always', run: createBudgetCommand(deps.budgets, say) },
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),
@@ -238,18 +242,6 @@ export class Commands {
     const batches = copyInBatches({ wsId: data.wsId, parts, ...range }, row.ws_id);
     await this.#deps.hidden.make(saved, batches, (reveal) => this.#clear(workstream, [reveal]));
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
-  }
-
-  async #model(alias: string, workstream: Workstream): Promise<void> {
-    if (alias !== '') {
-      await this.#deps.settings.change(workstream, { model: alias });
-      return this.#say(workstream, `Model: ${workstream.data.toRow().modelAlias}`);
-    }
-    const current = workstream.data.toRow().modelAlias;
-    const lines = this.#deps.models
-      .list()
-      .map((model) => `${model.alias === current ? '*' : ' '} ${model.alias}  (${model.provider}/${model.modelId})`);
-    return this.#say(workstream, lines.join('\n'));
   }
 
   async #name(name: string, workstream: Workstream): Promise<void> {
