@@ -18,14 +18,20 @@ const rows = {
     summary: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
   },
   name: { argument: 'NAME', summary: 'Name this workstream.' },
-  retry: { summary: 'Answer the last message again, or send a failed one again.' },
+  retry: { argument: '[#N]', summary: 'Answer the last message, or message N, again; also one that failed.' },
   rewind: {
     argument: '[TURNS]',
     summary: 'Take back the last message with its answer, or several; files stay as they are.',
   },
-  edit: { argument: 'MESSAGE', summary: 'Take back the last message with its answer, and send this one instead.' },
-  remove: { summary: 'Remove the last message that failed.' },
-  fork: { argument: '[NAME]', summary: 'Copy this conversation into a new workstream.' },
+  edit: {
+    argument: '[#N] MESSAGE',
+    summary: 'Take back the last message, or message N, with everything after it, and send this one instead.',
+  },
+  remove: { argument: '[#N]', summary: 'Remove the last message that failed, or the failed message N.' },
+  fork: {
+    argument: '[#N] [NAME]',
+    summary: 'Copy this conversation, up to the answer to message N, into a new workstream.',
+  },
   steer: {
     argument: 'MESSAGE',
     summary: 'Send a message that the model reads before its next step, instead of after its answer.',
