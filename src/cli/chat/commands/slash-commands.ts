@@ -1,13 +1,17 @@
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import { COMMANDS, EFFORTS, isCommandName, usageOf } from '../../../protocol/commands.ts';
-import type { ModelRow } from '../../../protocol/methods/models.ts';
-import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import { COMMANDS, EFFORTS, isCommandName, usageOf } from '../../../../protocol/commands.ts';
+import type { ModelRow } from '../../../../protocol/methods/models.ts';
+import type { ProjectCommand } from '../../../../protocol/methods/workstream.ts';
 
 /** Commands of the terminal itself. */
 const LOCAL_COMMANDS: Record<string, string> = {
+  '/messages': 'List your last messages with their numbers: /messages [N].',
+  '/copy': 'Copy the last answer as Markdown, or the Nth from the end: /copy [N].',
   '/attach': 'Attach a file to the next message: /attach FILE.',
   '/export': 'Write the conversation to a file: /export FILE, with .md as Markdown.',
+  '/import': 'Make a new workstream from an exported file: /import FILE.',
   '/queue': 'List the messages that wait; /queue edit, move and remove change them.',
+  '/summary': 'Print the summary that the model reads in place of earlier messages.',
   '/output': 'Print the last call’s output in full.',
   '/thought': 'Print the last thought in full.',
   '/quit': 'Leave; a run in progress continues.',

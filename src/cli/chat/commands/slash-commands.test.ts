@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settled } from '../../../protocol/client/testing/fake-timers.ts';
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { settled } from '../../../../protocol/client/testing/fake-timers.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { createCommandFinder } from './slash-commands.ts';
 
 function open() {
