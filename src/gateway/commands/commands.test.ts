@@ -38,6 +38,17 @@ test('/help lists the commands; an unknown one gets a suggestion and a hint', as
   ]);
 });
 
+test('/export and /import name the ways that exist, because the daemon has no files of the person', async () => {
+  await using gateway = await wholeGateway();
+  for (const [line, words] of [
+    ['/export', /^To export .* menu .* \/export FILE .* headgate export\.$/],
+    ['/import x.json', /^To import .* \/import FILE .* headgate import\.$/],
+  ] as const) {
+    const [told] = await command(gateway, line);
+    assert.match(told?.type === 'info' ? told.message : '', words);
+  }
+});
+
 test('/clear empties the screen and the context; the messages stay stored', async () => {
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
