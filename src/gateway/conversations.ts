@@ -206,6 +206,7 @@ function createTurns(
     hidden,
     runs,
     budgets: records.budgets,
+    windows: records.windows,
     models,
     toolbox,
     clock,

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { isAsked, type Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
+import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -30,7 +31,7 @@ import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
-import { createModelCommand } from './model-command.ts';
+import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
@@ -47,6 +48,7 @@ export interface CommandDeps {
   runs: Pick<Runs, 'accept'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
   models: Models;
+  windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions'>;
   clock: Clock;
   ids: Ids;
@@ -77,13 +79,16 @@ export class Commands {
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
-    const say = (to: Workstream, text: string) => this.#say(to, text);
     const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
+    const say = (to: Workstream, text: string) => this.#say(to, text);
+    const { models, windows, settings } = deps;
+    const { model, effort } = createModelCommands({ models, windows, settings, say });
     this.#commands = {
       help: { when: 'always', run: (_argument, workstream) => this.#say(workstream, helpText()) },
       clear: { when: 'alone', run: (_argument, workstream) => this.#clear(workstream, []) },
       new: { when: 'alone', run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
-      model: { when: 'always', run: createModelCommand({ models: deps.models, settings: deps.settings }, say) },
+      model: { when: 'always', run: model },
+      effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: (name, workstream) => this.#resume(name, workstream) },
       name: { when: 'always', run: (name, workstream) => this.#name(name, workstream) },
       retry: this.#taking(takeBack.retry),
