@@ -1,3 +1,5 @@
+import type { Effort } from './stream-events.ts';
+
 /** The help text of one slash command. */
 interface SlashCommand {
   /** Its argument; in brackets if optional. */
@@ -9,20 +11,27 @@ const rows = {
   help: { summary: 'List the commands.' },
   clear: { summary: 'Clear the screen and the context; the messages stay stored.' },
   new: { summary: 'Start a new conversation; the current one is saved.' },
-  model: { argument: '[ALIAS]', summary: 'Show the models, or switch this workstream to one.' },
+  model: { argument: '[ALIAS]', summary: 'List the models, or switch this workstream to one.' },
+  effort: { argument: '[low | medium | high]', summary: 'Show or set how much the model reasons.' },
   resume: {
     argument: 'NAME',
     summary: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
   },
   name: { argument: 'NAME', summary: 'Name this workstream.' },
-  retry: { summary: 'Answer the last message again, or send a failed one again.' },
+  retry: { argument: '[#N]', summary: 'Answer the last message, or message N, again; also one that failed.' },
   rewind: {
     argument: '[TURNS]',
     summary: 'Take back the last message with its answer, or several; files stay as they are.',
   },
-  edit: { argument: 'MESSAGE', summary: 'Take back the last message with its answer, and send this one instead.' },
-  remove: { summary: 'Remove the last message that failed.' },
-  fork: { argument: '[NAME]', summary: 'Copy this conversation into a new workstream.' },
+  edit: {
+    argument: '[#N] MESSAGE',
+    summary: 'Take back the last message, or message N, with everything after it, and send this one instead.',
+  },
+  remove: { argument: '[#N]', summary: 'Remove the last message that failed, or the failed message N.' },
+  fork: {
+    argument: '[#N] [NAME]',
+    summary: 'Copy this conversation, up to the answer to message N, into a new workstream.',
+  },
   steer: {
     argument: 'MESSAGE',
     summary: 'Send a message that the model reads before its next step, instead of after its answer.',
@@ -30,6 +39,10 @@ const rows = {
   budget: {
     argument: '[TOKENS | $USD | off]',
     summary: 'Show how much of the budgets is used, or set the budget of this workstream.',
+  },
+  tools: {
+    argument: '[accept]',
+    summary: 'Show the tools of this conversation and what has changed since, or give the model the present ones.',
   },
   compact: {
     argument: '[FOCUS]',
@@ -42,6 +55,9 @@ export type CommandName = keyof typeof rows;
 
 /** The slash commands of a conversation. `workstream.command` runs them; clients suggest them while a person types. */
 export const COMMANDS: Record<CommandName, SlashCommand> = rows;
+
+/** The arguments of `/effort`. */
+export const EFFORTS: readonly Effort[] = ['low', 'medium', 'high'];
 
 /** Whether the word, without its slash, is a command. */
 export const isCommandName = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);

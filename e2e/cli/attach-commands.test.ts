@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { endpoints } from '../../protocol/client/endpoint-addresses.ts';
 import { createHttpClient } from '../../protocol/client/http-client.ts';
+import { withoutTimes } from '../support/clients/chat-terminal.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
 import { runHeadgate } from '../support/daemon/daemon.ts';
 import { spawnHeadgate } from '../support/daemon/daemon-process.ts';
@@ -139,7 +140,7 @@ test('/attach in a chat shows the file and attaches it only to the next message'
   chat.type(`/attach "${file}"\r`);
   await chat.until(has('+ my cat.png (image/png, 64 bytes) is attached to the next message'), 'the file');
   chat.type('look\r');
-  const rows = await chat.until(isAnswered(1), 'the answer');
+  const rows = withoutTimes(await chat.until(isAnswered(1), 'the answer'));
   assert.deepEqual(rows.slice(rows.indexOf('› look'), rows.indexOf('seen')), ['› look', '  + my cat.png', '']);
   assert.deepEqual(lastParts(), [imagePart(png()), { type: 'text', text: 'look' }]);
   chat.type('and now\r');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { has, isQuiet, openChat } from '../support/clients/chat-terminal.ts';
+import { has, isQuiet, openChat, withoutTimes } from '../support/clients/chat-terminal.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
@@ -9,7 +9,7 @@ import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts'
 const { model, daemon } = await openStage();
 
 /** The messages of people on the screen, in order. */
-const saidIn = (rows: string[]) => rows.flatMap((row) => /^› (.+)/.exec(row)?.[1] ?? []);
+const saidIn = (rows: string[]) => withoutTimes(rows).flatMap((row) => /^› (.+)/.exec(row)?.[1] ?? []);
 
 test('messages typed during a run wait on the screen, and can be edited, moved, taken back and used to steer', async () => {
   await using chat = await openChat(daemon);

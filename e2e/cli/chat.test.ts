@@ -5,7 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { has, isQuiet, openChat, STARTLED_MS } from '../support/clients/chat-terminal.ts';
+import { has, isQuiet, openChat, STARTLED_MS, withoutTimes } from '../support/clients/chat-terminal.ts';
 import { openTerminal } from '../support/clients/terminal.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -18,7 +18,7 @@ test('an answer is shown as formatted Markdown, and the transcript is complete',
   await using chat = await openChat(daemon);
   model.when('greet', say('# Hello\n\nHere is **one** list:\n\n- a\n', '- b\n'));
   chat.type('please greet me\r');
-  const rows = await chat.until((seen) => has('• b')(seen) && isQuiet(seen), 'the answer');
+  const rows = withoutTimes(await chat.until((seen) => has('• b')(seen) && isQuiet(seen), 'the answer'));
   const from = rows.findIndex((row) => row.startsWith('› please'));
   assert.deepEqual(rows.slice(from), [
     '› please greet me',

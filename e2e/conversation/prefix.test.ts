@@ -95,6 +95,40 @@ test('every request extends the last one over midnights, changed instructions, a
   assertExtended(requests);
 });
 
+test('/tools accept is a cut: from the next message on, requests have the present tools, also after a restart', async () => {
+  await using talk = await openTalk();
+  await talk.send('look 1');
+  const present = talk.model.requests.at(-1)?.body.tools;
+  // As if an earlier version, without the tool `search`, had begun the conversation.
+  await talk.restart(() => {
+    using database = new DatabaseSync(talk.file('headgate.db'));
+    const without = `select json_group_array(json(value)) from json_each(tools_json) where value ->> '$.name' <> 'search'`;
+    database.exec(
+      `update prefixes set tools_json = (${without}), told_json = json_remove(told_json, '$.tools.search')`,
+    );
+  });
+  await talk.send('and now?');
+  const before = talk.model.requests.at(-1)?.body;
+  assert.match(JSON.stringify(before?.messages), /there is a new tool, search\. It can be used only after the person/);
+  await talk.command('/tools');
+  await talk.command('/tools accept');
+  const { notes = [] } = await talk.history();
+  assert.deepEqual(
+    notes.slice(-2).map((note) => 'message' in note && note.message.split('\n').slice(-2)),
+    [
+      ['  search: new', 'With /tools accept, the model has the present tools from the next message on.'],
+      ['The model has the present tools from the next message on. What has changed: search (new).'],
+    ],
+  );
+  await talk.restart();
+  const begun = talk.model.requests.length;
+  for (const message of ['look 2', 'and then?', 'look 3']) await talk.send(message);
+  const requests = talk.model.requests.slice(begun).map(({ body }) => body);
+  assert.deepEqual([before?.tools?.length, requests[0]?.tools], [(present?.length ?? 0) - 1, present]);
+  assert.doesNotMatch(JSON.stringify(requests[0]?.messages), /new tool/);
+  assertExtended(requests);
+});
+
 test('what has changed is told once: to the model in a message, to people in a note', async () => {
   await using talk = await openTalk();
   await talk.send('hello');

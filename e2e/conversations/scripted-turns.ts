@@ -17,6 +17,10 @@ export function answerOf(talk: Talk, random: Random, calls: number): Reply {
   return { answer: { ...thoughts, ...text, ...(made.length > 0 && { calls: made }) } };
 }
 
+export const refusalWith = (message: string): Reply => ({
+  fail: { status: 400, body: { error: { message, code: 400, status: 'INVALID_ARGUMENT' }, type: 'error' } },
+});
+
 /** A turn with some rounds of calls, and words at the end. */
 export function scriptTurn(talk: Talk, random: Random): void {
   const rounds = random.pick([0, 0, 1, 1, 2, 3]);

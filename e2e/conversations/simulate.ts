@@ -6,6 +6,7 @@ import { ALIASES } from './model-servers.ts';
 import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
 import { chooseStep } from './steps.ts';
 import { Talk } from './talk.ts';
+import { createUnreadableImages } from './unreadable-images.ts';
 
 /** Something that must not happen, with the step in which it did. */
 export interface Violation {
@@ -68,7 +69,8 @@ function createWitness(outcome: Outcome) {
   let sent = nothingSent();
   let broken: string[] = [];
   let isHeld = false;
-  let latestMessages = '';
+  let [latestBefore, latestMessages] = ['', ''];
+  const unreadableImages = createUnreadableImages();
   const violate = (what: string) =>
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
   const witnessed = (request: WireRequest, { answer, holdAfter, released, fail }: Reply): void => {
@@ -82,6 +84,7 @@ function createWitness(outcome: Outcome) {
   return {
     violate,
     script: (...next: Reply[]) => void replies.push(...next),
+    unreadableImages,
     /** Replies that were not used. */
     forgetScript: () => void replies.splice(0),
     /** A declared cut: nothing sent before counts. */
@@ -96,6 +99,8 @@ function createWitness(outcome: Outcome) {
     compareFirst(kept: Sent): void {
       for (const what of differencesOf(sent, kept)) violate(`not extended after a rewind: ${what}`);
     },
+    /** Whether the latest request has this in front of its messages. */
+    isInLatestBefore: (text: string): boolean => latestBefore.includes(text),
     /** How often the text is in the latest request. */
     countInLatest: (text: string): number => [...latestMessages.matchAll(new RegExp(`${text}(?!\\d)`, 'g'))].length,
     /** Another conversation goes on, or a part of this one. */
@@ -118,20 +123,26 @@ function createWitness(outcome: Outcome) {
       const hasTools = JSON.stringify(request.before ?? '').includes('look');
       if (!hasTools || request.isForSummary)
         return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
-      const reply = replies.shift() ?? { answer: { text: `ok ${outcome.requests}` } };
+      [latestBefore, latestMessages] = [JSON.stringify(request.before), JSON.stringify(request.messages)];
+      const reply: Reply = unreadableImages.refuse(latestMessages) ?? replies.shift() ?? answerTo(outcome);
       witnessed(request, reply);
-      latestMessages = JSON.stringify(request.messages);
-      if (reply.fail) return { kind: 'fail', ...reply.fail };
-      const { answer = {}, holdAfter, released, onAsked } = reply;
-      isHeld = holdAfter !== undefined && !released;
-      onAsked?.();
-      return { kind: 'answer', answer, ...(holdAfter !== undefined && { holdAfter }), ...(released && { released }) };
+      isHeld = reply.holdAfter !== undefined && !reply.released;
+      reply.onAsked?.();
+      return toResponse(reply);
     },
     onRefusal(this: void, { rule, body }: Refusal, wire: string) {
       violate(`${wire} refused a request (${rule}): ${JSON.stringify(body)}`);
     },
   };
 }
+
+function toResponse({ fail, answer = {}, holdAfter, released }: Reply): WireResponse {
+  if (fail) return { kind: 'fail', ...fail };
+  return { kind: 'answer', answer, ...(holdAfter !== undefined && { holdAfter }), ...(released && { released }) };
+}
+
+/** Without a script. */
+const answerTo = ({ requests }: Outcome): Reply => ({ answer: { text: `ok ${requests}` } });
 
 /** Does something, and checks what the servers saw meanwhile. */
 async function runStep(

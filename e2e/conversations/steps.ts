@@ -2,8 +2,7 @@ import type { Random } from '../checker/random.ts';
 import { elsewhere } from './elsewhere-step.ts';
 import { ALIASES, familyOf, hasFallback } from './model-servers.ts';
 import { queueing, steering } from './queue-steps.ts';
-import { answerOf, type Run, scriptTurn, sendScripted } from './scripted-turns.ts';
-import type { Reply } from './simulate.ts';
+import { answerOf, type Run, refusalWith, scriptTurn, sendScripted } from './scripted-turns.ts';
 import { takingBack } from './taking-back-steps.ts';
 import type { Talk } from './talk.ts';
 
@@ -35,6 +34,16 @@ async function upgrade(talk: Talk, random: Random): Promise<void> {
   if (random.chance(0.5)) await talk.machine.restartAnew();
   else await talk.machine.crashAnew();
   await sendScripted(talk, random);
+}
+
+/** A cut, if the tools have changed. The next request has the present ones in any case. */
+async function acceptTools(talk: Talk, random: Random): Promise<void> {
+  await talk.command('/tools');
+  await talk.command('/tools accept');
+  if (random.chance(0.3)) await talk.machine.crashAnew();
+  await sendScripted(talk, random);
+  const { version } = talk.surroundings.release;
+  if (!talk.witness.isInLatestBefore(`Version ${version} of look.`)) talk.witness.violate('not the accepted tools');
 }
 
 async function resume(talk: Talk, random: Random): Promise<void> {
@@ -76,10 +85,6 @@ async function sendFailing(talk: Talk, message: string): Promise<void> {
   await talk.checkEnd();
 }
 
-const refusalWith = (message: string): Reply => ({
-  fail: { status: 400, body: { error: { message, code: 400, status: 'INVALID_ARGUMENT' }, type: 'error' } },
-});
-
 /** The server does not read one of the images. The daemon repeats the request without the new ones. */
 async function imageRefused(talk: Talk, random: Random): Promise<void> {
   const ids = await talk.upload(random.int(1, 3), 'image');
@@ -88,6 +93,21 @@ async function imageRefused(talk: Talk, random: Random): Promise<void> {
   await talk.send(talk.nextMessage(), ids);
   if (random.chance(0.3)) await talk.machine.crashAnew();
   await sendScripted(talk, random);
+}
+
+/** The server no longer reads an image that it has read before, in any request from now on. People learn its name. */
+async function earlierImageRefused(talk: Talk, random: Random): Promise<void> {
+  const { witness, wsId, machine } = talk;
+  if (talk.images.length === 0) await sendFiles(talk, random);
+  if (talk.images.length > 0) witness.unreadableImages.add(random.pick(talk.images));
+  const ids = await talk.upload(random.pick([0, 0, 1, 3]), 'image');
+  scriptTurn(talk, random);
+  await talk.send(talk.nextMessage(), ids);
+  const { notes = [] } = await machine.call('workstream.history', { wsId });
+  const said = notes.map((note) => ('message' in note ? note.message : '')).join('\n');
+  for (const name of witness.unreadableImages.refusedFor()) {
+    if (!said.includes(name)) witness.violate(`nobody was told of ${name}`);
+  }
 }
 
 /** The server no longer accepts earlier reasoning. */
@@ -135,6 +155,7 @@ const STEPS: Step[] = [
     },
   },
   { name: 'upgrade', weight: 2, run: upgrade },
+  { name: 'accept tools', weight: 2, run: acceptTools },
   {
     name: 'crash',
     weight: 1,
@@ -170,6 +191,7 @@ const STEPS: Step[] = [
   { name: 'cut short', weight: 2, run: cutShort },
   { name: 'failing', weight: 2, run: failing },
   { name: 'image refused', weight: 1, run: imageRefused },
+  { name: 'earlier image refused', weight: 2, run: earlierImageRefused },
   { name: 'reasoning refused', weight: 1, run: reasoningRefused },
   {
     name: 'fallback',

@@ -3,6 +3,7 @@ import { nothingSent } from './extension.ts';
 import { ALIASES, type Alias } from './model-servers.ts';
 import type { openSimMachine, SimSurroundings } from './sim-machine.ts';
 import type { Witness } from './simulate.ts';
+import type { SimImage } from './unreadable-images.ts';
 
 type Machine = Awaited<ReturnType<typeof openSimMachine>>;
 
@@ -32,6 +33,8 @@ export class Talk {
   /** Messages that the model is to get once, and those that it is never to get. */
   readonly expected: string[] = [];
   readonly unexpected: string[] = [];
+  /** Every image that was uploaded. */
+  readonly images: SimImage[] = [];
   readonly #ended = new Set<string>();
   #messages = 0;
   #calls = 0;
@@ -118,6 +121,7 @@ export class Talk {
       const text = `content ${this.#messages}`;
       const content = kind === 'image' ? Buffer.concat([PNG, Buffer.from(text)]) : Buffer.from(text);
       const fileName = kind === 'image' ? `${this.#messages}.png` : `${this.#messages}.txt`;
+      if (kind === 'image') this.images.push({ name: fileName, data: content.toString('base64') });
       const owner = { wsId: this.wsId, principal: 'ada' };
       const file = { fileName, bytes: bytesOf(content) };
       ids.push((await this.machine.gateway.attachments.receive(owner, file)).attachment_id);

@@ -9,7 +9,7 @@ export const ModelRow = z
     /** The provider's name for the model; empty while it is unknown. */
     name: z.string(),
     provider: z.string(),
-    /** Tokens; absent while it is unknown. */
+    /** Tokens, also if learned from a refused request; absent while it is unknown. */
     contextWindow: z.int().min(1).optional(),
     isDefault: z.boolean().optional(),
   })

@@ -65,14 +65,17 @@ test('a missing file is described in words, and a file named by two messages is 
 
 test('attachments that are no longer shown are not read', async () => {
   const { read, of } = disk();
-  await readAttached([{ ...messageOf('image', [1]), unseen: true }], of);
+  await readAttached([{ ...messageOf('image', [1]), unseen: 'all' }], of);
+  await readAttached([{ ...messageOf('image', [1]), unseen: 'images' }], of);
   assert.deepEqual(read, []);
+  await readAttached([{ ...messageOf('text', [1]), unseen: 'images' }], of);
+  assert.deepEqual(read, ['f0']);
 });
 
 test('beyond 20 images, those leave that do not fit into half of the room; the newest message keeps its own', () => {
   const five = (name: string) => messageOf('image', [1, 1, 1, 1, 1], name);
   const crowd = ['a', 'b', 'c', 'd', 'e'].map(five);
-  const unseen = crowd.slice(0, 3).map((message): Message => ({ ...message, unseen: true }));
+  const unseen = crowd.slice(0, 3).map((message): Message => ({ ...message, unseen: 'all' }));
   assert.deepEqual(
     [
       findCrowded(crowd.slice(0, 4)),

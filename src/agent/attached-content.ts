@@ -48,9 +48,12 @@ export async function readAttached(messages: readonly Message[], read: ReadAttac
   return contents;
 }
 
-/** The attachments of a message that a model reads. */
-const seenIn = (message: Message): readonly Attachment[] =>
-  message.role === 'user' && !message.unseen ? (message.attachments ?? []) : [];
+/** The attachments of a message that a model reads. Of the others it reads only the names. */
+export function seenIn(message: Message): readonly Attachment[] {
+  if (message.role !== 'user' || message.unseen === 'all') return [];
+  const { attachments = [], unseen } = message;
+  return unseen === 'images' ? attachments.filter(({ kind }) => kind !== 'image') : attachments;
+}
 
 /**
  * If a request with these messages has no room for all attachments: the index of the message up to which they are to

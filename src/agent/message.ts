@@ -19,8 +19,8 @@ export type Message =
       content: string;
       /** References; the bytes are loaded for the request. */
       attachments?: Attachment[];
-      /** Since a cut, the model reads only the names of the attachments. */
-      unseen?: true;
+      /** Since a cut, the model reads only the names of the attachments: of all, or of the images. */
+      unseen?: 'all' | 'images';
       /** Written by the daemon or by a caller with the approve scope. */
       trusted?: true;
       /** Its run ended without an answer. People see it, the model does not. */

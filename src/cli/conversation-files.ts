@@ -11,6 +11,7 @@ import { hasCode } from '../home/private-file.ts';
 import { whyUnreadable } from '../home/why-unreadable.ts';
 import { UsageError } from '../start-error.ts';
 import type { Target } from './connect.ts';
+import { toSafeText } from './terminal/safe-text.ts';
 
 /** Enough for a long conversation with images over a slow connection. */
 const TRANSFER_MS = 600_000;
@@ -48,6 +49,23 @@ export async function readConversation(name: string, { cwd }: { cwd: string }): 
   if (parsed.success) return parsed.data;
   throw new UsageError(`${name} is not an exported conversation: ${problemsOf(parsed.error)}`);
 }
+
+/** What a person should know about an imported conversation; the first line has its new workstream. */
+export function toImportLines({ ws_id, name, message_count: count, ...rest }: ImportAnswer): string[] {
+  const messages = count === 1 ? '1 message' : `${count} messages`;
+  return [
+    `Imported ${messages} as ${toSafeText(name)}. Continue with: headgate chat --ws ${ws_id}`,
+    ...toWarnings(rest).map(toSafeText),
+  ];
+}
+
+const toWarnings = ({
+  unknown_model,
+  missing_files = [],
+}: Pick<ImportAnswer, 'unknown_model' | 'missing_files'>): string[] => [
+  ...(unknown_model === undefined ? [] : [`Unknown model "${unknown_model}": the default model is used.`]),
+  ...(missing_files.length === 0 ? [] : [`Files without content: ${missing_files.join(', ')}`]),
+];
 
 function parseJson(content: string, name: string): unknown {
   try {

@@ -13,6 +13,17 @@ export function toLocal(atMs: number, { tz }: Pick<Here, 'tz'>): string {
   return `${weekday} ${local.replace('T', ' ').replace(/:00$/, '')}`;
 }
 
+/** The last moment that a date can hold in every time zone. */
+const LAST_MS = 8.64e15 - 24 * 3_600_000;
+
+/** `18:00`; `2026-12-24 18:00` on any other day than today. */
+export function toClockTime(atMs: number, { nowMs, tz }: Here): string {
+  if (atMs > LAST_MS) return 'at an unknown time'; // an imported message may have any number
+  const [day = '', time = ''] = toLocalTime(tz, atMs).local.split('T');
+  const isToday = toLocalTime(tz, nowMs).local.startsWith(day);
+  return isToday ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`;
+}
+
 const STEPS = [
   { unit: 's', ms: 1_000, most: 90 },
   { unit: 'min', ms: 60_000, most: 90 },

@@ -1,6 +1,5 @@
 import type { CronEvent } from '../../protocol/cron.ts';
 import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
-import { createModelWindows } from '../agent/run/window/model-windows.ts';
 import { Attachments } from './attachments/attachments.ts';
 import { createChannels } from './channels/channels.ts';
 import { DeliveryQueue } from './channels/delivery-queue.ts';
@@ -31,6 +30,7 @@ import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Budgets } from './usage/budgets.ts';
+import { createLearnedWindows } from './usage/learned-windows.ts';
 import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
 import { AlwaysRules } from './workstreams/always.ts';
@@ -80,7 +80,7 @@ function createRecords(
     budgets: new Budgets({ store, live, clock, ids }),
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
-    windows: createModelWindows(),
+    windows: createLearnedWindows({ store, log }),
   };
 }
 type Records = ReturnType<typeof createRecords>;
@@ -206,7 +206,9 @@ function createTurns(
     hidden,
     runs,
     budgets: records.budgets,
+    windows: records.windows,
     models,
+    toolbox,
     clock,
     ids,
     log,

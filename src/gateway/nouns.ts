@@ -87,7 +87,7 @@ export function joinNouns(
 ): JoinedNouns {
   const { store, storePath, models, nodes, workdirs, projectCommands, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, notes, always, attachments, budgets, systemEvents } = records;
+  const { events, messages, notes, always, attachments, budgets, systemEvents, windows } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
   const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -103,7 +103,7 @@ export function joinNouns(
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
-    models: { methods: modelsMethods({ models }) },
+    models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
     queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },

@@ -36,9 +36,11 @@ export function* cutsTold({ disk }: Evidence): Generator<Finding> {
   }
 }
 
-/** These are for models only. */
+/** Only models read anything different. People see a note. */
+const FOR_MODELS: ReadonlySet<CutTable['kind']> = new Set(['prune', 'attachments', 'images', 'unbind', 'tools']);
+
 function nameOfCut({ kind, after_seq: after, to_seq: to }: CutTable): string[] {
-  if (kind === 'prune' || kind === 'attachments' || kind === 'unbind') return [];
+  if (FOR_MODELS.has(kind)) return [];
   return [kind === 'rewind' ? `a rewind to ${after}` : `a ${kind} up to ${to}`];
 }
 

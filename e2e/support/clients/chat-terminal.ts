@@ -23,6 +23,13 @@ export async function openChat(
 
 export const has = (text: string) => (rows: string[]) => rows.some((row) => row.includes(text));
 
+const TIME = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d`;
+const [SENT, ANSWERED] = [new RegExp(`^(› .*) · ${TIME}$`), new RegExp(`^${TIME}$`)];
+
+/** The rows of a chat without the times of its messages. */
+export const withoutTimes = (rows: string[]): string[] =>
+  rows.filter((row) => !ANSWERED.test(row)).map((row) => row.replace(SENT, '$1'));
+
 /** Nothing runs and no question is pending. */
 export const isQuiet = (rows: string[]) =>
   rows.at(-1) === '›' && !rows.slice(-4).some((row) => /Ctrl-C stops it|y approve/.test(row));

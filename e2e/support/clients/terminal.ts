@@ -12,6 +12,8 @@ export interface TerminalUnderTest extends AsyncDisposable {
   until(fits: (rows: string[]) => boolean, what: string): Promise<string[]>;
   /** Types keys as a terminal sends them: `\r` is Enter, `\x03` Ctrl-C. */
   type(keys: string): void;
+  /** The text that the program sent to the clipboard last (OSC 52). */
+  clipboard(): string | undefined;
   /** The exit code of the program. */
   exited: Promise<number | null>;
 }
@@ -36,6 +38,11 @@ export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOpt
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lookers = new Set<() => void>();
+  let clipboard: string | undefined;
+  terminal.parser.registerOscHandler(52, (data) => {
+    clipboard = Buffer.from(data.replace(/^c;/, ''), 'base64').toString();
+    return true;
+  });
   child.stdout.on('data', (bytes: Buffer) => {
     terminal.write(bytes, () => {
       for (const look of [...lookers]) look();
@@ -63,6 +70,7 @@ export function openTerminal({ args, env, columns = 80, rows = 24 }: TerminalOpt
       const told = () => `${what} on the screen:\n${read().slice(-rows).join('\n')}`;
       return within(seen.promise, 60_000, told).finally(() => lookers.delete(look));
     },
+    clipboard: () => clipboard,
     type: (keys) => void child.stdin.write(keys),
     exited,
     async [Symbol.asyncDispose]() {

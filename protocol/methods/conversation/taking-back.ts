@@ -36,10 +36,17 @@ export const takingBackContracts = {
     idempotency: 'optional',
   }),
   'workstream.retry': contract({
-    summary: 'Answer the last message of the person again, in place of its answer or its failure.',
+    summary: 'Answer a message of the person again, in place of its answer or failure and everything after it.',
     scope: 'write',
     weight: 3,
-    params: z.strictObject({ wsId: WsId, idempotencyKey: optionalKey() }).meta({ id: 'WorkstreamRetryParams' }),
+    params: z
+      .strictObject({
+        wsId: WsId,
+        /** The message; default: the last one of the person. */
+        seq: z.int().min(1).optional(),
+        idempotencyKey: optionalKey(),
+      })
+      .meta({ id: 'WorkstreamRetryParams' }),
     result: Resent,
     idempotency: 'optional',
   }),

@@ -78,7 +78,7 @@ This has changed:
 - the model is now claude-opus-5-5.
 - the sandbox of commands: none. Commands can change everything that the daemon’s user can change.
 - the tool search is no longer available.
-- there is a new tool, fetch. It can be used only in a new conversation, after /new or /clear.
+- there is a new tool, fetch. It can be used only after the person accepts the present tools with /tools accept.
 - the tool bash now takes arguments of this schema: {"type":"object","properties":{"command":{}}}
 - these instructions replace the earlier ones of /shop/AGENTS.md:
 <instructions path="/shop/AGENTS.md">
@@ -94,7 +94,7 @@ Go.
     changes?.note,
     'The model was told: the date is now Tuesday, 2026-11-24 (Europe/Berlin); the model is now claude-opus-5-5; ' +
       'commands now run without the sandbox; the tool search is no longer available; ' +
-      'there is a new tool, fetch, which it can use after /new or /clear; the tool bash takes other arguments; ' +
+      'there is a new tool, fetch, which it can use after /tools accept; the tool bash takes other arguments; ' +
       'the instructions in /shop/AGENTS.md have changed; there are instructions in /shop/api/AGENTS.md.',
   );
   const told = changes?.message.environment?.told ?? TOLD;

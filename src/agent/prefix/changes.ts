@@ -72,8 +72,8 @@ function toolChanges(
   return [
     ...gone.map((name) => both(`the tool ${name} is no longer available`)),
     ...added.map((name) => ({
-      model: `there is a new tool, ${name}. It can be used only in a new conversation, after /new or /clear.`,
-      people: `there is a new tool, ${name}, which it can use after /new or /clear`,
+      model: `there is a new tool, ${name}. It can be used only after the person accepts the present tools with /tools accept.`,
+      people: `there is a new tool, ${name}, which it can use after /tools accept`,
     })),
     ...changed.map(({ name, parameters }) => ({
       model: `the tool ${name} now takes arguments of this schema: ${JSON.stringify(parameters)}`,

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import { streamAiSdk } from './ai-sdk/ai-sdk.ts';
-import { type GatedImages, gateImages, isRefusal } from './ai-sdk/kept-images.ts';
+import { type GatedImages, gateImages } from './ai-sdk/kept-images.ts';
 import { type AnswerMeter, createAnswerMeter } from './answer-limits.ts';
 import { anthropic } from './anthropic.ts';
 import { type Admit, type CircuitBreaker, throughBreaker } from './circuit-breaker.ts';
@@ -80,18 +80,14 @@ export function createUpstreamModel(
     return begun(streamAiSdk(asked, request, around));
   };
   /**
-   * If the server refuses a request with images for an unknown reason or because of them, retries without them, so that
-   * an image cannot end a conversation. If that is refused, too, the images were not the reason.
+   * If the server refuses a request with new images for an unknown reason or because of them, retries without them, so
+   * that an image cannot end a conversation. If that is refused, too, the new images were not the reason.
    */
   const attempt = async (request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ModelPart>> => {
     const modelId = await nameModel(signal);
     const gate = gateImages(request, { modelId, takesImages });
     const askWithout = (more?: readonly string[]) => ask({ request, modelId, images: gate.opening(more) }, signal);
-    try {
-      return await askWithout();
-    } catch (error) {
-      return await retryWithout(error, gate.suspectsOf(error), askWithout);
-    }
+    return askWithout().catch((error: unknown) => retryWithout(gate.suspectsOf(error), { error, askWithout }));
   };
   const onEnd = (error: unknown) => {
     if (error !== undefined && !(error instanceof ProviderError)) return;
@@ -137,22 +133,13 @@ function priceOf({ provider, modelId, settings }: ModelChoice, nowMs: number): P
   return settings.price ?? (isHosted ? listPrice(modelId ?? '', toDay(nowMs)) : undefined);
 }
 
-/** Leaves out one list of images after the other. Rejects with the last refusal. */
-async function retryWithout<T>(
-  error: unknown,
-  suspects: readonly (readonly string[])[],
-  askWithout: (more: readonly string[]) => Promise<T>,
+/** Rejects with the refusal if no image is suspected. */
+function retryWithout<T>(
+  suspects: readonly string[],
+  { error, askWithout }: { error: unknown; askWithout(more: readonly string[]): Promise<T> },
 ): Promise<T> {
-  let last = error;
-  for (const more of suspects) {
-    try {
-      return await askWithout(more);
-    } catch (next) {
-      if (!isRefusal(next)) throw next;
-      last = next;
-    }
-  }
-  throw last;
+  if (suspects.length === 0) throw error;
+  return askWithout(suspects);
 }
 
 /** A hosted provider understands the reasoning of all its models. Of other servers only the same one does. */

@@ -1,5 +1,6 @@
+import { randomIds } from '../../ids.ts';
 import type { Target } from '../connect.ts';
-import { createConversationFiles, writeNewFile } from '../conversation-files.ts';
+import { createConversationFiles, type ImportAnswer, readConversation, writeNewFile } from '../conversation-files.ts';
 import { createPathUpload, type PathUpload } from '../upload.ts';
 
 /** The files of this machine that a chat reads and writes. */
@@ -7,6 +8,8 @@ export interface ChatFiles {
   upload: PathUpload;
   /** Writes a conversation to a new file; to one that ends in `.md`, as Markdown. */
   exportTo(wsId: string, name: string): Promise<void>;
+  /** Makes a new workstream from an exported conversation. */
+  importFrom(name: string): Promise<ImportAnswer>;
 }
 
 export function createChatFiles(target: Target, around: { cwd: string }): ChatFiles {
@@ -16,6 +19,10 @@ export function createChatFiles(target: Target, around: { cwd: string }): ChatFi
     async exportTo(wsId, name) {
       const format = /\.(md|markdown)$/i.test(name) ? 'markdown' : 'json';
       await writeNewFile(name, await conversations.download(wsId, format), around);
+    },
+    async importFrom(name) {
+      const file = name === '-' ? './-' : name; // stdin belongs to the chat
+      return conversations.upload(await readConversation(file, around), randomIds.id('key'));
     },
   };
 }

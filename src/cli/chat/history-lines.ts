@@ -1,4 +1,5 @@
-import type { Attachment, HistoryMessage, StreamEventOf } from '../../../protocol/stream-events.ts';
+import type { Attachment, HistoryMessage, HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { type Here, toClockTime } from '../local-time.ts';
 import { toMarkdownLines } from '../terminal/markdown.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -10,29 +11,58 @@ import { cutToRow } from '../terminal/wrap.ts';
 const SHOWN_MESSAGES = 20;
 const SHOWN_LINES = 60;
 
-/** The end of a stored conversation, one list of lines per message. `truncated`: older ones exist. */
+interface Stored {
+  messages: readonly HistoryMessage[];
+  /** Older messages exist. */
+  truncated?: boolean;
+  notes?: readonly HistoryNote[] | undefined;
+}
+
+/** The end of a stored conversation, one list of lines per message. Without `here`, times are left out. */
 export function toHistoryLines(
-  { messages, truncated = false }: { messages: readonly HistoryMessage[]; truncated?: boolean },
+  { messages, truncated = false, notes = [] }: Stored,
   { paint, columns }: Sheet,
+  here: Here | undefined,
 ): string[][] {
   const shown = messages.slice(-SHOWN_MESSAGES);
   const hasOlder = truncated || shown.length < messages.length;
   const older = hasOlder ? [[paint('dim', '… older messages are on the page')]] : [];
   const failed = new Set(shown.flatMap(({ outcome = 'done', call_id }) => (outcome === 'done' ? [] : [call_id])));
-  return [...older, ...shown.map((message) => toMessageLines(message, { paint, columns, failed }))].filter(
-    (lines) => lines.length > 0,
-  );
+  const first = shown[0]?.seq ?? 0;
+  const cuts = notes.filter(({ kind, after_seq }) => kind === 'compacted' && after_seq >= first);
+  const blocks = shown.map((message, index) => ({
+    seq: message.seq,
+    lines: [
+      ...toMessageLines(message, { paint, columns, failed, here }),
+      ...(isLastAnswer(message, shown[index + 1]) ? toTimeLine(message.created_ms, paint, here) : []),
+    ],
+  }));
+  const lines = cuts.map(({ after_seq }) => ({
+    seq: after_seq,
+    lines: [paint('dim', toCutLine({ type: 'compacted' }))],
+  }));
+  const all = [...blocks, ...lines].sort((one, other) => one.seq - other.seq); // keeps a cut behind its message
+  return [...older, ...all.map((block) => block.lines)].filter((block) => block.length > 0);
+}
+
+/** Nothing of its turn follows. */
+const isLastAnswer = ({ role, content, tool_calls }: HistoryMessage, next: HistoryMessage | undefined): boolean =>
+  role === 'assistant' && Boolean(content) && tool_calls === null && (next === undefined || next.role === 'user');
+
+/** When an answer was complete; no line without a time. */
+export function toTimeLine(atMs: number | undefined, paint: Paint, here: Here | undefined): string[] {
+  return atMs === undefined || here === undefined ? [] : [paint('dim', toClockTime(atMs, here))];
 }
 
 function toMessageLines(
-  { role, content, partial, attachments, failed, tool_calls: calls }: HistoryMessage,
-  sheet: Sheet & { failed: ReadonlySet<string | undefined> },
+  { role, content, partial, attachments, failed, tool_calls: calls, created_ms: atMs }: HistoryMessage,
+  sheet: Sheet & { failed: ReadonlySet<string | undefined>; here: Here | undefined },
 ): string[] {
   const { paint, columns } = sheet;
   switch (role) {
     case 'user':
       return [
-        ...toUserLines(withFiles(content ?? '', attachments), { paint, from: '' }),
+        ...toUserLines(withFiles(content ?? '', attachments), { paint, from: '', atMs, here: sheet.here }),
         ...(failed ? [paint('red', `  ✖ not answered: ${toSafeText(failed.text)}`)] : []),
       ];
     case 'tool':
@@ -51,11 +81,11 @@ function toMessageLines(
 
 /** A message that was just accepted. `isOurs`: its origin is not named. */
 export function toTurnLines(
-  { message, source, attachments }: StreamEventOf<'user_turn'>,
-  { paint, isOurs }: { paint: Paint; isOurs: boolean },
+  { message, source, attachments, created_ms: atMs }: StreamEventOf<'user_turn'>,
+  { paint, isOurs, here }: { paint: Paint; isOurs: boolean; here: Here | undefined },
 ): string[] {
   const from = { person: 'from another client', cron: 'scheduled', agent: 'from a program' }[source];
-  return toUserLines(withFiles(message, attachments), { paint, from: isOurs ? '' : from });
+  return toUserLines(withFiles(message, attachments), { paint, from: isOurs ? '' : from, atMs, here });
 }
 
 /** An event that is neither a part of an answer nor a question. */
@@ -78,12 +108,12 @@ export function toCutLine(event: CutEvent): string {
   return `${'─'.repeat(8)} ${toCutText(event)} ${'─'.repeat(8)}`;
 }
 
-type CutEvent = StreamEventOf<'clear_ui' | 'rewound' | 'message_removed' | 'compacted'>;
+type CutEvent = StreamEventOf<'rewound'> | { type: 'clear_ui' } | { type: 'message_removed' } | { type: 'compacted' };
 
 function toCutText(event: CutEvent): string {
   if (event.type === 'clear_ui') return 'a new conversation';
   if (event.type === 'message_removed') return 'the failed message was removed';
-  if (event.type === 'compacted') return 'summarized for the model; the messages stay stored';
+  if (event.type === 'compacted') return 'summarized for the model; /summary shows the text';
   return { rewind: 'taken back', retry: 'the last message again', edit: 'in place of an earlier message' }[
     event.reason
   ];
@@ -93,12 +123,21 @@ function toCutText(event: CutEvent): string {
 const withFiles = (text: string, attachments: readonly Attachment[] = []): string =>
   [text, ...attachments.map(({ filename }) => `+ ${filename}`)].filter((line) => line !== '').join('\n');
 
-/** A person's message; `from` names its origin unless this client sent it. */
-function toUserLines(text: string, { paint, from }: { paint: Paint; from: string }): string[] {
+interface Origin {
+  paint: Paint;
+  /** Empty if this client sent it. */
+  from: string;
+  atMs: number | undefined;
+  here: Here | undefined;
+}
+
+/** A person's message, with its origin and its time behind the first line. */
+function toUserLines(text: string, { paint, from, atMs, here }: Origin): string[] {
   const [first = '', ...rest] = toSafeText(text).split('\n');
-  const where = from === '' ? '' : paint('dim', ` (${from})`);
+  const time = atMs === undefined || here === undefined ? '' : ` · ${toClockTime(atMs, here)}`;
+  const behind = `${from === '' ? '' : ` (${from})`}${time}`;
   return [
-    `${paint(['bold', 'cyan'], `› ${first}`)}${where}`,
+    `${paint(['bold', 'cyan'], `› ${first}`)}${behind === '' ? '' : paint('dim', behind)}`,
     ...rest.map((line) => paint(['bold', 'cyan'], `  ${line}`)),
   ];
 }

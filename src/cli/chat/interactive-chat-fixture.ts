@@ -6,6 +6,7 @@ import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/w
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
+import type { ChatFiles } from './chat-files.ts';
 import { InteractiveChat } from './interactive-chat.ts';
 
 const item = {
@@ -25,6 +26,12 @@ export const ASKED: StreamEvent = {
 };
 export const THINKING: StreamEvent = { type: 'ws_state', ws_id: 'w', state: 'thinking' };
 
+const NO_FILES: ChatFiles = {
+  upload: () => assert.fail('no upload'),
+  exportTo: () => assert.fail('no export'),
+  importFrom: () => assert.fail('no import'),
+};
+
 /** A chat whose keys a test presses and whose calls it reads. */
 export function openFakeChat(answer: (method: string) => unknown = () => ({ status: 'ok' })) {
   const timers = fakeTimers();
@@ -32,6 +39,7 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
   let subscription: SubscriptionOptions | undefined;
   let printed = '';
   let left = 0;
+  const sequences: string[] = [];
   const connection: { status: ConnectionStatus } = { status: { kind: 'connecting' } };
   const client: GatewayClient = {
     connect: () => new Promise(() => undefined),
@@ -58,8 +66,11 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
     history: ['before'],
     onHistory: () => undefined,
     timers,
-    now: () => 1_000,
-    files: { upload: () => assert.fail('no upload'), exportTo: () => assert.fail('no export') },
+    here: () => ({ nowMs: 1_000, tz: 'UTC' }),
+    writeToTerminal: (sequence) => {
+      sequences.push(sequence);
+    },
+    files: NO_FILES,
     newKey: () => 'k1',
     onOpen: () => undefined,
     onLeave: () => {
@@ -89,6 +100,8 @@ export function openFakeChat(answer: (method: string) => unknown = () => ({ stat
       return [...lines, ...(input?.rows ?? [])].filter((line) => line !== '');
     },
     printed: () => printed,
+    /** What was written to the terminal next to its screen. */
+    sequences,
     left: () => left,
   };
 }

@@ -3,19 +3,19 @@ import { createOutbox, type Outbox } from '../../../protocol/client/outbox.ts';
 import type { Timers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Here } from '../local-time.ts';
 import { createMarkdownStream } from '../terminal/markdown-stream.ts';
 import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import type { LiveView, Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
-import { attach, isAttach } from './attach.ts';
 import type { ChatFiles } from './chat-files.ts';
 import { runQueueCommand } from './chat-queue.ts';
 import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
-import { exportTo, isExport } from './export.ts';
+import { runLocalCommand } from './commands/local-commands.ts';
+import { type CommandFinder, createCommandFinder, isCommand } from './commands/slash-commands.ts';
+import { isTalkCommand, runTalkCommand } from './commands/talk-commands.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
-import { runLocalCommand } from './local-commands.ts';
-import { type CommandFinder, createCommandFinder, isCommand } from './slash-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
 interface InteractiveChatDeps {
@@ -27,8 +27,9 @@ interface InteractiveChatDeps {
   history: readonly string[];
   onHistory(lines: readonly string[]): void;
   timers: Timers;
-  /** Milliseconds since 1970. */
-  now(): number;
+  here(): Here;
+  /** Writes to the terminal next to what it shows. */
+  writeToTerminal(sequence: string): void;
   newKey(): string;
   files: ChatFiles;
   onOpen(talk: Talk): void;
@@ -59,7 +60,7 @@ export class InteractiveChat {
 
   constructor(deps: InteractiveChatDeps) {
     this.#deps = deps;
-    const { client, wsId, history, onHistory, screen, sheet, newKey, files, onOpen } = deps;
+    const { client, wsId, history, onHistory, screen, sheet, here, newKey, files, onOpen } = deps;
     this.#commands = createCommandFinder({ client, wsId, onChange: () => this.onChange() });
     const complete = (line: string) => this.#commands.find(line).map(({ name }) => name);
     this.#editor = createLineEditor({ history, complete, onHistory });
@@ -73,6 +74,7 @@ export class InteractiveChat {
       wsId,
       screen,
       sheet,
+      here,
       newKey,
       files,
       onOpen,
@@ -113,7 +115,7 @@ export class InteractiveChat {
       hint: this.#hint,
       wait: this.talk.wait,
       waiting: this.talk.queue.waiting,
-      nowMs: this.#deps.now(),
+      nowMs: this.#deps.here().nowMs,
       seconds: Math.floor((timers.now() - this.#state.sinceMs) / 1000),
       completions: this.#mode.kind === 'message' ? this.#commands.find(text).map(toCompletion) : [],
     };
@@ -229,17 +231,17 @@ export class InteractiveChat {
 
   async #perform(line: string): Promise<unknown> {
     const { queue, transcript, send, command } = this.talk;
-    if (isExport(line)) return exportTo(this.talk, line);
-    if (isAttach(line)) return attach(this.talk, line);
     const print = (lines: readonly string[]) => transcript.print(lines);
-    return (
-      runQueueCommand(line, { queue, send, print }) ?? (isCommand(line) ? command(line) : send(line, { queue: true }))
-    );
+    const { sheet, here, writeToTerminal } = this.#deps;
+    const own =
+      runTalkCommand(line, { talk: this.talk, sheet, here, writeToTerminal }) ??
+      runQueueCommand(line, { queue, send, print });
+    return own ?? (isCommand(line) ? command(line) : send(line, { queue: true }));
   }
 
-  /** Lines that were not sent are in the prompt again. A file that could not be read is named in the hint already. */
+  /** Lines that were not sent are in the prompt again. A command of the terminal is explained by the hint. */
   #giveBack([first = '', ...rest]: readonly string[]): void {
-    const unsent = isAttach(first) || isExport(first) ? rest : [first, ...rest];
+    const unsent = isTalkCommand(first) ? rest : [first, ...rest];
     this.#editor.replace([...unsent, this.#editor.text].filter((text) => text !== '').join('\n'));
   }
 

@@ -27,7 +27,12 @@ function open(call: GatewayClient['call']) {
     screen: createPlainScreen(() => undefined),
     sheet: () => ({ paint: createPaint(false), columns: 80 }),
     newKey: () => 'k1',
-    files: { upload: () => assert.fail('no upload'), exportTo: () => assert.fail('no export') },
+    files: {
+      upload: () => assert.fail('no upload'),
+      exportTo: () => assert.fail('no export'),
+      importFrom: () => assert.fail('no import'),
+    },
+    here: () => ({ nowMs: 1_000, tz: 'UTC' }),
     tell: () => undefined,
   });
   const becomes = (state: WorkstreamState) => subscription?.onEvent({ type: 'ws_state', ws_id: 'w', state }, 'e:1');

@@ -1,12 +1,12 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Here } from '../local-time.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { toQuestionLines } from '../terminal/question-lines.ts';
 import type { Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
-import { attach, isAttach } from './attach.ts';
 import type { ChatFiles } from './chat-files.ts';
-import { exportTo, isExport } from './export.ts';
-import { isCommand, isQuit } from './slash-commands.ts';
+import { isCommand, isQuit } from './commands/slash-commands.ts';
+import { isTalkCommand, runTalkCommand } from './commands/talk-commands.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
 interface PipedChatDeps {
@@ -16,6 +16,7 @@ interface PipedChatDeps {
   sheet(): Sheet;
   newKey(): string;
   files: ChatFiles;
+  here(): Here;
   /** Prints a line that is not part of the conversation. */
   tell(line: string): void;
 }
@@ -33,12 +34,13 @@ export class PipedChat {
 
   constructor(deps: PipedChatDeps) {
     this.#deps = deps;
-    const { client, wsId, screen, sheet, newKey, files } = deps;
+    const { client, wsId, screen, sheet, here, newKey, files } = deps;
     this.talk = openTalk({
       client,
       wsId,
       screen,
       sheet,
+      here,
       newKey,
       files,
       isInteractive: false,
@@ -73,10 +75,10 @@ export class PipedChat {
     if (line === '') return;
     const { snapshots, transcript } = this.talk;
     const { question } = transcript;
+    const { sheet, here } = this.#deps;
     this.#wasBusy = false;
     if (question) await this.#answer(question.approvalId, line);
-    else if (isAttach(line)) await attach(this.talk, line);
-    else if (isExport(line)) await exportTo(this.talk, line);
+    else if (isTalkCommand(line)) await runTalkCommand(line, { talk: this.talk, sheet, here });
     else if (isCommand(line)) await this.talk.command(line);
     else if ((await this.talk.send(line)) === 'busy') this.#deps.tell('Still answering: the message was not sent.');
     else await this.#untilBegun(snapshots);

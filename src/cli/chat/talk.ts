@@ -1,6 +1,6 @@
 import { RequestError } from '../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { ParamsInput } from '../../../protocol/index.ts';
+import type { ParamsInput, Result } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Attachment, StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { type ModelWait, toWaitLine } from '../../../protocol/text/wait-words.ts';
@@ -10,10 +10,14 @@ import type { ChatFiles } from './chat-files.ts';
 import type { AutoApprove } from './chat-header.ts';
 import { type ChatQueue, followQueue } from './chat-queue.ts';
 import { followSettings } from './chat-settings.ts';
+import { createTranscript } from './logged-transcript.ts';
 import { followWaits } from './model-wait.ts';
-import { createTranscript, type Transcript, type TranscriptDeps } from './transcript.ts';
+import type { Transcript, TranscriptDeps } from './transcript.ts';
 
-interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'grow' | 'isInteractive'> {
+/** Messages that are read at once. */
+const PAGE = 200;
+
+interface TalkDeps extends Pick<TranscriptDeps, 'screen' | 'sheet' | 'here' | 'grow' | 'isInteractive'> {
   client: GatewayClient;
   wsId: string;
   newKey(): string;
@@ -50,6 +54,10 @@ export interface Talk {
   attach(file: string): Promise<Attachment>;
   /** Writes the conversation to a new file. */
   exportTo(file: string): Promise<void>;
+  /** Makes a new workstream from an exported conversation. */
+  importFrom: ChatFiles['importFrom'];
+  /** A page of the stored conversation: the end, or what comes before a message. */
+  readPage(before: number | undefined): Promise<Result<'workstream.history'>>;
   command(line: string): Promise<void>;
   cancel(force: boolean): Promise<void>;
   /** Ends a wait for the model. */
@@ -60,14 +68,14 @@ export interface Talk {
 
 /** Starts to follow the workstream. */
 export function openTalk(deps: TalkDeps): Talk {
-  const { client, wsId, onChange, screen, sheet, grow, isInteractive } = deps;
+  const { client, wsId, onChange, screen, sheet, here, grow, isInteractive } = deps;
   const runs = new Set<string>();
   const decisions = new Set<string>();
   const remarks = createRemarks(decisions);
   const isMyRun = (runId: string) => runs.has(runId) || remarks.isShown();
   const queue = followQueue({ client, wsId, onChange });
   const isMyDecision = (approvalId: string) => decisions.has(approvalId);
-  const transcript = createTranscript({ screen, sheet, grow, isInteractive, isMyRun, isMyDecision });
+  const transcript = createTranscript({ screen, sheet, here, grow, isInteractive, isMyRun, isMyDecision });
   const waits = followWaits((wait) => {
     if (!isInteractive) transcript.print([toSafeText(wait.message), toSafeText(toWaitLine(wait))]);
   });
@@ -124,7 +132,7 @@ export function openTalk(deps: TalkDeps): Talk {
     queue,
     opened: opened.promise,
     ...createSending(deps, runs),
-    exportTo: (file) => deps.files.exportTo(wsId, file),
+    ...createStored(deps),
     ...createControls({ client, wsId, transcript, queue }),
     decide: (decision) => decide(client, decision, decisions),
     close() {
@@ -134,6 +142,17 @@ export function openTalk(deps: TalkDeps): Talk {
   };
   return talk;
 }
+
+/** What is stored of the conversation, and its files. */
+const createStored = ({
+  client,
+  wsId,
+  files,
+}: Pick<TalkDeps, 'client' | 'wsId' | 'files'>): Pick<Talk, 'exportTo' | 'importFrom' | 'readPage'> => ({
+  exportTo: (file) => files.exportTo(wsId, file),
+  importFrom: files.importFrom,
+  readPage: (before) => untilAnswered(() => client.call('workstream.history', { wsId, limit: PAGE, before })),
+});
 
 /** What acts on the workstream at once. */
 const createControls = ({

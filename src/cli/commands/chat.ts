@@ -5,6 +5,7 @@ import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/w
 import { systemClock } from '../../clock.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
+import { findHostTimeZone } from '../../host-time-zone.ts';
 import { randomIds } from '../../ids.ts';
 import { readVersion } from '../../version.ts';
 import { type ChatFiles, createChatFiles } from '../chat/chat-files.ts';
@@ -15,6 +16,7 @@ import { InteractiveChat } from '../chat/interactive-chat.ts';
 import { PipedChat } from '../chat/piped-chat.ts';
 import type { Talk } from '../chat/talk.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
+import type { Here } from '../local-time.ts';
 import { type ColourChoice, createPaint, wantsColours } from '../terminal/paint.ts';
 import { enterRawTerminal, type RawTerminal } from '../terminal/raw-terminal.ts';
 import { createLiveScreen, createPlainScreen, type LiveView, type Screen } from '../terminal/screen.ts';
@@ -78,6 +80,8 @@ function createLink(): Link {
   return link;
 }
 
+const here = (): Here => ({ nowMs: systemClock.now(), tz: findHostTimeZone() });
+
 const newKey = () => randomIds.id('cli');
 
 interface ChatDeps {
@@ -110,7 +114,8 @@ async function chatOnTerminal({
     history: historyFile === undefined ? [] : await readInputHistory(historyFile),
     onHistory: (lines) => historyFile !== undefined && void writeInputHistory(historyFile, lines),
     timers: systemTimers,
-    now: systemClock.now,
+    here,
+    writeToTerminal: (sequence) => void stdout.write(sequence),
     newKey,
     files,
     onOpen(talk) {
@@ -180,6 +185,7 @@ async function chatOverLines({ client, wsId, paint, files }: ChatDeps): Promise<
     sheet: () => ({ paint, columns: screen.columns }),
     newKey,
     files,
+    here,
     tell: (line) => process.stderr.write(`headgate: ${line}\n`),
   });
   try {

@@ -6,13 +6,12 @@ import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import {
   createConversationFiles,
   type ExportFormat,
-  type ImportAnswer,
   readConversation,
+  toImportLines,
   writeNewFile,
 } from '../conversation-files.ts';
 import { locateWorkstream } from '../find-workstream.ts';
 import type { NewWorkstreamFlags } from '../new-workstream.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
 
 interface Run<F> {
   flags: F;
@@ -46,14 +45,7 @@ export async function importConversation(file: string, { flags, around }: Run<Im
     ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
   };
   const made = await createConversationFiles(target).upload(request, randomIds.id('key'));
-  process.stdout.write(flags.json ? `${JSON.stringify(made, null, 2)}\n` : `${toLine(made)}\n`);
-  for (const warning of toWarnings(made)) process.stderr.write(`${toSafeText(warning)}\n`);
+  const [line, ...warnings] = toImportLines(made);
+  process.stdout.write(flags.json ? `${JSON.stringify(made, null, 2)}\n` : `${line}\n`);
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
 }
-
-const toLine = ({ ws_id, name, message_count: count }: ImportAnswer): string =>
-  `Imported ${count === 1 ? '1 message' : `${count} messages`} as ${toSafeText(name)}. Continue with: headgate chat --ws ${ws_id}`;
-
-const toWarnings = ({ unknown_model, missing_files = [] }: ImportAnswer): string[] => [
-  ...(unknown_model === undefined ? [] : [`Unknown model "${unknown_model}": the default model is used.`]),
-  ...(missing_files.length === 0 ? [] : [`Files without content: ${missing_files.join(', ')}`]),
-];

@@ -28,7 +28,7 @@ test('/help lists the commands; an unknown one gets a suggestion and a hint', as
   const [help] = await command(gateway, ' /help ');
   assert.match(
     help?.type === 'info' ? help.message : '',
-    /^\/help.*\n\/clear.*\n\/new.*\n\/model.*\n\/resume.*\n\/name/,
+    /^\/help.*\n\/clear.*\n\/new.*\n\/model.*\n\/effort.*\n\/resume.*\n\/name/,
   );
   assert.deepEqual(await command(gateway, '/toString now'), [
     info('Unknown command: /toString. Type /help for a list.'),
@@ -36,6 +36,17 @@ test('/help lists the commands; an unknown one gets a suggestion and a hint', as
   assert.deepEqual(await command(gateway, '/nmae now'), [
     info('Unknown command: /nmae. Did you mean /name? Type /help for a list.'),
   ]);
+});
+
+test('/export and /import name the ways that exist, because the daemon has no files of the person', async () => {
+  await using gateway = await wholeGateway();
+  for (const [line, words] of [
+    ['/export', /^To export .* menu .* \/export FILE .* headgate export\.$/],
+    ['/import x.json', /^To import .* \/import FILE .* headgate import\.$/],
+  ] as const) {
+    const [told] = await command(gateway, line);
+    assert.match(told?.type === 'info' ? told.message : '', words);
+  }
 });
 
 test('/clear empties the screen and the context; the messages stay stored', async () => {
@@ -157,6 +168,32 @@ test('/model lists the models, switches to one, and refuses unknown ones', async
   const events = await command(gateway, '/model other');
   assert.deepEqual([events[0]?.type, events[1]], ['settings_changed', info('Model: other')]);
   assert.deepEqual(await command(gateway, '/model x'), [problem("Unknown model 'x'. Available models: puppet, other")]);
+});
+
+test('/model marks a model that was chosen as provider/model, and lists context windows', async () => {
+  await using gateway = await wholeGateway();
+  gateway.puppet.models.list = () => [
+    { alias: 'big', provider: 'maker', modelId: 'big-1', contextWindow: 128_000, isDefault: true },
+    { alias: 'new', provider: 'server', modelId: '', contextWindow: 0, isDefault: false },
+  ];
+  assert.deepEqual(await command(gateway, '/model'), [
+    info('* puppet\n  big  (maker/big-1, context 128k)\n  new  (server)'),
+  ]);
+});
+
+test('/effort shows and sets the effort, also during an answer and after a restart; other words change nothing', async () => {
+  await using gateway = await wholeGateway();
+  assert.deepEqual(await command(gateway, '/effort'), [info('Effort: medium')]);
+  const [changed, told] = await command(gateway, '/effort High');
+  assert.deepEqual([changed?.type === 'settings_changed' && changed.effort, told], ['high', info('Effort: high')]);
+  await gateway.restart();
+  const words = 'Unknown effort "extreme". Usage: /effort [low | medium | high]';
+  assert.deepEqual(await command(gateway, '/effort extreme'), [problem(words)]);
+  gateway.puppet.turn(never());
+  await gateway.accept('a');
+  await gateway.reaches(await gateway.main(), 'thinking_start');
+  assert.deepEqual(await command(gateway, '/effort'), [info('Effort: high')]);
+  assert.equal(gateway.puppet.requests[0]?.effort, 'high');
 });
 
 test('/name renames; a name in use or missing is an error', async () => {

@@ -3,6 +3,8 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { isAsked, type Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
+import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
+import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -29,9 +31,11 @@ import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
+import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
+import { createToolsCommand } from './tools-command.ts';
 
 export interface CommandDeps {
   store: Store;
@@ -44,6 +48,8 @@ export interface CommandDeps {
   runs: Pick<Runs, 'accept'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
   models: Models;
+  windows: Pick<ModelWindows, 'of'>;
+  toolbox: Pick<Toolbox, 'definitions'>;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -74,11 +80,15 @@ export class Commands {
   constructor(deps: CommandDeps) {
     this.#deps = deps;
     const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
+    const say = (to: Workstream, text: string) => this.#say(to, text);
+    const { models, windows, settings } = deps;
+    const { model, effort } = createModelCommands({ models, windows, settings, say });
     this.#commands = {
       help: { when: 'always', run: (_argument, workstream) => this.#say(workstream, helpText()) },
       clear: { when: 'alone', run: (_argument, workstream) => this.#clear(workstream, []) },
       new: { when: 'alone', run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
-      model: { when: 'always', run: (alias, workstream) => this.#model(alias, workstream) },
+      model: { when: 'always', run: model },
+      effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: (name, workstream) => this.#resume(name, workstream) },
       name: { when: 'always', run: (name, workstream) => this.#name(name, workstream) },
       retry: this.#taking(takeBack.retry),
@@ -87,7 +97,11 @@ export class Commands {
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
-      budget: { when: 'always', run: createBudgetCommand(deps.budgets, (to, text) => this.#say(to, text)) },
+      budget: { when: 'always', run: createBudgetCommand(deps.budgets, say) },
+      tools: {
+        when: 'always',
+        run: createToolsCommand({ store: deps.store, toolbox: deps.toolbox, clock: deps.clock }, say),
+      },
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),
@@ -238,18 +252,6 @@ export class Commands {
     const batches = copyInBatches({ wsId: data.wsId, parts, ...range }, row.ws_id);
     await this.#deps.hidden.make(saved, batches, (reveal) => this.#clear(workstream, [reveal]));
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
-  }
-
-  async #model(alias: string, workstream: Workstream): Promise<void> {
-    if (alias !== '') {
-      await this.#deps.settings.change(workstream, { model: alias });
-      return this.#say(workstream, `Model: ${workstream.data.toRow().modelAlias}`);
-    }
-    const current = workstream.data.toRow().modelAlias;
-    const lines = this.#deps.models
-      .list()
-      .map((model) => `${model.alias === current ? '*' : ' '} ${model.alias}  (${model.provider}/${model.modelId})`);
-    return this.#say(workstream, lines.join('\n'));
   }
 
   async #name(name: string, workstream: Workstream): Promise<void> {

@@ -1,4 +1,4 @@
-import { usageOf } from '../../../protocol/commands.ts';
+import { type CommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Forks } from '../cuts/forks.ts';
 import type { Rewinds } from '../cuts/rewinds.ts';
@@ -17,11 +17,11 @@ export type TakeBack = (
   by: { principal: string; rights: Rights },
 ) => Promise<string | undefined>;
 
-/** The commands that take messages back, or send them again. */
+/** The commands that take messages back, or send them again. `#7` at the beginning of an argument names message 7. */
 export const createTakeBackCommands = ({ rewinds, forks }: TakeBackDeps) =>
   ({
-    async retry(_argument, workstream, by) {
-      await rewinds.retry(workstream, by);
+    async retry(argument, workstream, by) {
+      await rewinds.retry(workstream, toOnlyNumber('retry', argument), by);
       return undefined;
     },
     async rewind(argument, workstream) {
@@ -30,19 +30,35 @@ export const createTakeBackCommands = ({ rewinds, forks }: TakeBackDeps) =>
       const { taken } = await rewinds.rewind(workstream, { turns });
       return `${taken === 1 ? '1 message was' : `${taken} messages were`} taken back. Files were not changed.`;
     },
-    async edit(message, workstream, by) {
+    async edit(argument, workstream, by) {
+      const { seq, rest: message } = splitNumber(argument);
       if (message === '') throw usage('edit');
-      await rewinds.edit(workstream, { seq: undefined, message }, by);
+      await rewinds.edit(workstream, { seq, message }, by);
       return undefined;
     },
-    async remove(_argument, workstream) {
-      await rewinds.remove(workstream, undefined);
+    async remove(argument, workstream) {
+      await rewinds.remove(workstream, toOnlyNumber('remove', argument));
       return undefined;
     },
-    async fork(name, workstream) {
-      const made = await forks.fork(workstream, { name });
+    async fork(argument, workstream) {
+      const { seq: asked, rest: name } = splitNumber(argument);
+      const made = await forks.fork(workstream, { asked, name });
       return `The conversation was copied to ${made.name} (${made.wsId}).`;
     },
   }) satisfies Record<string, TakeBack>;
 
-const usage = (name: 'rewind' | 'edit') => new GatewayError('INVALID_REQUEST', `Usage: ${usageOf(name)}`);
+/** The mark is required where a text follows, because a text may begin with a number. */
+function splitNumber(argument: string): { seq: number | undefined; rest: string } {
+  const [, digits, rest = ''] = /^#(\d{1,9})(?:\s+([\s\S]*))?$/.exec(argument) ?? [];
+  return digits === undefined ? { seq: undefined, rest: argument } : { seq: Number(digits), rest };
+}
+
+/** For commands that take nothing else; here, the mark may be left out. */
+function toOnlyNumber(name: 'retry' | 'remove', argument: string): number | undefined {
+  if (argument === '') return undefined;
+  const [, digits] = /^#?(\d{1,9})$/.exec(argument) ?? [];
+  if (digits === undefined) throw usage(name);
+  return Number(digits);
+}
+
+const usage = (name: CommandName) => new GatewayError('INVALID_REQUEST', `Usage: ${usageOf(name)}`);

@@ -52,6 +52,8 @@ export interface Rewritten {
   prunedTo: number;
   /** Attachments up to this message are only named. */
   unseenTo: number;
+  /** Images up to this message are only named. */
+  imagesUnseenTo: number;
   /** Signed reasoning up to this message is no longer accepted. */
   unboundTo: number;
 }
@@ -63,6 +65,7 @@ export function toRewritten(cuts: readonly Cut[]): Rewritten {
   return {
     prunedTo: lastOf('prune'),
     unseenTo: lastOf('attachments'),
+    imagesUnseenTo: lastOf('images'),
     unboundTo: lastOf('unbind'),
   };
 }

@@ -12,12 +12,12 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 import { whenIdle } from './busy.ts';
 import { copyInBatches } from './copy-conversation.ts';
 import { countOf } from './cut.ts';
-import { reaches, readTurns } from './read-turns.ts';
-import { requireTurnEnd } from './turns.ts';
+import { findMessage, reaches, readTurns } from './read-turns.ts';
+import { requireAsked, requireTurnEnd } from './turns.ts';
 
 interface ForksDeps {
   workstreams: Pick<Workstreams, 'addInBatches'>;
-  messages: Pick<Messages, 'backwards' | 'intactParts'>;
+  messages: Pick<Messages, 'page' | 'backwards' | 'intactParts'>;
   clock: Pick<Clock, 'now'>;
   ids: Ids;
 }
@@ -25,6 +25,8 @@ interface ForksDeps {
 interface ForkOptions {
   /** The end of a turn; default: the end of the conversation. */
   seq?: number | undefined;
+  /** A message of the person: the copy ends with its turn. */
+  asked?: number | undefined;
   /** The name shown in lists. */
   name?: string | undefined;
 }
@@ -40,7 +42,7 @@ export class Forks {
   /** Permissions are not copied. `also` is committed with it. Throws BUSY while a run is in progress. */
   fork(
     workstream: Workstream,
-    { seq, name }: ForkOptions,
+    { seq, asked, name }: ForkOptions,
     also: (row: WorkstreamTable) => Statement[] = () => [],
   ): Promise<WorkstreamData> {
     const { workstreams, messages } = this.#deps;
@@ -48,10 +50,10 @@ export class Forks {
     if (label) requireReadableName(label);
     return whenIdle(workstream, 'fork', async (data) => {
       const { wsId, contextAfterSeq: after, messageCount } = data;
-      const upTo = seq ?? messageCount;
       if (countCurrent(data) === 0)
         throw new GatewayError('INVALID_REQUEST', 'This conversation has no messages to copy.');
       if (seq !== undefined) requireTurnEnd(await readTurns(data, messages, reaches(seq)), seq);
+      const upTo = seq ?? (asked === undefined ? messageCount : await this.#endOfTurn(data, asked));
       const parts = await messages.intactParts(wsId, { after, upTo });
       const row = this.#rowOf(data, label);
       const batches = copyInBatches({ wsId, parts, after, upTo }, row.ws_id);
@@ -59,6 +61,14 @@ export class Forks {
       const made = await workstreams.addInBatches({ row: stored, batches }, also(stored));
       return made.data;
     });
+  }
+
+  /** The last message of the turn of a message. Throws if it is none of a person. */
+  async #endOfTurn(data: WorkstreamData, seq: number): Promise<number> {
+    const { messages } = this.#deps;
+    requireAsked(await findMessage(data, messages, seq), seq);
+    const turns = await readTurns(data, messages, reaches(seq));
+    return turns.find(({ firstSeq, lastSeq }) => seq >= firstSeq && seq <= lastSeq)?.lastSeq ?? seq;
   }
 
   #rowOf(data: WorkstreamData, name: string | undefined): WorkstreamTable {

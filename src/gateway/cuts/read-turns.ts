@@ -34,6 +34,16 @@ export async function findLast(
   return undefined;
 }
 
+/** The message with this number, if it counts. */
+export async function findMessage(
+  { wsId, contextAfterSeq, messageCount }: WorkstreamData,
+  messages: Pick<Messages, 'page'>,
+  seq: number,
+): Promise<StoredMessage | undefined> {
+  const range = { after: Math.max(seq - 1, contextAfterSeq), upTo: Math.min(seq, messageCount), limit: 1 };
+  return (await messages.page(wsId, range))[0];
+}
+
 /** Enough turns to rewind so many. */
 export const hasAsked =
   (count: number) =>

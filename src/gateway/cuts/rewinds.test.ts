@@ -181,7 +181,7 @@ test('the slash commands do the same, and say what is wrong', async () => {
   await say(gateway, 'a', 'b', 'c');
   assert.deepEqual(await run('/rewind x'), ['Command error: Usage: /rewind [TURNS]']);
   assert.deepEqual(await run('/rewind'), ['2 messages were taken back. Files were not changed.']);
-  assert.deepEqual(await run('/edit'), ['Command error: Usage: /edit MESSAGE']);
+  assert.deepEqual(await run('/edit'), ['Command error: Usage: /edit [#N] MESSAGE']);
   assert.deepEqual(await run('/edit bb'), []);
   assert.deepEqual(await seen(gateway), ['1 a', '2 A', '7 bb', '8 ok']);
   assert.deepEqual(await run('/retry'), []);

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEventOf } from '../../../protocol/stream-events.ts';
 import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Clock } from '../../clock.ts';
-import type { Messages, StoredMessage } from '../history/messages.ts';
+import type { Messages } from '../history/messages.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import type { RunHandle } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -11,7 +11,7 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
 import { busy, whenIdle } from './busy.ts';
 import { type NewCut, planCut } from './new-cut.ts';
-import { findLast, hasAsked, reaches, readTurns } from './read-turns.ts';
+import { findLast, findMessage, hasAsked, reaches, readTurns } from './read-turns.ts';
 import {
   type AskedMessage,
   beforeLast,
@@ -83,7 +83,8 @@ export class Rewinds {
   ): Promise<number> {
     const { store, messages, clock } = this.#deps;
     return whenIdle(workstream, 'remove', async (data) => {
-      const found = seq === undefined ? await findLast(data, messages, hasFailed) : await this.#find(data, seq);
+      const found =
+        seq === undefined ? await findLast(data, messages, hasFailed) : await findMessage(data, messages, seq);
       const { seq: toSeq } = requireFailed(found, seq);
       const event: StreamEventOf<'message_removed'> = { type: 'message_removed', seq: toSeq };
       const range = { kind: 'remove', afterSeq: toSeq - 1, toSeq } as const;
@@ -93,9 +94,9 @@ export class Rewinds {
     });
   }
 
-  /** Sends the last message of the person again, in place of itself and everything after it. */
-  async retry(workstream: Workstream, by: Resender): Promise<RunHandle> {
-    const asked = await this.#readAsked(workstream, undefined);
+  /** Sends a message of the person again, in place of itself and everything after it; by default the last one. */
+  async retry(workstream: Workstream, seq: number | undefined, by: Resender): Promise<RunHandle> {
+    const asked = await this.#readAsked(workstream, seq);
     return this.#resend(workstream, { asked, message: asked.message.content, reason: 'retry' }, by);
   }
 
@@ -168,20 +169,11 @@ export class Rewinds {
     const read =
       seq === undefined
         ? { turns: await readTurns(data, this.#deps.messages, hasAsked(1)) }
-        : { seq, found: await this.#find(data, seq) };
+        : { seq, found: await findMessage(data, this.#deps.messages, seq) };
     if (workstream.busy) throw busy(workstream.heldBy); // its run may have taken the message back
     const isSame = data.contextAfterSeq === contextAfterSeq && data.cutCount === cutCount;
     if (!isSame || data.messageCount !== messageCount) throw changedMeanwhile();
     return 'turns' in read ? getLastAsked(read.turns) : requireAsked(read.found, read.seq);
-  }
-
-  /** A message that counts. */
-  async #find(
-    { wsId, contextAfterSeq, messageCount }: WorkstreamData,
-    seq: number,
-  ): Promise<StoredMessage | undefined> {
-    const range = { after: Math.max(seq - 1, contextAfterSeq), upTo: Math.min(seq, messageCount), limit: 1 };
-    return (await this.#deps.messages.page(wsId, range))[0];
   }
 }
 

@@ -26,8 +26,8 @@ export const takingBackMethods = ({ workstreams, rewinds, forks }: TakingBackDep
     );
     return { status: 'ok', ...done };
   },
-  async 'workstream.retry'({ wsId, idempotencyKey }, call) {
-    return resend(call, idempotencyKey, async (by) => rewinds.retry(await workstreams.get(wsId), by));
+  async 'workstream.retry'({ wsId, seq, idempotencyKey }, call) {
+    return resend(call, idempotencyKey, async (by) => rewinds.retry(await workstreams.get(wsId), seq, by));
   },
   async 'workstream.edit'({ wsId, seq, message, idempotencyKey }, call) {
     return resend(call, idempotencyKey, async (by) => rewinds.edit(await workstreams.get(wsId), { seq, message }, by));

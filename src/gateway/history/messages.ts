@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Message } from '../../agent/message.ts';
+import type { Message, UserMessage } from '../../agent/message.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { shortenOutput } from '../../agent/shortened-output.ts';
 import { withoutSignature, withoutSignatures } from '../../agent/unbound-answer.ts';
@@ -116,13 +116,20 @@ export function createMessages(store: Store): Messages {
 const PEOPLE: View = 'original';
 
 /** The message as models read it since the latest cuts. */
-function rewrite(message: Message, seq: number, { prunedTo, unseenTo, unboundTo }: Rewritten): Message {
+function rewrite(message: Message, seq: number, cuts: Rewritten): Message {
+  const { prunedTo, unboundTo } = cuts;
   if (message.role === 'user') {
-    const seen: Message = message.attachments && seq <= unseenTo ? { ...message, unseen: true } : message;
-    return seen.role === 'user' && seen.summary?.signed && seq <= unboundTo ? withoutSignature(seen) : seen;
+    const unseen = message.attachments && unseenAt(seq, cuts);
+    const seen: UserMessage = unseen ? { ...message, unseen } : message;
+    return seen.summary?.signed && seq <= unboundTo ? withoutSignature(seen) : seen;
   }
   const pruned = seq <= prunedTo ? shortenOutput(message) : message;
   return pruned.role === 'assistant' && seq <= unboundTo ? withoutSignatures(pruned) : pruned;
+}
+
+function unseenAt(seq: number, { unseenTo, imagesUnseenTo }: Rewritten): UserMessage['unseen'] {
+  if (seq <= unseenTo) return 'all';
+  return seq <= imagesUnseenTo ? 'images' : undefined;
 }
 
 /** The characters of a range. Rejects if one of its messages is damaged. */

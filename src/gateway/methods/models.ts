@@ -1,19 +1,25 @@
 import type { modelsContracts } from '../../../protocol/methods/models.ts';
 import type { Models } from '../../agent/providers/model.ts';
+import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { Handlers } from '../call.ts';
 
-export const modelsMethods = ({
-  models,
-}: {
+interface ModelMethodDeps {
   models: Pick<Models, 'list'>;
-}): Handlers<keyof typeof modelsContracts> => ({
+  windows: Pick<ModelWindows, 'of'>;
+}
+
+export const modelsMethods = ({ models, windows }: ModelMethodDeps): Handlers<keyof typeof modelsContracts> => ({
   'models.list': () => ({
-    models: models.list().map(({ alias, modelId, provider, contextWindow, isDefault }) => ({
-      id: alias,
-      name: modelId,
-      provider,
-      ...(contextWindow > 0 && { contextWindow }),
-      ...(isDefault && { isDefault }),
-    })),
+    models: models.list().map((model) => {
+      const { alias, modelId, provider, isDefault } = model;
+      const { size: contextWindow } = windows.of(model);
+      return {
+        id: alias,
+        name: modelId,
+        provider,
+        ...(contextWindow > 0 && { contextWindow }),
+        ...(isDefault && { isDefault }),
+      };
+    }),
   }),
 });

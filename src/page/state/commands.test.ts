@@ -26,17 +26,29 @@ test('a slash with a word is a command, a path is a message', () => {
 
 test('the beginning of a command offers the full command, ready for its argument', () => {
   assert.deepEqual(drafts('/'), [
-    ...['/help', '/clear', '/new', '/model ', '/resume ', '/name '],
-    ...['/retry', '/rewind ', '/edit ', '/remove', '/fork ', '/steer ', '/budget ', '/compact ', '/review '],
+    ...['/help', '/clear', '/new', '/model ', '/effort ', '/resume ', '/name '],
+    ...[
+      '/retry ',
+      '/rewind ',
+      '/edit ',
+      '/remove ',
+      '/fork ',
+      '/steer ',
+      '/budget ',
+      '/tools ',
+      '/compact ',
+      '/review ',
+    ],
   ]);
   assert.deepEqual(drafts('/n'), ['/new', '/name ']);
   assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);
 });
 
-test('models and saved conversations are offered as arguments', () => {
+test('models, efforts and saved conversations are offered as arguments', () => {
   assert.deepEqual(drafts('/model '), ['/model claude', '/model qwen3']);
   assert.deepEqual(drafts('/model QW'), ['/model qwen3']);
   assert.deepEqual(drafts('/model qwen3'), []);
+  assert.deepEqual(drafts('/effort '), ['/effort low', '/effort medium', '/effort high']);
   assert.deepEqual(drafts('/resume herb'), ['/resume 0123456789abcdef']);
   assert.deepEqual(drafts('/name x'), []);
 });

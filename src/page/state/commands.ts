@@ -1,4 +1,4 @@
-import { COMMANDS, isCommandName, usageOf } from '../../../protocol/commands.ts';
+import { COMMANDS, EFFORTS, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import type { ProjectCommand } from '../../../protocol/methods/workstream.ts';
 
 /** One way to complete a draft. */
@@ -63,6 +63,7 @@ const projectCommandsFrom = (begun: string, { commands }: Known): Suggestion[] =
 
 function argumentsOf(name: string, { models, saved }: Known): Suggestion[] {
   if (name === 'model') return models.map((alias) => ({ draft: `/model ${alias}`, label: alias, hint: '' }));
+  if (name === 'effort') return EFFORTS.map((effort) => ({ draft: `/effort ${effort}`, label: effort, hint: '' }));
   if (name !== 'resume') return [];
   return saved.map((each) => ({ draft: `/resume ${each.name}`, label: each.title, hint: '' }));
 }

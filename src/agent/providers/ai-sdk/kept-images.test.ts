@@ -38,22 +38,13 @@ test('images that a server refused are never sent to it again; later images and 
   );
 });
 
-test('only images that the model has not answered with are suspected, unless its server names an image', () => {
+test('only images that the model has not answered with are suspected, even if its server names an image', () => {
   const messages = [asked(attachment('cat')), answered({ model: 'm' }), asked(attachment('dog'), attachment('ant'))];
   const gate = gateImages(request(messages, { dog: IMAGE, ant: IMAGE, cat: IMAGE }), MODEL);
   const unknown = gate.suspectsOf(refusedFor());
   const named = gate.suspectsOf(refusedFor({ about: 'image' }));
-  assert.deepEqual(
-    { unknown, named },
-    {
-      unknown: [['dog', 'ant']],
-      named: [
-        ['dog', 'ant'],
-        ['dog', 'ant', 'cat'],
-      ],
-    },
-  );
-  const { attaching, answered: stored } = gate.opening(unknown[0]);
+  assert.deepEqual({ unknown, named }, { unknown: ['dog', 'ant'], named: ['dog', 'ant'] });
+  const { attaching, answered: stored } = gate.opening(unknown);
   assert.deepEqual(['cat', 'dog', 'ant'].map(attaching.keepsBack), [undefined, REFUSED, REFUSED]);
   assert.deepEqual(stored, { model: 'm', withheld: ['dog', 'ant'] });
 });
@@ -72,6 +63,7 @@ test('images without suspicion are not blamed: other errors, no images, or all o
     gateImages(withImage, MODEL).suspectsOf(refusedFor({ about: 'schema' })),
     gateImages(withImage, { ...MODEL, takesImages: false }).suspectsOf(refusedFor()),
     gateImages(known, MODEL).suspectsOf(refusedFor()),
+    gateImages(known, MODEL).suspectsOf(refusedFor({ about: 'image' })),
   ];
   assert.deepEqual(suspects.flat(), []);
 });
@@ -99,6 +91,28 @@ test('a warning lists the files of the last message that the model did not recei
     gate.opening().warning,
     'Warning: the model did not receive cat.x, dog.x: this model does not accept images; ' +
       'old.x: newer attachments filled the request; lost.x: its file is gone or damaged.',
+  );
+});
+
+test('a warning lists images of earlier messages if they are left out from now on', () => {
+  const messages = [asked(attachment('cat'), attachment('notes', 'text')), asked(attachment('dog'))];
+  const gate = gateImages(request(messages, { cat: IMAGE, notes: TEXT, dog: IMAGE }), MODEL);
+  assert.deepEqual(
+    [gate.opening().warning, gate.opening(gate.suspectsOf(refusedFor())).warning],
+    [undefined, `Warning: the model did not receive cat.x, dog.x: ${REFUSED}.`],
+  );
+});
+
+test('there is no warning about files that left with a cut', () => {
+  const [cat, notes] = [attachment('cat'), attachment('notes', 'text')];
+  const after = (unseen: 'all' | 'images'): Message => ({
+    ...{ role: 'user', content: 'look', attachments: [cat, notes], unseen },
+  });
+  assert.deepEqual(
+    [request([after('all')]), request([after('images')], { notes: TEXT })].map(
+      (asking) => gateImages(asking, MODEL).opening().warning,
+    ),
+    [undefined, undefined],
   );
 });
 

@@ -1,4 +1,5 @@
-import { type AttachedContent, type AttachedContents, GONE } from '../../attached-content.ts';
+import { findAnswered, idsIn } from '../../answered-images.ts';
+import { type AttachedContent, type AttachedContents, GONE, seenIn } from '../../attached-content.ts';
 import { type AnsweredImages, isAsked, type Message } from '../../message.ts';
 import { type ModelRequest, ProviderError } from '../model.ts';
 import type { Attaching } from './user-parts.ts';
@@ -7,7 +8,7 @@ const TAKES_NONE = 'this model does not accept images';
 const REFUSED = 'the model’s server refused a request with it';
 
 /** Whether the upstream refused the request itself. */
-export const isRefusal = (error: unknown): error is ProviderError =>
+const isRefusal = (error: unknown): error is ProviderError =>
   error instanceof ProviderError && error.kind === 'refused';
 
 type Images = Pick<ModelRequest, 'messages' | 'attachments'>;
@@ -19,10 +20,8 @@ interface Target {
 
 /** Decides which images of a request a model gets: none if it accepts none, and none that its server has refused. */
 export function gateImages({ messages, attachments = new Map() }: Images, { modelId, takesImages }: Target) {
-  const marks = messages.filter((message) => message.role === 'assistant' && message.images?.model === modelId);
-  const withheld = new Set(marks.flatMap((mark) => (mark.role === 'assistant' ? (mark.images?.withheld ?? []) : [])));
-  const mark = marks.at(-1);
-  const known = mark ? idsIn(messages.slice(0, messages.indexOf(mark))) : new Set<string>();
+  const { upTo, withheld } = findAnswered(messages, modelId);
+  const known = idsIn(messages.slice(0, upTo));
   const sent = takesImages ? imagesIn(attachments).filter((id) => !withheld.has(id)) : [];
   const fresh = sent.filter((id) => !known.has(id));
   return {
@@ -36,21 +35,19 @@ export function gateImages({ messages, attachments = new Map() }: Images, { mode
       const answered = { model: modelId, ...(more.length > 0 && { withheld: [...more] }) };
       return {
         attaching: { contents: attachments, keepsBack },
-        warning: warningOf(messages, { attachments, keepsBack }),
+        warning: warningOf(messages, { attachments, keepsBack, more }),
         answered: fresh.length > 0 || more.length > 0 ? answered : undefined,
       };
     },
     /**
-     * The images to leave out next, after a refusal that may be about them. Those that the model has answered with are
-     * blamed only if the server names an image.
+     * The images to leave out after a refusal that may be about them. Those that the model has answered with are not
+     * among them: they leave the requests only with a cut (`planRefusedImages`).
      */
-    suspectsOf(error: unknown): (readonly string[])[] {
-      if (!isRefusal(error) || sent.length === 0) return [];
+    suspectsOf(error: unknown): readonly string[] {
+      if (!isRefusal(error)) return [];
       const { refusal, detail } = error;
       const isAboutElse = detail !== undefined || (refusal !== undefined && refusal.about !== 'image');
-      if (isAboutElse) return [];
-      const isNamed = refusal !== undefined && fresh.length < sent.length;
-      return [...(fresh.length > 0 ? [fresh] : []), ...(isNamed ? [sent] : [])];
+      return isAboutElse ? [] : fresh;
     },
   };
 }
@@ -58,7 +55,10 @@ export function gateImages({ messages, attachments = new Map() }: Images, { mode
 /** What a request sends of its images. */
 export interface GatedImages {
   attaching: Attaching;
-  /** About files of the last message that were not sent; undefined when all were sent. */
+  /**
+   * About files of the last message that were not sent, and about images of any message that are left out from now on;
+   * undefined when there are none.
+   */
   warning: string | undefined;
   /** To be stored with the answer. */
   answered: AnsweredImages | undefined;
@@ -67,22 +67,22 @@ export interface GatedImages {
 const imagesIn = (contents: AttachedContents): string[] =>
   [...contents].flatMap(([id, { kind }]) => (kind === 'image' ? [id] : []));
 
-const idsIn = (messages: readonly Message[]): Set<string> =>
-  new Set(
-    messages.flatMap((message) =>
-      message.role === 'user' ? (message.attachments ?? []).map(({ attachment_id: id }) => id) : [],
-    ),
-  );
+interface Told {
+  attachments: AttachedContents;
+  keepsBack: Attaching['keepsBack'];
+  /** Left out from now on. */
+  more: readonly string[];
+}
 
-function warningOf(
-  messages: readonly Message[],
-  { attachments, keepsBack }: { attachments: AttachedContents; keepsBack: Attaching['keepsBack'] },
-): string | undefined {
+function warningOf(messages: readonly Message[], { attachments, keepsBack, more }: Told): string | undefined {
   const whyNot = (id: string, content: AttachedContent = GONE): string | undefined => {
     if (content.kind === 'image') return keepsBack(id);
     return content.kind === 'absent' ? content.why : undefined;
   };
-  const named = messages.findLast(isAsked)?.attachments ?? [];
+  const latest = messages.findLast(isAsked);
+  const named = messages.flatMap((message) =>
+    message === latest ? seenIn(message) : seenIn(message).filter(({ attachment_id: id }) => more.includes(id)),
+  );
   const kept = Map.groupBy(named, ({ attachment_id: id }) => whyNot(id, attachments.get(id)));
   kept.delete(undefined);
   if (kept.size === 0) return undefined;

@@ -26,11 +26,24 @@ test('attachments that are no longer shown become words', () => {
     size_bytes: 8,
     kind: 'image' as const,
   };
-  assert.deepEqual(toUserParts({ role: 'user', content: 'look', attachments: [image], unseen: true }), [
+  assert.deepEqual(toUserParts({ role: 'user', content: 'look', attachments: [image], unseen: 'all' }), [
     {
       type: 'text',
       text: '[The user attached "cat.png" (image/png, 8 bytes). It is no longer shown to you, to make room for newer files.]',
     },
+    { type: 'text', text: 'look' },
+  ]);
+});
+
+test('images that a server refused become words, and the texts of their message stay', () => {
+  const attachments = [attachment('cat', 'image'), attachment('notes')];
+  const message = { role: 'user' as const, content: 'look', attachments, unseen: 'images' as const };
+  assert.deepEqual(toUserParts(message, { contents, keepsBack: keepsNothing }), [
+    {
+      type: 'text',
+      text: '[The user attached "cat.x" (image/gif, 3 bytes). It is no longer shown to you, because the model’s server refused a request with it.]',
+    },
+    { type: 'text', text: 'The user attached the file "notes.x" (text/plain, 3 bytes):\n\na b' },
     { type: 'text', text: 'look' },
   ]);
 });

@@ -19,7 +19,12 @@ export function toUserParts(
   { content, attachments = [], unseen }: Extract<Message, { role: 'user' }>,
   attaching: Attaching = NOTHING,
 ): UserPart[] {
-  const files = attachments.map((attachment) => (unseen ? former(attachment) : toPart(attachment, attaching)));
+  const files = attachments.map((attachment) => {
+    if (unseen === 'all') return former(attachment, TO_MAKE_ROOM);
+    return unseen === 'images' && attachment.kind === 'image'
+      ? former(attachment, REFUSED)
+      : toPart(attachment, attaching);
+  });
   return content === '' && files.length > 0 ? files : [...files, { type: 'text', text: content }];
 }
 
@@ -39,9 +44,12 @@ function toPart(attachment: Attachment, { contents, keepsBack }: Attaching): Use
   }
 }
 
-const former = (attachment: Attachment): UserPart => ({
+const TO_MAKE_ROOM = 'to make room for newer files';
+const REFUSED = 'because the model’s server refused a request with it';
+
+const former = (attachment: Attachment, why: string): UserPart => ({
   type: 'text',
-  text: `[The user attached ${describeAttachment(attachment)}. It is no longer shown to you, to make room for newer files.]`,
+  text: `[The user attached ${describeAttachment(attachment)}. It is no longer shown to you, ${why}.]`,
 });
 
 const absent = (attachment: Attachment, why: string): UserPart => ({

@@ -244,27 +244,6 @@ test('signed reasoning that its server no longer accepts is left out, and nothin
   assert.equal(prefixes, 2);
 });
 
-test('older images leave the request together, before the newest would not fit, and their names stay', async () => {
-  const image = (id: string) => ({
-    ...{ attachment_id: id, filename: `${id}.png`, mime_type: 'image/png', size_bytes: 1, kind: 'image' as const },
-  });
-  const looks = Array.from({ length: 8 }, (_, n): Message[] => [
-    {
-      role: 'user',
-      content: `look ${n}`,
-      trusted: true,
-      attachments: ['a', 'b', 'c'].map((name) => image(`${name}${n}`)),
-    },
-    said('seen'),
-  ]);
-  const { status, asked, cuts } = await play({ messages: [...looks.flat(), user('and?')], contextWindow: 1_000_000 });
-  assert.deepEqual([status, cuts], ['ok', [{ kind: 'attachments', toSeq: 9 }]]);
-  const unseen = asked.map(
-    ({ messages }) => messages.filter((message) => message.role === 'user' && message.unseen).length,
-  );
-  assert.deepEqual(unseen, [5]);
-});
-
 test('an answer that fails after its first words is not asked for again', async () => {
   const { requests, status } = await play({
     messages: [user('a'), said('b'), user('c')],

@@ -5,7 +5,7 @@ import { sizeOf } from '../limits/call-size.ts';
 import type { TurnBudget } from '../limits/turn-budget.ts';
 import type { RunContext } from '../run-context.ts';
 import type { ModelWindow } from './model-windows.ts';
-import { type PlannedCut, planCompaction, planPrune, planUnbound, planUnseen } from './plan-cut.ts';
+import { type PlannedCut, planCompaction, planPrune, planRefusedImages, planUnbound, planUnseen } from './plan-cut.ts';
 import { findRefusedTurn, isUnexplained } from './remedies.ts';
 import type { NumberedMessage, SummaryAccount } from './run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
@@ -62,12 +62,13 @@ export async function makeRoomEarly(run: Run, asking: Asking): Promise<boolean> 
 }
 
 /**
- * Makes room after the upstream refused a request as too long, or because of reasoning in it or of what the turn before
- * this one left. False if nothing is left to cut, or for other errors.
+ * Makes room after the upstream refused a request as too long, or because of reasoning or images in it, or of what the
+ * turn before this one left. False if nothing is left to cut, or for other errors.
  */
 export async function makeRoomAfter(error: unknown, run: Run, asking: Asking): Promise<boolean> {
   const refusal = error instanceof ProviderError ? error.refusal : undefined;
   if (refusal?.about === 'binding') return (await unbind(run)) || makeRoom(run, asking, [compactAll]);
+  if (refusal?.about === 'image') return leaveRefusedImages(run, asking.model);
   if (isUnexplained(error)) return leaveRefusedTurn(run, asking);
   if (refusal?.about !== 'window') return false;
   const bytes = bytesOfPreamble(asking.request) + bytesOfMessages(run.messages);
@@ -80,6 +81,13 @@ export async function makeRoomAfter(error: unknown, run: Run, asking: Asking): P
 export async function leaveAttachments(run: Run): Promise<boolean> {
   if (findCrowded(run.messages) === undefined) return false;
   const planned = planUnseen(await run.window.read());
+  if (planned) await run.recorder.record(planned);
+  return planned !== undefined;
+}
+
+/** Lets images leave the request that its server accepted before and now refuses. False if there are none. */
+async function leaveRefusedImages(run: Run, { modelId }: Model): Promise<boolean> {
+  const planned = planRefusedImages(await run.window.read(), modelId);
   if (planned) await run.recorder.record(planned);
   return planned !== undefined;
 }

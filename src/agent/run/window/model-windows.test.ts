@@ -31,6 +31,26 @@ test('an overflow proves that a known window is smaller; a longer request proves
   assert.equal(windows.of(model(131_072)).size, 131_072);
 });
 
+test('a learned window holds until something else is known of the model', () => {
+  const told: unknown[] = [];
+  const windows = createModelWindows({ onLearned: ({ alias }, window) => told.push([alias, window]) });
+  const sizes = (...known: number[]) => known.map((contextWindow) => windows.of(model(contextWindow)).size);
+  windows.noteOverflow(model(0), { about: 'window', maximum: 8_192 }, REQUEST);
+  assert.deepEqual(sizes(0, 32_768), [8_192, 32_768]);
+  windows.noteOverflow(model(32_768), { about: 'window', maximum: 16_384 }, REQUEST);
+  assert.deepEqual(sizes(0, 32_768, 65_536), [16_384, 16_384, 65_536]);
+  windows.noteUsage(model(32_768), { usage: usage(20_000), bytes: 70_000 });
+  windows.noteUsage(model(32_768), { usage: usage(20_000), bytes: 70_000 });
+  assert.deepEqual(sizes(0, 32_768), [0, 32_768]);
+  assert.deepEqual(told, [
+    ['m', { size: 8_192, instead: 0 }],
+    ['m', { size: 16_384, instead: 32_768 }],
+    ['m', undefined],
+  ]);
+  windows.restore(model(0), { size: 4_096, instead: 0 });
+  assert.deepEqual([sizes(0), told.length], [[4_096], 3]);
+});
+
 test('bytes per token are learned from usage, within limits, and not from short requests', () => {
   const windows = createModelWindows();
   const rate = () => windows.of(model(0)).bytesPerToken;

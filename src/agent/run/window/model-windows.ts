@@ -11,7 +11,7 @@ export interface ModelWindow {
 
 type Named = Pick<Model, 'alias' | 'provider' | 'modelId' | 'contextWindow'>;
 
-/** What the daemon has learned about the windows of its models, while it runs. */
+/** What the daemon has learned about the windows of its models. */
 export interface ModelWindows {
   of(model: Named): ModelWindow;
   /** After an answer; `bytes`: the text of its request. */
@@ -31,37 +31,69 @@ const TELLING_TOKENS = 500;
 /** Without numbers from the upstream, the window is taken to be this much smaller than the refused request. */
 const SMALLER = 0.9;
 
+/** A window learned from a refusal. */
+export interface LearnedWindow {
+  /** In tokens. */
+  size: number;
+  /**
+   * What was known of the window otherwise; 0: nothing. If the server or config.json says something else later, that counts
+   * until the server refuses a request again.
+   */
+  instead: number;
+}
+
 interface Learned {
-  window: number | undefined;
+  window: LearnedWindow | undefined;
   bytesPerToken: number;
 }
 
-export function createModelWindows(): ModelWindows {
+export interface ModelWindowsOptions {
+  /** Called after a window was learned, or proved to be larger (undefined). */
+  onLearned?(model: Named, window: LearnedWindow | undefined): void;
+}
+
+export function createModelWindows({ onLearned }: ModelWindowsOptions = {}): ModelWindows & {
+  /** What an earlier process learned. */
+  restore(model: Omit<Named, 'contextWindow'>, window: LearnedWindow): void;
+} {
   const known = new Map<string, Learned>();
-  const learnedOf = (model: Named): Learned => {
+  const learnedOf = (model: Omit<Named, 'contextWindow'>): Learned => {
     const key = `${model.alias}\n${model.provider}\n${model.modelId}`;
     const found = known.get(key) ?? { window: undefined, bytesPerToken: USUAL_BYTES_PER_TOKEN };
     known.set(key, found);
     return found;
   };
+  const learn = (model: Named, window: LearnedWindow | undefined) => {
+    learnedOf(model).window = window;
+    onLearned?.(model, window);
+  };
   return {
     of(model) {
       const { window, bytesPerToken } = learnedOf(model);
-      const size = window === undefined ? model.contextWindow : Math.min(window, model.contextWindow || window);
-      return { size, bytesPerToken };
+      return { size: sizeOf(model.contextWindow, window), bytesPerToken };
+    },
+    restore(model, window) {
+      learnedOf(model).window = window;
     },
     noteUsage(model, { usage: { promptTokens, completionTokens }, bytes }) {
       const learned = learnedOf(model);
-      if (learned.window !== undefined && learned.window < promptTokens + completionTokens) learned.window = undefined;
+      if (learned.window && learned.window.size < promptTokens + completionTokens) learn(model, undefined);
       if (promptTokens < TELLING_TOKENS) return;
       learned.bytesPerToken = (learned.bytesPerToken + rateOf(bytes, promptTokens)) / 2;
     },
     noteOverflow(model, { maximum, asked }, { tokens, bytes }) {
-      const learned = learnedOf(model);
-      learned.window = maximum ?? Math.max(1, Math.floor(tokens * SMALLER));
-      if (asked !== undefined) learned.bytesPerToken = rateOf(bytes, asked);
+      const size = maximum ?? Math.max(1, Math.floor(tokens * SMALLER));
+      learn(model, { size, instead: model.contextWindow });
+      if (asked !== undefined) learnedOf(model).bytesPerToken = rateOf(bytes, asked);
     },
   };
+}
+
+/** `contextWindow`: as known otherwise; 0 if unknown, also while a server was not asked yet. */
+function sizeOf(contextWindow: number, window: LearnedWindow | undefined): number {
+  if (!window) return contextWindow;
+  if (contextWindow === 0) return window.size;
+  return contextWindow === window.instead ? Math.min(window.size, contextWindow) : contextWindow;
 }
 
 const rateOf = (bytes: number, tokens: number): number => Math.min(MOST, Math.max(LEAST, bytes / tokens));

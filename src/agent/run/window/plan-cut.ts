@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
-import { findCrowded } from '../../attached-content.ts';
+import { findAnswered } from '../../answered-images.ts';
+import { findCrowded, seenIn } from '../../attached-content.ts';
 import { isAsked, type Message } from '../../message.ts';
 import { markOf } from '../../prefix/environment-mark.ts';
 import type { ModelRequest } from '../../providers/model.ts';
@@ -38,6 +39,24 @@ export function planUnseen(stored: readonly NumberedMessage[]): PlannedCut | und
   const message =
     'Older images and files were taken out of the model’s context, to make room for newer ones. It still knows their names.';
   return { cut: { kind: 'attachments', toSeq: last.seq }, events: [{ type: 'info', message }] };
+}
+
+/** Replaces the images that this model has answered with by words. Undefined when it reads none. */
+export function planRefusedImages(stored: readonly NumberedMessage[], modelId: string): PlannedCut | undefined {
+  const messages = stored.map(({ message }) => message);
+  const { upTo, withheld } = findAnswered(messages, modelId);
+  const shown = stored
+    .slice(0, upTo)
+    .flatMap(({ seq, message }) =>
+      seenIn(message).flatMap(({ kind, attachment_id: id, filename }) =>
+        kind === 'image' && !withheld.has(id) ? [{ seq, filename }] : [],
+      ),
+    );
+  const last = shown.at(-1);
+  if (!last) return undefined;
+  const names = shown.map(({ filename }) => filename).join(', ');
+  const message = `The model’s server refused a request because of an image, so these images were taken out of the model’s context: ${names}. The model still knows their names.`;
+  return { cut: { kind: 'images', toSeq: last.seq }, events: [{ type: 'info', message }] };
 }
 
 /** Leaves out the signed reasoning of all answers. Undefined when there is none. */

@@ -57,5 +57,7 @@ export type ContextCut =
   | { kind: 'compaction'; toSeq: number; summary: Message }
   /** Attachments become words. */
   | { kind: 'attachments'; toSeq: number }
+  /** Images become words. */
+  | { kind: 'images'; toSeq: number }
   /** Answers go back without what their provider signed. */
   | { kind: 'unbind'; toSeq: number };

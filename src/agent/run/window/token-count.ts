@@ -1,4 +1,5 @@
-import type { Message } from '../../message.ts';
+import { seenIn } from '../../attached-content.ts';
+import type { Message, UserMessage } from '../../message.ts';
 import type { ToolDefinition } from '../../providers/model.ts';
 
 /** What a provider wraps around a message: its role, its ids, separators. */
@@ -30,12 +31,14 @@ export function bytesOfMessage(message: Message): number {
   }
 }
 
-const bytesOfAttachments = ({ attachments = [], unseen }: Extract<Message, { role: 'user' }>): number =>
-  attachments.reduce(
-    (sum, { kind, size_bytes }) =>
-      unseen ? sum + BYTES_OF_WORDS : sum + (kind === 'image' ? BYTES_OF_IMAGE : Math.min(size_bytes, MOST_TEXT_BYTES)),
-    0,
+function bytesOfAttachments(message: UserMessage): number {
+  const seen = seenIn(message);
+  const named = (message.attachments ?? []).length - seen.length;
+  return seen.reduce(
+    (sum, { kind, size_bytes }) => sum + (kind === 'image' ? BYTES_OF_IMAGE : Math.min(size_bytes, MOST_TEXT_BYTES)),
+    named * BYTES_OF_WORDS,
   );
+}
 
 /** How much text stands before the messages of every request, in UTF-8 bytes. */
 export function bytesOfPreamble({ system, tools }: { system: string; tools: readonly ToolDefinition[] }): number {

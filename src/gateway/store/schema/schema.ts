@@ -111,9 +111,10 @@ export interface CutTable {
   n: number;
   /**
    * For models only: `compaction`: one message stands in its place; `prune`: its long outputs are a line each; `attachments`:
-   * only the names of its files are read; `unbind`: its answers are sent without signed reasoning.
+   * only the names of its files are read; `images`: only the names of its images are read; `unbind`: its answers are sent
+   * without signed reasoning; `tools`: nothing is read differently, but the requests have other tools.
    */
-  kind: 'rewind' | 'remove' | 'compaction' | 'prune' | 'attachments' | 'unbind';
+  kind: 'rewind' | 'remove' | 'compaction' | 'prune' | 'attachments' | 'images' | 'unbind' | 'tools';
   /** The range: `after_seq` < seq ≤ `to_seq`. */
   after_seq: number;
   to_seq: number;

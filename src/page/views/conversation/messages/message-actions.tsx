@@ -10,13 +10,15 @@ interface MessageActionsProps {
   block: UserBlock;
   turn: AskedTurn;
   isBusy: boolean;
+  /** The editor was closed: the button that opened it takes the focus. */
+  wasEditing: boolean;
   desk: Desk;
   tab: Tab;
   edit(): void;
 }
 
 /** What can be done with a message: shown on hover and focus; on a touch screen, behind a button. */
-export function MessageActions({ block, turn, isBusy, desk, tab, edit }: MessageActionsProps) {
+export function MessageActions({ block, turn, isBusy, wasEditing, desk, tab, edit }: MessageActionsProps) {
   const [isOpen, setOpen] = useState(false);
   const { actions } = desk;
   // Browsers allow clipboard access only on https and localhost.
@@ -52,7 +54,13 @@ export function MessageActions({ block, turn, isBusy, desk, tab, edit }: Message
         {block.sentMs !== undefined && <MessageTime of="message" atMs={block.sentMs} />}
         {copy && <Action name="Copy this message" icon="copy" run={() => copy(block.text)} />}
         {copy && <Action name="Copy the answer" icon="answer" run={() => copy(answer())} />}
-        <Action name="Edit and send again" icon="pencil" run={edit} disabled={isBusy} />
+        <Action
+          name="Edit and send again"
+          icon="pencil"
+          run={edit}
+          disabled={isBusy}
+          whenDrawn={wasEditing ? takeFocus : undefined}
+        />
         {turn.isLast && (
           <Action
             name={block.failed ? 'Send again' : 'Answer again'}
@@ -80,10 +88,21 @@ interface ActionProps {
   icon: IconName;
   disabled?: boolean;
   run(): void;
+  whenDrawn?: ((button: HTMLButtonElement | null) => void) | undefined;
 }
 
-const Action = ({ name, icon, disabled = false, run }: ActionProps) => (
-  <button type="button" class="quiet" aria-label={name} title={name} disabled={disabled} onClick={run}>
+const Action = ({ name, icon, disabled = false, run, whenDrawn }: ActionProps) => (
+  <button
+    ref={whenDrawn ?? null}
+    type="button"
+    class="quiet"
+    aria-label={name}
+    title={name}
+    disabled={disabled}
+    onClick={run}
+  >
     <Icon name={icon} />
   </button>
 );
+
+const takeFocus = (button: HTMLButtonElement | null) => button?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Desk } from '../../../state/app.ts';
 import type { AskedTurn } from '../../../state/conversation/asked-turn.ts';
 import type { UserBlock } from '../../../state/conversation/blocks.ts';
@@ -19,6 +19,11 @@ interface QuestionProps {
 /** A message of a person, and what can be done with it. */
 export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
   const [isEditing, setEditing] = useState(false);
+  const wasEditing = useRef(false);
+  const edit = (isOpen: boolean) => {
+    wasEditing.current = !isOpen;
+    setEditing(isOpen);
+  };
   const { text, source, attachments, failed } = block;
   return (
     <div class="block user">
@@ -31,7 +36,7 @@ export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
           hint="Everything after this message is taken back. Files stay as they are."
           confirm="Send"
           send={(message) => desk.actions.edit(tab, { seq: turn.seq, message })}
-          onDone={() => setEditing(false)}
+          onDone={() => edit(false)}
         />
       ) : (
         text
@@ -42,7 +47,15 @@ export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
         </span>
       )}
       {turn && !isEditing && (
-        <MessageActions block={block} turn={turn} isBusy={isBusy} desk={desk} tab={tab} edit={() => setEditing(true)} />
+        <MessageActions
+          block={block}
+          turn={turn}
+          isBusy={isBusy}
+          wasEditing={wasEditing.current}
+          desk={desk}
+          tab={tab}
+          edit={() => edit(true)}
+        />
       )}
     </div>
   );

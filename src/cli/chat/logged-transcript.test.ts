@@ -4,7 +4,7 @@ import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { HistoryMessage, StreamEvent } from '../../../protocol/stream-events.ts';
 import { createMarkdownStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { createTranscript } from './transcript.ts';
+import { createTranscript } from './logged-transcript.ts';
 
 const sheet = () => ({ paint: createPaint(false), columns: 80 });
 
@@ -24,6 +24,7 @@ function open(reach = Number.POSITIVE_INFINITY, isInteractive = true) {
   const transcript = createTranscript({
     screen,
     sheet,
+    here: () => ({ nowMs: 0, tz: 'UTC' }),
     isInteractive,
     grow: () => createMarkdownStream(sheet),
     isMyRun: (runId) => runId === 'mine',

@@ -1,5 +1,5 @@
-import { toSafeText } from '../terminal/safe-text.ts';
-import type { Transcript } from './transcript.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import type { Transcript } from '../transcript.ts';
 
 /** Runs a command of the terminal itself. False for any other line. */
 export function runLocalCommand(
