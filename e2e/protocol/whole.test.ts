@@ -10,6 +10,7 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 
@@ -215,6 +216,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   ...takingBackCalls({ call, newSession, key }),
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
+  ...memoryCalls({ call, key }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
   'workstream.export': async () => {

@@ -4,6 +4,7 @@ import type { Conversations } from './conversations.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
+import { createMemories } from './memories/memories.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { auditMethods } from './methods/audit.ts';
@@ -14,6 +15,7 @@ import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
 import { logsMethods } from './methods/logs.ts';
+import { memoryMethods } from './methods/memory.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
 import { orgMethods } from './methods/org.ts';
@@ -103,6 +105,7 @@ export function joinNouns(
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
+    memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
     models: { methods: modelsMethods({ models }) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },

@@ -21,6 +21,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
+    ...['memory.list', 'memory.search', 'memory.get'],
   ],
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
@@ -36,6 +37,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.import', 'workstream.close'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
+    ...['memory.save', 'memory.delete'],
   ],
   approve: [
     ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -44,6 +46,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
+    ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
   ],
   pairing: ['node.pair.request'],
   node: ['node.invoke.result', 'node.event'],
@@ -59,14 +62,20 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     'GET /v1/api/workstreams/{ws_id}/export',
+    ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
+    ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
   ],
-  approve: ['POST /v1/api/approve'],
+  approve: [
+    'POST /v1/api/approve',
+    ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
+    ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
+  ],
 };
 
 /** The WebSocket methods by the required scope. */
