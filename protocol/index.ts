@@ -14,6 +14,7 @@ import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
 import { logsContracts } from './methods/logs.ts';
+import { memoryContracts } from './methods/memory.ts';
 import { modelsContracts } from './methods/models.ts';
 import { nodeContracts } from './methods/node.ts';
 import { outputContracts } from './methods/output.ts';
@@ -54,6 +55,7 @@ export const CONTRACTS = {
   ...roleContracts,
   ...orgContracts,
   ...auditContracts,
+  ...memoryContracts,
 };
 
 /** The `method` of a request frame. */

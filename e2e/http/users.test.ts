@@ -97,8 +97,8 @@ test('Users must be listed without anything that helps to log in', async () => {
   const { id } = await newUser('mae');
   const { body } = await ask('GET', 'admin/users?query=MAE', { token: ada });
   assert.deepEqual(
-    [body.total, Object.keys(body.users[0]).sort()],
-    [1, ['created', 'disabled', 'display_name', 'last_login', 'roles', 'user_id', 'username']],
+    [body.total, new Set(Object.keys(body.users[0]))],
+    [1, new Set(['created', 'disabled', 'display_name', 'last_login', 'roles', 'user_id', 'username'])],
   );
   assert.equal(body.users[0].user_id, id);
   assert.equal(/argon2|password/i.test(JSON.stringify(body)), false);

@@ -10,6 +10,8 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { accountCases } from './account-cases.ts';
+import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 
@@ -108,23 +110,6 @@ async function calledOff() {
   assert.deepEqual((await node.event('node.invoke.cancel')).payload, { id, nodeId });
 }
 
-const PASSWORD = 'correct horse';
-
-async function newUser(username = `user-${key().slice(0, 8)}`): Promise<string> {
-  return (await call('user.create', { username, password: PASSWORD })).userId;
-}
-
-/** A user who is connected. */
-async function member() {
-  const username = `user-${key().slice(0, 8)}`;
-  await newUser(username);
-  return open({ token: (await call('auth.login', { username, password: PASSWORD })).jwt });
-}
-
-async function newRole(): Promise<string> {
-  return (await call('role.create', { name: `role-${key().slice(0, 8).toLowerCase()}`, permissions: ['read'] })).roleId;
-}
-
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
 
 /** A successful call of each method. */
@@ -215,6 +200,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   ...takingBackCalls({ call, newSession, key }),
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
+  ...memoryCalls({ call, key }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
   'workstream.export': async () => {
@@ -261,28 +247,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { tokenId } = await call('token.create', { name: 'two', scope: 'read' });
     await call('token.revoke', { tokenId });
   },
-  'auth.setup': () => call('auth.setup', { username: 'first', displayName: 'The First', password: PASSWORD }), // before any other user
-  'auth.whoami': async () => (await member()).ask('auth.whoami', {}),
-  'auth.refresh': async () => (await member()).ask('auth.refresh', {}),
-  'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
-  'user.list': () => nothing('user.list'),
-  'user.create': () => newUser(),
-  'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),
-  'user.delete': async () => call('user.delete', { userId: await newUser() }),
-  'user.token.list': async () => call('user.token.list', { userId: await newUser() }),
-  'user.token.create': async () => call('user.token.create', { userId: await newUser(), name: 'ci', scopes: ['read'] }),
-  'user.role.list': async () => call('user.role.list', { userId: await newUser() }),
-  'user.role.assign': async () => call('user.role.assign', { userId: await newUser(), roleId: 'builtin-operator' }),
-  'user.role.unassign': async () => call('user.role.unassign', { userId: await newUser(), roleId: 'builtin-viewer' }),
-  'role.list': () => nothing('role.list'),
-  'role.create': () => newRole(),
-  'role.update': async () => call('role.update', { roleId: await newRole(), permissions: ['read', 'write'] }),
-  'role.delete': async () => call('role.delete', { roleId: await newRole() }),
-  'org.list': () => nothing('org.list'),
-  'org.get': () => call('org.get', { orgId: 'default' }),
-  'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
-  'audit.list': () => nothing('audit.list'),
-  'audit.verify': () => nothing('audit.verify'),
+  ...accountCases({ call, open: (token) => open({ token }), key }),
 };
 
 test('every method of PROTOCOL.md has a case', async () => {

@@ -15,8 +15,18 @@ export function dumpDatabase(file: string): string {
   );
   const parts = schema.all();
   const of = (type: string) => parts.filter((part) => part.type === type);
-  const rows = of('table').flatMap(({ name }) => rowsOf(database, String(name)));
-  return [...of('table').map(({ sql }) => sql), ...rows, ...of('index').map(({ sql }) => sql)]
+  // A search index creates the tables in which it keeps its rows, and is joined by its row ids.
+  const kinds = new Map(
+    database
+      .prepare('select name, type from pragma_table_list')
+      .all()
+      .map(({ name, type }) => [name, type]),
+  );
+  const tables = of('table').filter(({ name }) => kinds.get(name) !== 'shadow');
+  const rows = tables.flatMap(({ name }) =>
+    kinds.get(name) === 'virtual' ? indexedRowsOf(database, String(name)) : rowsOf(database, String(name)),
+  );
+  return [...tables.map(({ sql }) => sql), ...rows, ...of('index').map(({ sql }) => sql)]
     .map((statement) => `${statement};\n`)
     .join('');
 }
@@ -29,6 +39,19 @@ function rowsOf(database: DatabaseSync, table: string): string[] {
   const values = names.map((name) => `quote(${name})`).join(` || ', ' || `);
   const rows = database.prepare(`select ${values} as row from ${table}${order}`).all();
   return rows.length === 0 ? [] : [`insert into ${table} values\n${rows.map(({ row }) => `(${row})`).join(',\n')}`];
+}
+
+function indexedRowsOf(database: DatabaseSync, table: string): string[] {
+  const columns = [
+    'rowid',
+    ...database
+      .prepare(`pragma table_info(${table})`)
+      .all()
+      .map(({ name }) => `"${name}"`),
+  ];
+  const values = columns.map((name) => `quote(${name})`).join(` || ', ' || `);
+  const rows = database.prepare(`select ${values} as row from ${table} order by rowid`).all();
+  return rows.map(({ row }) => `insert into ${table} (${columns.join(', ')}) values (${row})`);
 }
 
 /** Returns the relative paths of all files below `folder` that `isKept` accepts. */

@@ -73,6 +73,17 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
+  memory: {
+    list: { verb: 'get', path: '/v1/api/memories' },
+    save: { verb: 'post', path: '/v1/api/memories' },
+    search: { verb: 'post', path: '/v1/api/memories/search' },
+    get: { verb: 'get', path: '/v1/api/memories/{name}' },
+    remove: { verb: 'delete', path: '/v1/api/memories/{name}' },
+    adminList: { verb: 'get', path: '/v1/api/admin/memories' },
+    adminSearch: { verb: 'get', path: '/v1/api/admin/memories/search' },
+    adminGet: { verb: 'get', path: '/v1/api/admin/memories/{memory_id}' },
+    adminRemove: { verb: 'delete', path: '/v1/api/admin/memories/{memory_id}' },
+  },
   health: {
     health: { verb: 'get', path: '/health' },
   },

@@ -147,7 +147,7 @@ function operationOf(row: Endpoint, { group, name }: { group: string; name: stri
     },
     ...(hasBody(row.verb) ? { requestBody: bodyOf(row, rest) } : {}),
     responses: {
-      [`${row.status ?? 200}`]: successOf(row),
+      ...Object.fromEntries(statusesOf(row).map((status) => [`${status}`, successOf(row, status)])),
       ...errorsOf(row),
     },
   };
@@ -165,12 +165,14 @@ function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.Z
 const bodyOf = ({ body, request }: Endpoint, rest: z.ZodObject | undefined) =>
   body === 'multipart' ? { content: { 'multipart/form-data': { schema: rest ?? request } } } : json(rest ?? request);
 
-function successOf({ answers, reply, status }: Endpoint) {
+const statusesOf = ({ status }: Endpoint): number[] => (status === '200 or 201' ? [200, 201] : [status ?? 200]);
+
+function successOf({ answers, reply }: Endpoint, status: number) {
   if (status === 204) return { description: 'Done.' };
   if (status === 302) return { description: 'Redirect.', headers: z.object({ Location: z.string() }) };
   if (answers === 'file')
     return { description: 'The file, with the content type of its bytes.', content: { '*/*': { schema: reply } } };
-  if (answers !== 'event-stream') return { description: 'OK', ...json(reply) };
+  if (answers !== 'event-stream') return { description: status === 201 ? 'Created' : 'OK', ...json(reply) };
   const description = 'The `data:` of each event is an object of this schema.';
   return { description, content: { 'text/event-stream': { schema: reply } } };
 }

@@ -4,8 +4,8 @@ import type { Scope } from '../contract.ts';
 /** Answers other than one JSON object. */
 type OtherAnswer = 'event-stream' | 'text' | 'html' | 'file';
 
-/** Statuses of a success other than 200. */
-type OtherStatus = 201 | 204 | 302;
+/** Statuses of a success other than 200. With `200 or 201`, the binding says whether the call created something. */
+type OtherStatus = 201 | 204 | 302 | '200 or 201';
 
 /** One HTTP endpoint as clients see it, before its fields are mapped to a gateway method. */
 export interface Endpoint<

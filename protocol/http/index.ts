@@ -5,6 +5,7 @@ import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
+import { memoryEndpoints } from './memory.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
 import { userEndpoints } from './user.ts';
@@ -21,5 +22,6 @@ export const ENDPOINTS = {
   role: roleEndpoints,
   org: orgEndpoints,
   audit: auditEndpoints,
+  memory: memoryEndpoints,
   health: healthEndpoints,
 } as const satisfies Record<string, Record<string, Endpoint>>;

@@ -4,6 +4,7 @@ import type { Conversations } from './conversations.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
+import { createMemories } from './memories/memories.ts';
 import { auditMethods } from './methods/accounts/audit.ts';
 import { authMethods } from './methods/accounts/auth.ts';
 import { orgMethods } from './methods/accounts/org.ts';
@@ -18,6 +19,7 @@ import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
 import { logsMethods } from './methods/logs.ts';
+import { memoryMethods } from './methods/memory.ts';
 import { modelsMethods } from './methods/models.ts';
 import { nodeMethods } from './methods/node.ts';
 import { outputMethods } from './methods/output.ts';
@@ -104,6 +106,7 @@ export function joinNouns(
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
+    memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
     queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },

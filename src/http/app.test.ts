@@ -8,7 +8,7 @@ const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 
 const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello\r\n--x--\r\n';
 
-/** The required fields of all endpoints. */
+/** The required fields of all endpoints; `q` is one of a query. */
 const JSON_BODY = JSON.stringify({
   approved: true,
   format: 'headgate-conversation',
@@ -25,7 +25,8 @@ test('every endpoint row is served', async () => {
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';
     const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
     const headers = { authorization: 'Bearer approve', 'content-type': type };
-    const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path, headers, body });
+    const target = verb === 'get' ? `${path}?q=x` : path;
+    const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path: target, headers, body });
     assert.deepEqual([path, status, json], [path, 409, { error: 'reached' }]);
   }
 });

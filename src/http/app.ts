@@ -31,6 +31,7 @@ import { authRoutes } from './routes/auth.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
+import { memoryRoutes } from './routes/memory.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
 import { userRoutes } from './routes/user.ts';
@@ -156,6 +157,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...roleRoutes,
     ...orgRoutes,
     ...auditRoutes,
+    ...memoryRoutes,
     ...healthRoutes,
     ...added,
   ];

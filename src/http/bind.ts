@@ -10,6 +10,8 @@ export interface Binding {
   params(request: never): unknown;
   reply(result: never): unknown;
   headers?(result: never, via: Via): HeaderFields;
+  /** Whether the call created something, for an endpoint whose status is `200 or 201`. */
+  isNew?(result: never): boolean;
   /** The daemon calls the method itself: for a public endpoint whose method requires a scope. */
   asDaemon?: true;
 }
@@ -31,10 +33,14 @@ type RenamedHeaders<E extends Endpoint, M extends MethodName> = 302 extends E['s
   ? { headers(result: Result<M>, via: Via): HeaderFields & { Location: string } }
   : { headers?(result: Result<M>, via: Via): HeaderFields };
 
+type RenamedStatus<E extends Endpoint, M extends MethodName> = '200 or 201' extends E['status']
+  ? { isNew(result: Result<M>): boolean }
+  : { isNew?: never };
+
 export const bind = <E extends Endpoint, M extends MethodName>(
   endpoint: E,
   method: M,
-  renamings: Renamings<E, M> & RenamedHeaders<E, M>,
+  renamings: Renamings<E, M> & RenamedHeaders<E, M> & RenamedStatus<E, M>,
 ): Binding => ({ endpoint, method, ...renamings });
 
 /** Treats an empty string and null as not given, as the specification does. */

@@ -29,7 +29,7 @@ type Fields = Record<string, unknown>;
 /** An endpoint backed by a gateway method: reads the input, renames it, dispatches, renames the result and answers. */
 export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const { endpoint, method } = binding;
-  const { status = 200 } = endpoint;
+  const statusOf = toStatusOf(binding);
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
   const plain: FailDeps = { respond, log };
@@ -51,6 +51,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
 
   function reply(exchange: Exchange, result: never): void {
     const headers = binding.headers?.(result, { loopback: isLoopbackHost(exchange.req.headers.host) });
+    const status = statusOf(result);
     const isEmpty = status === 204 || status === 302;
     respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result), headers));
   }
@@ -72,6 +73,11 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       return undefined;
     },
   };
+}
+
+function toStatusOf({ endpoint: { status }, isNew }: Binding): (result: never) => number {
+  if (status !== '200 or 201') return () => status ?? 200;
+  return (result) => (isNew?.(result) ? 201 : 200);
 }
 
 const noForm = () =>

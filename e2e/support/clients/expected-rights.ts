@@ -25,6 +25,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
+    ...['memory.list', 'memory.search', 'memory.get'],
   ],
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
@@ -40,6 +41,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.import', 'workstream.close'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
+    ...['memory.save', 'memory.delete'],
   ],
   approve: [
     ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -52,6 +54,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify'],
+    ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
   ],
   pairing: ['node.pair.request'],
   node: ['node.invoke.result', 'node.event'],
@@ -68,15 +71,19 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     'GET /v1/api/workstreams/{ws_id}/export',
+    ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
+    ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
   ],
   approve: [
     'POST /v1/api/approve',
+    ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
+    ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
     ...['PUT /v1/api/admin/users/{user_id}', 'DELETE /v1/api/admin/users/{user_id}'],
     ...['GET /v1/api/admin/users/{user_id}/tokens', 'POST /v1/api/admin/users/{user_id}/tokens'],
@@ -101,6 +108,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
+  'admin.memories': ['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
 };
 
 /** Public routes that answer only to a login, with the answers to callers without one, and with a token. */

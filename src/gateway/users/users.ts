@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Bounds } from '../auth/lineage.ts';
+import { deleteMemoriesOf } from '../memories/memory-rows.ts';
 import type { UserTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
@@ -166,7 +167,7 @@ export class Users {
     return toUser(row);
   }
 
-  /** Ends all logins and tokens of the user. */
+  /** Ends all logins and tokens of the user, and deletes the user's own memories. */
   async remove(userId: string, also: readonly Statement[]): Promise<void> {
     const entry = this.#entryOf(userId);
     const gone = [build.deleteFrom('users'), build.deleteFrom('role_assignments')] as const;
@@ -174,7 +175,8 @@ export class Users {
       statementOf(gone[0].where('user_id', '=', userId), 1),
       statementOf(gone[1].where('user_id', '=', userId)),
     ];
-    await this.#deps.store.commit({ statements: [...statements, ...also], durable: true });
+    const all = [...statements, ...deleteMemoriesOf(userId), ...also];
+    await this.#deps.store.commit({ statements: all, durable: true });
     this.#byId.delete(userId);
     this.#byName.delete(entry.row.username_key);
     this.#endOf(entry);

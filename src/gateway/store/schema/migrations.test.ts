@@ -111,6 +111,20 @@ test('version 21 has a place for the prefix of each conversation; earlier ones h
   assert.deepEqual(connection.all('select * from prefixes'), []);
 });
 
+test('version 27 adds memories and an empty index of their words, which removes deleted words', (t) => {
+  const { connection, path } = openVersion1(t);
+  migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 26) });
+  migrate(connection, { path, log });
+  assert.deepEqual(
+    [
+      connection.all('select * from memories'),
+      connection.all('select * from memory_words'),
+      connection.all("select v from memory_words_config where k = 'secure-delete'"),
+    ],
+    [[], [], [{ v: 1 }]],
+  );
+});
+
 test('version 11 adds the duration of occurrences, as far as their times show it', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 10) });

@@ -4,6 +4,7 @@ import { copyDatabase } from './copy-database.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
+import { memories } from './memory-schema.ts';
 import {
   alwaysEnds,
   apiTokens,
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, statements: lessSpace },
   { version: 25, statements: blocks },
   { version: 26, statements: users },
+  { version: 27, statements: memories },
 ];
 
 /**

@@ -3,6 +3,7 @@ import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
+import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
@@ -43,6 +44,7 @@ export interface Database {
   role_assignments: RoleAssignmentTable;
   orgs: OrgTable;
   audit: AuditTable;
+  memories: MemoryTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */

@@ -1,0 +1,57 @@
+import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
+import type { CheckedClient } from '../support/clients/checked-client.ts';
+
+interface Caller {
+  /** As the operator. */
+  call<M extends MethodName>(method: M, params: ParamsInput<M>): Promise<Result<M>>;
+  /** Connects with a token. */
+  open(token: string): Promise<CheckedClient>;
+  key(): string;
+}
+
+/** A successful call of each method about users, roles and the audit trail. */
+export function accountCases({ call, open, key }: Caller) {
+  const PASSWORD = 'correct horse';
+
+  async function newUser(username = `user-${key().slice(0, 8)}`): Promise<string> {
+    return (await call('user.create', { username, password: PASSWORD })).userId;
+  }
+
+  /** A user who is connected. */
+  async function member() {
+    const username = `user-${key().slice(0, 8)}`;
+    await newUser(username);
+    return open((await call('auth.login', { username, password: PASSWORD })).jwt);
+  }
+
+  async function newRole(): Promise<string> {
+    return (await call('role.create', { name: `role-${key().slice(0, 8).toLowerCase()}`, permissions: ['read'] }))
+      .roleId;
+  }
+
+  return {
+    'auth.setup': () => call('auth.setup', { username: 'first', displayName: 'The First', password: PASSWORD }), // before any other user
+    'auth.whoami': async () => (await member()).ask('auth.whoami', {}),
+    'auth.refresh': async () => (await member()).ask('auth.refresh', {}),
+    'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
+    'user.list': () => call('user.list', {}),
+    'user.create': () => newUser(),
+    'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),
+    'user.delete': async () => call('user.delete', { userId: await newUser() }),
+    'user.token.list': async () => call('user.token.list', { userId: await newUser() }),
+    'user.token.create': async () =>
+      call('user.token.create', { userId: await newUser(), name: 'ci', scopes: ['read'] }),
+    'user.role.list': async () => call('user.role.list', { userId: await newUser() }),
+    'user.role.assign': async () => call('user.role.assign', { userId: await newUser(), roleId: 'builtin-operator' }),
+    'user.role.unassign': async () => call('user.role.unassign', { userId: await newUser(), roleId: 'builtin-viewer' }),
+    'role.list': () => call('role.list', {}),
+    'role.create': () => newRole(),
+    'role.update': async () => call('role.update', { roleId: await newRole(), permissions: ['read', 'write'] }),
+    'role.delete': async () => call('role.delete', { roleId: await newRole() }),
+    'org.list': () => call('org.list', {}),
+    'org.get': () => call('org.get', { orgId: 'default' }),
+    'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
+    'audit.list': () => call('audit.list', {}),
+    'audit.verify': () => call('audit.verify', {}),
+  };
+}
