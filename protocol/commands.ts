@@ -31,6 +31,10 @@ const rows = {
     argument: '[TOKENS | $USD | off]',
     summary: 'Show how much of the budgets is used, or set the budget of this workstream.',
   },
+  template: {
+    argument: '[NAME | clear]',
+    summary: 'Show the templates, or choose the one that the next conversation here begins with.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

@@ -19,6 +19,9 @@ import { sendContracts } from './methods/send.ts';
 import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
+import { skillContracts } from './methods/templates/skill.ts';
+import { templateContracts } from './methods/templates/template.ts';
+import { wstemplateContracts } from './methods/templates/wstemplate.ts';
 import { tokenContracts } from './methods/token.ts';
 import { usageContracts } from './methods/usage.ts';
 import { userContracts } from './methods/user.ts';
@@ -54,6 +57,9 @@ export const CONTRACTS = {
   ...roleContracts,
   ...orgContracts,
   ...auditContracts,
+  ...templateContracts,
+  ...wstemplateContracts,
+  ...skillContracts,
 };
 
 /** The `method` of a request frame. */

@@ -75,7 +75,9 @@ test('a method accepts an idempotency key exactly if its row says so', () => {
 test('no two endpoints share a verb and a path, and each path is lower case', () => {
   const places = endpoints.map(({ verb, path }) => `${verb} ${path}`);
   assert.deepEqual(
-    places.filter((place, i) => places.indexOf(place) !== i || !/^(?:get|post|delete) \/[a-z0-9/{}_]+$/.test(place)),
+    places.filter(
+      (place, i) => places.indexOf(place) !== i || !/^(?:get|post|put|delete) \/[a-z0-9/{}_-]+$/.test(place),
+    ),
     [],
   );
 });

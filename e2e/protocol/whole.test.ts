@@ -125,6 +125,12 @@ async function newRole(): Promise<string> {
   return (await call('role.create', { name: `role-${key().slice(0, 8).toLowerCase()}`, permissions: ['read'] })).roleId;
 }
 
+const newTemplate = () => call('template.create', { name: `template-${key().slice(0, 8)}`, content: 'A' });
+
+async function newWsTemplate(): Promise<string> {
+  return (await call('wstemplate.create', { name: `desk-${key().slice(0, 8)}`, tokenBudget: 1_000 })).wsTemplateId;
+}
+
 const nothing = <M extends MethodName>(method: M) => call(method, {} as ParamsInput<M>); // these want no params
 
 /** A successful call of each method. */
@@ -281,6 +287,20 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'org.list': () => nothing('org.list'),
   'org.get': () => call('org.get', { orgId: 'default' }),
   'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
+  'template.list': () => nothing('template.list'),
+  'template.details': () => nothing('template.details'),
+  'template.create': () => newTemplate(),
+  'template.update': async () =>
+    call('template.update', { templateId: (await newTemplate()).templateId, content: 'B' }),
+  'template.delete': async () => call('template.delete', { templateId: (await newTemplate()).templateId }),
+  'wstemplate.list': () => nothing('wstemplate.list'),
+  'wstemplate.details': () => nothing('wstemplate.details'),
+  'wstemplate.get': async () => call('wstemplate.get', { wsTemplateId: await newWsTemplate() }),
+  'wstemplate.create': () => newWsTemplate(),
+  'wstemplate.update': async () => call('wstemplate.update', { wsTemplateId: await newWsTemplate(), enabled: false }),
+  'wstemplate.delete': async () => call('wstemplate.delete', { wsTemplateId: await newWsTemplate() }),
+  'wstemplate.versions': async () => call('wstemplate.versions', { wsTemplateId: await newWsTemplate() }),
+  'skill.list': () => nothing('skill.list'),
   'audit.list': () => nothing('audit.list'),
   'audit.verify': () => nothing('audit.verify'),
 };

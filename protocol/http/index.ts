@@ -7,8 +7,11 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
+import { skillEndpoints } from './skill.ts';
+import { templateEndpoints } from './template.ts';
 import { userEndpoints } from './user.ts';
 import { workstreamEndpoints } from './workstream.ts';
+import { wstemplateEndpoints } from './wstemplate.ts';
 
 /** Every JSON and event-stream endpoint, by group. */
 export const ENDPOINTS = {
@@ -21,5 +24,8 @@ export const ENDPOINTS = {
   role: roleEndpoints,
   org: orgEndpoints,
   audit: auditEndpoints,
+  template: templateEndpoints,
+  wstemplate: wstemplateEndpoints,
+  skill: skillEndpoints,
   health: healthEndpoints,
 } as const satisfies Record<string, Record<string, Endpoint>>;

@@ -23,6 +23,9 @@ import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
+import { skillMethods } from './methods/templates/skill.ts';
+import { templateMethods } from './methods/templates/template.ts';
+import { wstemplateMethods } from './methods/templates/wstemplate.ts';
 import { tokenMethods } from './methods/token.ts';
 import { usageMethods } from './methods/usage.ts';
 import { userMethods } from './methods/user.ts';
@@ -31,6 +34,7 @@ import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence/presence.ts';
 import { createQueueChanges } from './queue/queue-changes.ts';
 import { queueMethods } from './queue/queue-methods.ts';
+import type { Templates } from './templates/templates.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
 import { createProjectCommands } from './workstreams/project-commands.ts';
@@ -87,11 +91,12 @@ export function joinNouns(
 ): JoinedNouns {
   const { store, storePath, models, nodes, workdirs, projectCommands, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, notes, always, attachments, budgets, systemEvents } = records;
+  const { events, messages, notes, always, attachments, budgets, systemEvents, templates } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
   const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
   return join({
     ...accountNouns(auth),
+    ...templateNouns(templates),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
@@ -137,6 +142,8 @@ export function joinNouns(
         notes,
         attachments,
         events,
+        templates,
+        budgets,
       }),
       recover,
       close: () => workstreams.shutdown(),
@@ -157,6 +164,13 @@ const accountNouns = (auth: NounDeps['auth']) => ({
   role: { methods: roleMethods(auth) },
   token: { methods: tokenMethods(auth) },
   user: { methods: userMethods(auth) },
+});
+
+/** What conversations begin with. */
+const templateNouns = (templates: Templates) => ({
+  template: { methods: templateMethods(templates.prompts) },
+  wstemplate: { methods: wstemplateMethods(templates) },
+  skill: { methods: skillMethods(templates) },
 });
 
 export interface JoinedNouns {

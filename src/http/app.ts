@@ -33,8 +33,11 @@ import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
+import { skillRoutes } from './routes/skill.ts';
+import { templateRoutes } from './routes/template.ts';
 import { userRoutes } from './routes/user.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
+import { wstemplateRoutes } from './routes/wstemplate.ts';
 import { createSite } from './site.ts';
 import { createSseWriting } from './sse.ts';
 
@@ -156,6 +159,9 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...roleRoutes,
     ...orgRoutes,
     ...auditRoutes,
+    ...templateRoutes,
+    ...wstemplateRoutes,
+    ...skillRoutes,
     ...healthRoutes,
     ...added,
   ];

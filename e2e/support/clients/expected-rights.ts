@@ -20,6 +20,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
+    ...['template.list', 'wstemplate.list', 'skill.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
   ],
   write: [
@@ -43,6 +44,9 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],
+    ...['template.details', 'template.create', 'template.update', 'template.delete'],
+    ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
+    'wstemplate.versions',
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
   ],
   pairing: ['node.pair.request'],
@@ -56,6 +60,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],
+    ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     'GET /v1/api/workstreams/{ws_id}/export',
@@ -66,7 +71,14 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'POST /v1/api/workstreams/{ws_id}/attachments',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
   ],
-  approve: ['POST /v1/api/approve'],
+  approve: [
+    'POST /v1/api/approve',
+    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
+    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
+    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
+    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
+    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
+  ],
 };
 
 /** The WebSocket methods by the required scope. */

@@ -20,6 +20,8 @@ import type { Rights } from '../rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { copyTemplates } from '../templates/applied-templates.ts';
+import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
@@ -29,9 +31,11 @@ import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
+import { createModelCommand } from './model-command.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
+import { createTemplateCommand } from './template-command.ts';
 
 export interface CommandDeps {
   store: Store;
@@ -43,6 +47,7 @@ export interface CommandDeps {
   hidden: Pick<HiddenWorkstreams, 'make'>;
   runs: Pick<Runs, 'accept'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
+  templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
   models: Models;
   clock: Clock;
   ids: Ids;
@@ -74,11 +79,12 @@ export class Commands {
   constructor(deps: CommandDeps) {
     this.#deps = deps;
     const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
+    const say = (to: Workstream, text: string) => this.#say(to, text);
     this.#commands = {
       help: { when: 'always', run: (_argument, workstream) => this.#say(workstream, helpText()) },
       clear: { when: 'alone', run: (_argument, workstream) => this.#clear(workstream, []) },
       new: { when: 'alone', run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
-      model: { when: 'always', run: (alias, workstream) => this.#model(alias, workstream) },
+      model: { when: 'always', run: createModelCommand(deps, say) },
       resume: { when: 'alone', run: (name, workstream) => this.#resume(name, workstream) },
       name: { when: 'always', run: (name, workstream) => this.#name(name, workstream) },
       retry: this.#taking(takeBack.retry),
@@ -87,7 +93,8 @@ export class Commands {
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
-      budget: { when: 'always', run: createBudgetCommand(deps.budgets, (to, text) => this.#say(to, text)) },
+      budget: { when: 'always', run: createBudgetCommand(deps.budgets, say) },
+      template: { when: 'always', run: createTemplateCommand(deps.templates, say) },
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),
@@ -236,20 +243,10 @@ export class Commands {
     const parts = await this.#deps.messages.intactParts(data.wsId, range);
     const saved = { ...row, title: data.title, model_alias: data.modelAlias };
     const batches = copyInBatches({ wsId: data.wsId, parts, ...range }, row.ws_id);
-    await this.#deps.hidden.make(saved, batches, (reveal) => this.#clear(workstream, [reveal]));
+    await this.#deps.hidden.make(saved, batches, (reveal) =>
+      this.#clear(workstream, [reveal, ...copyTemplates(data, row.ws_id)]),
+    );
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
-  }
-
-  async #model(alias: string, workstream: Workstream): Promise<void> {
-    if (alias !== '') {
-      await this.#deps.settings.change(workstream, { model: alias });
-      return this.#say(workstream, `Model: ${workstream.data.toRow().modelAlias}`);
-    }
-    const current = workstream.data.toRow().modelAlias;
-    const lines = this.#deps.models
-      .list()
-      .map((model) => `${model.alias === current ? '*' : ' '} ${model.alias}  (${model.provider}/${model.modelId})`);
-    return this.#say(workstream, lines.join('\n'));
   }
 
   async #name(name: string, workstream: Workstream): Promise<void> {

@@ -28,6 +28,7 @@ import {
   usage,
   workdirs,
 } from './tables.ts';
+import { templates } from './template-schema.ts';
 import { budgets } from './usage-schema.ts';
 import { users } from './user-schema.ts';
 
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 24, statements: lessSpace },
   { version: 25, statements: blocks },
   { version: 26, statements: users },
+  { version: 27, statements: templates },
 ];
 
 /**

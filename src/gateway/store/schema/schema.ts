@@ -5,11 +5,12 @@ import type { LineageColumns } from '../../auth/parent.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
+import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
-export interface Database {
+export interface Database extends TemplateTables {
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;
