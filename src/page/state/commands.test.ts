@@ -27,7 +27,18 @@ test('a slash with a word is a command, a path is a message', () => {
 test('the beginning of a command offers the full command, ready for its argument', () => {
   assert.deepEqual(drafts('/'), [
     ...['/help', '/clear', '/new', '/model ', '/resume ', '/name '],
-    ...['/retry', '/rewind ', '/edit ', '/remove', '/fork ', '/steer ', '/budget ', '/compact ', '/review '],
+    ...[
+      '/retry',
+      '/rewind ',
+      '/edit ',
+      '/remove',
+      '/fork ',
+      '/steer ',
+      '/budget ',
+      '/template ',
+      '/compact ',
+      '/review ',
+    ],
   ]);
   assert.deepEqual(drafts('/n'), ['/new', '/name ']);
   assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);
