@@ -44,6 +44,10 @@ const rows = {
     argument: '[accept]',
     summary: 'Show the tools of this conversation and what has changed since, or give the model the present ones.',
   },
+  template: {
+    argument: '[NAME | clear]',
+    summary: 'Show the templates, or choose the one that the next conversation here begins with.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

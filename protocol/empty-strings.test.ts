@@ -17,6 +17,18 @@ const VALUES = [
   ...['workstream.update name', 'cron.update patch.name', 'workstream.import conversation.files.base64'],
   ...['reasoning', 'notice', 'notSandboxed'].map((field) => `workstream.import conversation.messages.${field}`),
 ];
+/** Here the empty string empties a field, or is refused like a missing one. */
+const TEMPLATE_TEXTS = [
+  ...['create', 'update'].flatMap((verb) =>
+    ['name', 'content', 'category', 'variables'].map((field) => `template.${verb} ${field}`),
+  ),
+  ...['create', 'update'].flatMap((verb) =>
+    [
+      ...['name', 'description', 'systemPrompt', 'promptTemplate', 'model'],
+      ...['autoApproveTools', 'notifyOnComplete'],
+    ].map((field) => `wstemplate.${verb} ${field}`),
+  ),
+];
 /** Here the handler treats an empty string like a missing one. */
 const SAME = ['cron.add name'];
 
@@ -60,14 +72,14 @@ test('an empty optional string of any method counts as absent, except where it i
   const places = new Set(fields.map(({ place }) => place));
   assert.ok(places.has('agent thinking') && places.has('cron.update patch.payload.to'), 'deep ones are found too');
   assert.deepEqual(
-    [...NON_EMPTY, ...VALUES, ...SAME].filter((place) => !places.has(place)),
+    [...NON_EMPTY, ...VALUES, ...TEMPLATE_TEXTS, ...SAME].filter((place) => !places.has(place)),
     [],
     'the exceptions exist',
   );
   const read = fields.map(({ place, schema }) => [place, schema.safeParse('')] as const);
   const refused = read.filter(([, { success }]) => !success).map(([place]) => place);
   const kept = read.filter(([, { data }]) => data !== undefined).map(([place]) => place);
-  assert.deepEqual([refused.sort(), kept.sort()], [NON_EMPTY.sort(), [...VALUES, ...SAME].sort()]);
+  assert.deepEqual([refused.sort(), kept.sort()], [NON_EMPTY.sort(), [...VALUES, ...TEMPLATE_TEXTS, ...SAME].sort()]);
 });
 
 test('null and non-empty texts are kept', () => {

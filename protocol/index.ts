@@ -22,6 +22,9 @@ import { sendContracts } from './methods/send.ts';
 import { sessionsContracts } from './methods/sessions.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
+import { skillContracts } from './methods/templates/skill.ts';
+import { templateContracts } from './methods/templates/template.ts';
+import { wstemplateContracts } from './methods/templates/wstemplate.ts';
 import { usageContracts } from './methods/usage.ts';
 import { wakeContracts } from './methods/wake.ts';
 import { workstreamContracts } from './methods/workstream.ts';
@@ -56,6 +59,9 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...memoryContracts,
+  ...templateContracts,
+  ...wstemplateContracts,
+  ...skillContracts,
 };
 
 /** The `method` of a request frame. */

@@ -14,6 +14,7 @@ import { accountCases } from './account-cases.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
+import { templateCases } from './template-cases.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
@@ -248,6 +249,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     await call('token.revoke', { tokenId });
   },
   ...accountCases({ call, open: (token) => open({ token }), key }),
+  ...templateCases({ call, key }),
 };
 
 test('every method of PROTOCOL.md has a case', async () => {

@@ -84,6 +84,25 @@ export const endpoints: Addresses = {
     adminGet: { verb: 'get', path: '/v1/api/admin/memories/{memory_id}' },
     adminRemove: { verb: 'delete', path: '/v1/api/admin/memories/{memory_id}' },
   },
+  template: {
+    list: { verb: 'get', path: '/v1/api/templates' },
+    details: { verb: 'get', path: '/v1/api/admin/templates' },
+    create: { verb: 'post', path: '/v1/api/admin/templates' },
+    update: { verb: 'put', path: '/v1/api/admin/templates/{template_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/templates/{template_id}' },
+  },
+  wstemplate: {
+    list: { verb: 'get', path: '/v1/api/ws-templates' },
+    details: { verb: 'get', path: '/v1/api/admin/ws-templates' },
+    create: { verb: 'post', path: '/v1/api/admin/ws-templates' },
+    get: { verb: 'get', path: '/v1/api/admin/ws-templates/{ws_template_id}' },
+    update: { verb: 'put', path: '/v1/api/admin/ws-templates/{ws_template_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/ws-templates/{ws_template_id}' },
+    versions: { verb: 'get', path: '/v1/api/admin/ws-templates/{ws_template_id}/versions' },
+  },
+  skill: {
+    list: { verb: 'get', path: '/v1/api/skills' },
+  },
   health: {
     health: { verb: 'get', path: '/health' },
   },

@@ -8,8 +8,11 @@ import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
+import { skillEndpoints } from './skill.ts';
+import { templateEndpoints } from './template.ts';
 import { userEndpoints } from './user.ts';
 import { workstreamEndpoints } from './workstream.ts';
+import { wstemplateEndpoints } from './wstemplate.ts';
 
 /** Every JSON and event-stream endpoint, by group. */
 export const ENDPOINTS = {
@@ -23,5 +26,8 @@ export const ENDPOINTS = {
   org: orgEndpoints,
   audit: auditEndpoints,
   memory: memoryEndpoints,
+  template: templateEndpoints,
+  wstemplate: wstemplateEndpoints,
+  skill: skillEndpoints,
   health: healthEndpoints,
 } as const satisfies Record<string, Record<string, Endpoint>>;

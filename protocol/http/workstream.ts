@@ -33,22 +33,15 @@ const Create = z.object({
   /** An ambiguous name is a 409 that lists the ids. */
   resume_ws: text,
   workdir: text,
-  /** Templates do not exist yet: a name is a 400, except with `resume_ws`, where it is ignored. */
+  /** Ignored with `resume_ws`. */
   template: text,
-  /** Not supported yet: a name is a 400. */
   ws_template: text,
-  /** Not supported yet: a name is a 400. */
   skill: text,
   ...Object.fromEntries(NOT_SUPPORTED.map((field) => [field, z.unknown().optional()])),
 });
 
 /** The first unsupported setting of a new workstream; undefined if all are supported. */
 function refusedIn(request: z.output<typeof Create>): { path: string[]; message: string } | undefined {
-  const { template, ws_template, skill, resume_ws } = request;
-  const missing = (what: string, name: string) => ({ path: [], message: `${what}: ${name.slice(0, 128)}` });
-  if (ws_template) return missing('Workstream template not found or disabled', ws_template);
-  if (template && !resume_ws) return missing('Template not found', template);
-  if (skill) return missing('Skill not found or disabled', skill);
   const field = NOT_SUPPORTED.find((name) => !isDefault(name, Reflect.get(request, name)));
   return field && { path: [field], message: 'not supported; leave it out' };
 }
@@ -95,7 +88,10 @@ export const workstreamEndpoints = {
       if (refused) addIssue({ code: 'custom', ...refused });
     }),
     reply: z.object({ ws_id: z.string(), name: z.string(), resumed: z.boolean(), message_count: z.int() }),
-    errors: { 400: 'Maximum of N workstreams reached', 409: '"x" names several workstreams: … Use one of these ids.' },
+    errors: {
+      400: 'Maximum of N workstreams reached, or Template not found: x',
+      409: '"x" names several workstreams: … Use one of these ids.',
+    },
     idempotencyKey: true,
   }),
   close: endpoint({

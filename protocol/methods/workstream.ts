@@ -128,6 +128,12 @@ export const workstreamContracts = {
         autoApprove: z.boolean().optional(),
         resumeWs: optionalText(128),
         workdir: optionalText(4096),
+        /** The name of a prompt template. Ignored with `resumeWs`. */
+        template: optionalText(256),
+        /** The name of a workstream template. Its model and its prompt win over the others. */
+        wsTemplate: optionalText(256),
+        /** A name of `skill.list`. */
+        skill: optionalText(256),
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamCreateParams' }),

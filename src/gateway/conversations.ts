@@ -29,6 +29,7 @@ import { AgentEvents } from './streams/agent-events.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
+import { Templates } from './templates/templates.ts';
 import { Budgets } from './usage/budgets.ts';
 import { createLearnedWindows } from './usage/learned-windows.ts';
 import { Heartbeats } from './wake/heartbeats.ts';
@@ -81,6 +82,7 @@ function createRecords(
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
+    templates: new Templates({ store, clock, ids }),
   };
 }
 type Records = ReturnType<typeof createRecords>;
@@ -95,6 +97,7 @@ type TalkDeps = Pick<
   | 'notSandboxed'
   | 'live'
   | 'webhooks'
+  | 'server'
   | 'clock'
   | 'ids'
   | 'log'
@@ -102,15 +105,18 @@ type TalkDeps = Pick<
 
 interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
-  records: Pick<Records, 'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows'>;
+  records: Pick<
+    Records,
+    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates'
+  >;
 }
 
 /** The open workstreams, and the receivers of their events. */
 function createTalks(
-  { store, models, toolbox, surroundings, workdirs, notSandboxed, live, webhooks, clock, ids, log }: TalkDeps,
+  { store, models, toolbox, surroundings, workdirs, notSandboxed, live, webhooks, server, clock, ids, log }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates } = records;
   const { broadcast, metrics, stopping } = shared;
   const unseenRuns = new UnseenRuns({ clock, events });
   // Runs as protocol-2 clients see them.
@@ -139,13 +145,15 @@ function createTalks(
     ids,
     log,
     observer,
-    loadContext: async (data, pending) => {
-      data.prefix = await readPrefix(store, data.wsId);
+    async loadContext(data, pending) {
+      [data.prefix] = await Promise.all([readPrefix(store, data.wsId), templates.load(data)]);
       return messages.context(data, pending);
     },
     readNumbered: (data) => messages.numbered(data),
     windows,
     surroundings,
+    templates,
+    nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
       streams.announce(data);
@@ -179,7 +187,7 @@ type TurnDeps = Pick<
 
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
-  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows'>;
+  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'>;
   talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels'>;
 }
 
@@ -207,6 +215,7 @@ function createTurns(
     runs,
     budgets: records.budgets,
     windows: records.windows,
+    templates: records.templates,
     models,
     toolbox,
     clock,

@@ -27,12 +27,16 @@ import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
+import { skillMethods } from './methods/templates/skill.ts';
+import { templateMethods } from './methods/templates/template.ts';
+import { wstemplateMethods } from './methods/templates/wstemplate.ts';
 import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import type { Presence } from './presence/presence.ts';
 import { createQueueChanges } from './queue/queue-changes.ts';
 import { queueMethods } from './queue/queue-methods.ts';
+import type { Templates } from './templates/templates.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
 import { createProjectCommands } from './workstreams/project-commands.ts';
@@ -89,11 +93,12 @@ export function joinNouns(
 ): JoinedNouns {
   const { store, storePath, models, nodes, workdirs, projectCommands, live, auth, configFile } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, notes, always, attachments, budgets, systemEvents, windows } = records;
+  const { events, messages, notes, always, attachments, budgets, systemEvents, windows, templates } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
   const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
   return join({
     ...accountNouns(auth),
+    ...templateNouns(templates),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
@@ -140,6 +145,8 @@ export function joinNouns(
         notes,
         attachments,
         events,
+        templates,
+        budgets,
       }),
       recover,
       close: () => workstreams.shutdown(),
@@ -160,6 +167,13 @@ const accountNouns = (auth: NounDeps['auth']) => ({
   role: { methods: roleMethods(auth) },
   token: { methods: tokenMethods(auth) },
   user: { methods: userMethods(auth) },
+});
+
+/** What conversations begin with. */
+const templateNouns = (templates: Templates) => ({
+  template: { methods: templateMethods(templates.prompts) },
+  wstemplate: { methods: wstemplateMethods(templates) },
+  skill: { methods: skillMethods(templates) },
 });
 
 export interface JoinedNouns {

@@ -34,8 +34,11 @@ import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
+import { skillRoutes } from './routes/skill.ts';
+import { templateRoutes } from './routes/template.ts';
 import { userRoutes } from './routes/user.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
+import { wstemplateRoutes } from './routes/wstemplate.ts';
 import { createSite } from './site.ts';
 import { createSseWriting } from './sse.ts';
 
@@ -158,6 +161,9 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...orgRoutes,
     ...auditRoutes,
     ...memoryRoutes,
+    ...templateRoutes,
+    ...wstemplateRoutes,
+    ...skillRoutes,
     ...healthRoutes,
     ...added,
   ];

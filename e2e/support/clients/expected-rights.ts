@@ -24,6 +24,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
+    ...['template.list', 'wstemplate.list', 'skill.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get'],
   ],
@@ -49,6 +50,9 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],
+    ...['template.details', 'template.create', 'template.update', 'template.delete'],
+    ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
+    'wstemplate.versions',
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
     ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
@@ -68,6 +72,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],
+    ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     'GET /v1/api/workstreams/{ws_id}/export',
@@ -94,6 +99,11 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
     ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
     'GET /v1/api/admin/audit',
+    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
+    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
+    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
+    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
+    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
   ],
 };
 
@@ -108,6 +118,11 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
+  'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
+  'admin.ws_templates': [
+    ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
+    'wstemplate.versions',
+  ],
   'admin.memories': ['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
 };
 

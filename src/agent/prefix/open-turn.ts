@@ -4,12 +4,12 @@ import type { Model } from '../providers/model.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { findChanges } from './changes.ts';
 import { markOf } from './environment-mark.ts';
-import { createPrefix, type Now, type Prefix } from './prefix.ts';
+import { createPrefix, type NewPrefix, type Now, type Prefix } from './prefix.ts';
 import { lookAround, type Seen } from './settle-trust.ts';
 
 interface OpenedTurn {
   /** The prefix of the next request, to be stored with the next step; undefined: the stored one remains. */
-  newPrefix: Prefix | undefined;
+  newPrefix: NewPrefix | undefined;
   /** For people, with the next step. */
   notes: string[];
 }
@@ -30,7 +30,9 @@ export async function openTurn(
   const now: Now = { sight, workdir, model, tools: toolbox.definitions(), notSandboxed };
   const isAnswered = run.messages.some(({ role }) => role === 'assistant');
   if (!prefix || prefix.family !== model.family || !isAnswered) {
-    const newPrefix = createPrefix(now, { version: run.ids.secret(8) });
+    const variables = { ws_id: run.wsId, node_id: run.templates.nodeId };
+    const templates = { text: await run.templates.read(), variables };
+    const newPrefix = createPrefix(now, { version: run.ids.secret(8), templates });
     const isFirst = !prefix && !isAnswered;
     return { newPrefix, notes: isFirst && undecided.length > 0 ? [notUsed(undecided)] : [] };
   }

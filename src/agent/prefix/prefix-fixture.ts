@@ -11,8 +11,12 @@ const SURROUNDINGS: Surroundings = {
 /** The fields of a run about the beginning of its requests, as its steps have left them. */
 export function beginningOf(
   steps: readonly Step[],
-  { prefix: first, surroundings = SURROUNDINGS }: { prefix?: Prefix; surroundings?: Surroundings },
-): Pick<RunContext, 'prefix' | 'surroundings' | 'trust'> {
+  {
+    prefix: first,
+    surroundings = SURROUNDINGS,
+    templates = async () => '',
+  }: { prefix?: Prefix; surroundings?: Surroundings; templates?(): Promise<string> },
+): Pick<RunContext, 'prefix' | 'surroundings' | 'templates' | 'trust'> {
   const decided = (isTrusted: boolean) =>
     steps.flatMap(({ trust }) => (trust?.isTrusted === isTrusted ? trust.folders : []));
   return {
@@ -21,6 +25,7 @@ export function beginningOf(
       return last ? last.prefix : first;
     },
     surroundings,
+    templates: { nodeId: 'node', read: templates },
     trust: { read: async () => ({ trusted: decided(true), declined: decided(false) }) },
   };
 }

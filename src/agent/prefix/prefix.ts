@@ -3,6 +3,7 @@ import { toCanonicalJson } from '../../canonical-json.ts';
 import type { Told } from '../message.ts';
 import { digestOf } from '../project/instructions.ts';
 import type { Model, ToolDefinition } from '../providers/model.ts';
+import { fillTemplate } from './fill-template.ts';
 import type { Sight } from './surroundings.ts';
 import { systemPrompt } from './system-prompt.ts';
 
@@ -21,6 +22,12 @@ export interface Prefix {
   told: Told;
 }
 
+/** A prefix that is about to be stored. */
+export interface NewPrefix extends Prefix {
+  /** The templates in it, before their variables were filled in. They stay when a cut makes another prefix. */
+  templates: string;
+}
+
 /** Everything that a prefix is made from, and compared with later. */
 export interface Now {
   sight: Sight;
@@ -30,10 +37,20 @@ export interface Now {
   notSandboxed: string | undefined;
 }
 
+/** The templates that a conversation begins with, and the variables that they may name. */
+export interface PrefixTemplates {
+  text: string;
+  variables: Readonly<Record<'ws_id' | 'node_id', string>>;
+}
+
 /** Makes the prefix for a conversation that begins now. */
-export function createPrefix(now: Now, { version }: { version: string }): Prefix {
+export function createPrefix(
+  now: Now,
+  { version, templates: { text, variables } }: { version: string; templates: PrefixTemplates },
+): NewPrefix {
   const told = toldBy(now);
   const { date, zone, model, notSandboxed } = told;
+  const filled = fillTemplate(text, new Map(Object.entries({ ...variables, model })));
   const facts = {
     workdir: now.workdir,
     git: now.sight.git,
@@ -46,9 +63,10 @@ export function createPrefix(now: Now, { version }: { version: string }): Prefix
   return {
     version,
     family: now.model.family,
-    system: systemPrompt({ ...facts, instructions: now.sight.instructions.files }),
+    system: systemPrompt({ ...facts, templates: filled, instructions: now.sight.instructions.files }),
     tools: now.tools,
     told,
+    templates: text,
   };
 }
 

@@ -10,6 +10,7 @@ const FACTS: PromptFacts = {
   model: 'claude-sonnet-5-5',
   platform: 'linux x64',
   notSandboxed: null,
+  templates: '',
   instructions: [],
 };
 

@@ -14,12 +14,15 @@ export interface PromptFacts {
   platform: string;
   /** Why commands run without a sandbox; null: they run in one. */
   notSandboxed: string | null;
+  /** The text of templates; empty: none. */
+  templates: string;
   instructions: readonly InstructionFile[];
 }
 
 /** The system prompt of a conversation. Kept short, to leave the context window to the person. */
 export function systemPrompt(facts: PromptFacts): string {
-  return [WORK, DAEMON, environment(facts), ...instructions(facts.instructions)].join('\n\n');
+  const templates = facts.templates === '' ? [] : [facts.templates];
+  return [WORK, DAEMON, environment(facts), ...templates, ...instructions(facts.instructions)].join('\n\n');
 }
 
 const WORK = `You are the agent of Headgate. You work for the person in this conversation, on their machine, with the tools you have.

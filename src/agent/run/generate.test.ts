@@ -282,3 +282,10 @@ test('a stop does not wait for a model that is still being described', async () 
   await assert.rejects(waiting, /stopping/);
   assert.deepEqual(fixture.events, []);
 });
+
+test('requests ask for the temperature and the length that the workstream wants, up to the limit of the model', async () => {
+  const fixture = runFixture({ turns: [answerOf('hi')], sampling: { temperature: 0.2, maxOutputTokens: 500 } });
+  await generate(fixture.run);
+  const [{ temperature, maxOutputTokens } = {}] = fixture.requests;
+  assert.deepEqual([temperature, maxOutputTokens], [0.2, 500]);
+});

@@ -83,12 +83,14 @@ async function prefixFor(run: RunContext, model: Model): Promise<Prefix> {
 async function requestOf(
   run: RunContext,
   {
-    model: { maxOutputTokens = LAST_ANSWER_TOKENS },
+    model: { maxOutputTokens: most = Number.POSITIVE_INFINITY },
     budget,
     prefix,
   }: { model: Model; budget: TurnBudget; prefix: Prefix },
 ): Promise<ModelRequest> {
-  const { autoApprove, effort } = run.settings;
+  const { autoApprove, effort, sampling } = run.settings;
+  const wanted = Math.min(sampling.maxOutputTokens ?? most, budget.isLast ? LAST_ANSWER_TOKENS : most, most);
+  const isLimited = budget.isLast || sampling.maxOutputTokens !== undefined;
   return {
     system: prefix.system,
     messages: messagesAfter(prefix, run.messages),
@@ -98,7 +100,8 @@ async function requestOf(
     typedByPerson: run.source === 'person',
     conversation: prefix.version,
     mayPause: run.source !== 'person' || !autoApprove,
-    ...(budget.isLast && { maxOutputTokens: Math.min(maxOutputTokens, LAST_ANSWER_TOKENS) }),
+    ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
+    ...(isLimited && { maxOutputTokens: wanted }),
   };
 }
 

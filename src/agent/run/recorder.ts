@@ -2,7 +2,7 @@ import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, QuestionKind, RunSource, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message, UserMessage } from '../message.ts';
-import type { Prefix } from '../prefix/prefix.ts';
+import type { NewPrefix } from '../prefix/prefix.ts';
 import type { Usage } from '../providers/model.ts';
 import type { JournalEntry } from './journal.ts';
 import type { Spending } from './spending.ts';
@@ -48,7 +48,7 @@ export interface Step {
   /** What a person decided about the instruction files of these folders, for this conversation. */
   trust?: { folders: string[]; isTrusted: boolean };
   /** The new beginning of the conversation's requests. */
-  prefix?: Prefix;
+  prefix?: NewPrefix;
   /**
    * Of the latest request. `afterSeq`: the number of messages stored with the answer; absent in data of earlier
    * versions. `spent`: of all requests of the turn, if there was another.

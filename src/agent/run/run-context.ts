@@ -25,6 +25,8 @@ export interface RunSettings {
   workdir: WorkdirSource;
   autoApprove: boolean;
   effort: Effort;
+  /** What requests of the workstream ask for instead of the model's usual settings. */
+  sampling: { readonly temperature?: number; readonly maxOutputTokens?: number };
   /** Throws GatewayError or ProviderError when the workstream's model is not available. */
   model(takesOver: TakesOver): Promise<Model>;
 }
@@ -39,6 +41,8 @@ export interface RunContext {
   /** The stored beginning of the conversation's requests; undefined before the first. */
   prefix(): Prefix | undefined;
   surroundings: Surroundings;
+  /** The templates that the conversation begins with, or began with, before their variables are filled in. */
+  templates: { nodeId: string; read(): Promise<string> };
   /** Decisions of people about instruction files, in this conversation. */
   trust: { read(): Promise<InstructionTrust> };
   readAttachment: ReadAttachment;

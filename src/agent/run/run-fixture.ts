@@ -61,6 +61,8 @@ export interface FixtureOptions {
   contextWindow?: number;
   /** The stored one. */
   prefix?: Prefix;
+  templates?(): Promise<string>;
+  sampling?: RunContext['settings']['sampling'];
   surroundings?: Surroundings;
   /** Called before each step; may throw like a failing store. */
   onRecord?(step: Step): void;
@@ -80,6 +82,7 @@ export function runFixture(options: FixtureOptions = {}) {
     workdir: { path: '/work', check: async () => ({ folder: WORK, readable: [] }) },
     autoApprove: options.autoApprove ?? false,
     effort: 'medium' as const,
+    sampling: options.sampling ?? {},
     model: async () => scriptedModel(options, requests),
   };
   let [ids, secrets] = [0, 0];

@@ -5,7 +5,7 @@ import type { ApiToken, TokenScope } from '../../../protocol/methods/accounts/to
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
-import type { ApiTokenTable } from '../store/schema/schema.ts';
+import type { ApiTokenTable } from '../store/schema/credential-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
 import {

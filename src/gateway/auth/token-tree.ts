@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { expandScopes, lesserOf, rightsOf } from '../rights.ts';
-import type { ApiTokenTable } from '../store/schema/schema.ts';
+import type { ApiTokenTable } from '../store/schema/credential-schema.ts';
 import { NO_PERMISSIONS } from '../users/grant.ts';
 import {
   type Bounds,

@@ -18,10 +18,11 @@ import { newestWithin, toHistory } from '../history/history.ts';
 import { lastComplete } from '../history/last-complete.ts';
 import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
-import type { Rights } from '../rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { copyTemplates } from '../templates/applied-templates.ts';
+import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
@@ -30,11 +31,13 @@ import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
+import type { Command, CommandCaller } from './command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
 import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
+import { createTemplateCommand } from './template-command.ts';
 import { createToolsCommand } from './tools-command.ts';
 
 export interface CommandDeps {
@@ -47,6 +50,7 @@ export interface CommandDeps {
   hidden: Pick<HiddenWorkstreams, 'make'>;
   runs: Pick<Runs, 'accept'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
+  templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions'>;
@@ -57,20 +61,6 @@ export interface CommandDeps {
 
 /** The size of a resumed conversation in the event that shows it; older messages are loaded by page. */
 const SHOWN = { messages: 200, chars: 512 * 1024 };
-
-interface Command {
-  /**
-   * `idle`: it is refused while a run is in progress; `alone`: also, no run may start meanwhile, because it changes the
-   * context of the next turn.
-   */
-  when: 'always' | 'idle' | 'alone';
-  run(argument: string, workstream: Workstream, by: CommandCaller): Promise<void>;
-}
-
-interface CommandCaller {
-  principal: string;
-  rights: Rights;
-}
 
 /** The slash commands of a conversation. Their output is sent as `info` events. */
 export class Commands {
@@ -102,6 +92,7 @@ export class Commands {
         when: 'always',
         run: createToolsCommand({ store: deps.store, toolbox: deps.toolbox, clock: deps.clock }, say),
       },
+      template: { when: 'always', run: createTemplateCommand(deps.templates, say) },
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),
@@ -250,7 +241,9 @@ export class Commands {
     const parts = await this.#deps.messages.intactParts(data.wsId, range);
     const saved = { ...row, title: data.title, model_alias: data.modelAlias };
     const batches = copyInBatches({ wsId: data.wsId, parts, ...range }, row.ws_id);
-    await this.#deps.hidden.make(saved, batches, (reveal) => this.#clear(workstream, [reveal]));
+    await this.#deps.hidden.make(saved, batches, (reveal) =>
+      this.#clear(workstream, [reveal, ...copyTemplates(data, row.ws_id)]),
+    );
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
   }
 

@@ -4,6 +4,7 @@ import type { Ids } from '../../ids.ts';
 import type { Messages } from '../history/messages.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
+import { copyTemplates } from '../templates/applied-templates.ts';
 import { requireReadableName } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent, type WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -31,7 +32,7 @@ interface ForkOptions {
   name?: string | undefined;
 }
 
-/** Copies a conversation into a new workstream with the same folder and model. */
+/** Copies a conversation into a new workstream with the same folder, model and templates. */
 export class Forks {
   readonly #deps: ForksDeps;
 
@@ -58,7 +59,8 @@ export class Forks {
       const row = this.#rowOf(data, label);
       const batches = copyInBatches({ wsId, parts, after, upTo }, row.ws_id);
       const stored = { ...row, message_count: countOf(parts) };
-      const made = await workstreams.addInBatches({ row: stored, batches }, also(stored));
+      const last = [...copyTemplates(data, row.ws_id), ...also(stored)];
+      const made = await workstreams.addInBatches({ row: stored, batches }, last);
       return made.data;
     });
   }

@@ -17,6 +17,9 @@ import { type PortableDeps, portableMethods } from '../portable/portable-methods
 import type { Approvals } from '../runs/approvals.ts';
 import type { AcceptOptions, Runs } from '../runs/runs.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
+import type { Beginning, Templates } from '../templates/templates.ts';
+import { storeBudget } from '../usage/budget-rows.ts';
+import type { Budgets } from '../usage/budgets.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
@@ -40,6 +43,8 @@ interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
   notes: Notes;
   attachments: Pick<Attachments, 'claim'>;
   events: EventLog;
+  templates: Pick<Templates, 'begin'>;
+  budgets: Pick<Budgets, 'apply'>;
 }
 
 const PAGE = 100;
@@ -107,22 +112,29 @@ function requireApproveForFolders(
   throw new GatewayError('FORBIDDEN', 'confirmWorkdir and readable need the approve scope');
 }
 
-async function create(
-  params: Parameters<Handled<'workstream.create'>>[0],
-  call: Call,
-  { workstreams, settings, always: rules }: WorkstreamMethodDeps,
-): Promise<Created> {
-  const { name, model, autoApprove, workdir } = params;
+async function create(params: CreateParams, call: Call, deps: WorkstreamMethodDeps): Promise<Created> {
+  const { autoApprove, resumeWs, wsTemplate, skill } = params;
   requireApproveFor(autoApprove, call);
   const kept = keptOf<Created>(call);
   if (kept) return kept;
-  const always = autoApprove ? rules.grant(callerOf(call).principal) : undefined;
-  const resumed = params.resumeWs ? await workstreams.reopen(params.resumeWs) : undefined;
-  if (resumed) {
-    const { data } = resumed.workstream;
-    if (always && !resumed.wasOpen) await settings.change(resumed.workstream, { always });
-    return { wsId: data.wsId, name: data.name, resumed: true, messageCount: data.messageCount };
+  const begun = await deps.templates.begin({ template: resumeWs ? undefined : params.template, wsTemplate, skill });
+  const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs) : undefined;
+  if (!resumed) return createNew(params, call, { begun, deps });
+  const { workstream, wasOpen } = resumed;
+  if (autoApprove && !wasOpen) {
+    await deps.settings.change(workstream, { always: deps.always.grant(callerOf(call).principal) });
   }
+  const { wsId, name, messageCount } = workstream.data;
+  return { wsId, name, resumed: true, messageCount };
+}
+
+/** Settings of a workstream template win over those of the request. */
+async function createNew(
+  { name, model, autoApprove, workdir }: CreateParams,
+  call: Call,
+  { begun, deps: { workstreams, always, budgets } }: { begun: Beginning; deps: WorkstreamMethodDeps },
+): Promise<Created> {
+  requireApproveFor(begun.autoApprove, call);
   const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
     wsId,
     name: alias ?? generated_name,
@@ -132,12 +144,22 @@ async function create(
   const options = {
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
-    always,
+    ...(begun.model !== undefined && { model: begun.model }),
+    always: autoApprove || begun.autoApprove ? always.grant(callerOf(call).principal) : undefined,
+    effort: begun.effort,
     ...(workdir !== undefined && { workdir, by: namerOf(call) }),
   };
-  const { data } = await workstreams.create(options, (row) => call.keep(made(row)));
+  const { budget } = begun;
+  const { data } = await workstreams.create(options, (row) => [
+    ...call.keep(made(row)),
+    ...begun.statementsFor(row.ws_id),
+    ...(budget ? [storeBudget(row.ws_id, budget)] : []),
+  ]);
+  if (budget) budgets.apply(data.wsId, budget);
   return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
 }
+
+type CreateParams = Parameters<Handled<'workstream.create'>>[0];
 
 /** Updates a workstream. A name may also be given to a stored workstream; all other fields need a loaded one. */
 async function update(

@@ -39,6 +39,7 @@ export async function driveRun(
       messages: live.messages,
       prefix: () => prefixOf(data),
       surroundings: deps.surroundings,
+      templates: { nodeId: deps.nodeId, read: () => deps.templates.textFor(data) },
       trust: { read: () => readTrust(deps.store, run.wsId) },
       readAttachment: deps.readAttachment,
       get messageCount() {
@@ -91,6 +92,7 @@ function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
     get autoApprove() {
       return deps.always.covers(data.always, live);
     },
+    sampling: samplingOf(data),
     get effort() {
       return live.run.request.effort ?? live.progress.effort ?? data.effort();
     },
@@ -105,6 +107,17 @@ function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
     }),
   };
 }
+
+/** As the workstream template says. */
+function samplingOf({ templates }: WorkstreamData): RunSettings['sampling'] {
+  const { temperature, maxTokens } = templates ?? NO_TEMPLATES;
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+  };
+}
+
+const NO_TEMPLATES = { temperature: undefined, maxTokens: undefined };
 
 /** The model that the run began with. Runs of earlier versions did not record it. */
 const chosenModel = ({ progress: { model } }: LiveRun, { modelAlias }: WorkstreamData): string | undefined =>

@@ -13,6 +13,7 @@ import { insertDelivery } from '../channels/delivery-rows.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, UnitRefused } from '../store/store.ts';
+import { storeOpening } from '../templates/opening-prompts.ts';
 import { chargeBrokenOff, forgetReservation, reserve } from '../usage/reservation-rows.ts';
 import { addUsage } from '../usage/usage-rows.ts';
 import { storePrefix } from './prefix-rows.ts';
@@ -56,7 +57,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
     ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
     ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
-    ...(step.prefix ? [storePrefix(run.wsId, step.prefix)] : []),
+    ...(step.prefix ? [storePrefix(run.wsId, step.prefix), storeOpening(run.wsId, step.prefix.templates)] : []),
     ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];

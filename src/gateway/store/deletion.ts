@@ -43,7 +43,10 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const own = build.deleteFrom('workstreams').where('ws_id', '=', wsId).where('loaded', '=', DELETED);
   const cuts = build.deleteFrom('cuts').where('ws_id', '=', wsId);
   const trust = build.deleteFrom('instruction_trust').where('ws_id', '=', wsId);
-  await store.commit({ statements: [head, prefix, trust, cuts, own].map((each) => statementOf(each)) });
+  const applied = build.deleteFrom('applied_templates').where('ws_id', '=', wsId);
+  const opening = build.deleteFrom('opening_prompts').where('ws_id', '=', wsId);
+  const rest = [head, prefix, trust, cuts, applied, opening, own];
+  await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }
 
 /** Continues removals that were not finished, and removes what a dead daemon had begun to store; not what `isBeingMade`. */

@@ -127,6 +127,7 @@ test('every table of the schema exists with its columns', async () => {
     tables.rows.map((row) => row.name),
     [
       'api_tokens',
+      'applied_templates',
       'approvals',
       'attachments',
       'budget_grants',
@@ -153,14 +154,18 @@ test('every table of the schema exists with its columns', async () => {
       'meta',
       'nodes',
       'notes',
+      'opening_prompts',
       'outbox',
       'prefixes',
+      'prompt_templates',
       'reservations',
       'runs',
       'usage',
       'workdirs',
       'workstream_budgets',
       'workstreams',
+      'ws_template_versions',
+      'ws_templates',
     ],
   );
 });

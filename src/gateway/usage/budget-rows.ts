@@ -4,7 +4,8 @@ import { toDay } from '../../day.ts';
 import type { Database } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
-import type { BudgetKey } from './budget-key.ts';
+import type { BudgetKey, BudgetLimit } from './budget-key.ts';
+import { toMicro } from './budget-lines.ts';
 
 /** What a person adds to a budget by a decision, for the unit that stores the decision. */
 export function grantsOf(
@@ -25,6 +26,17 @@ export function grantsOf(
     at_ms: nowMs,
   };
   return [statementOf(build.insertInto('budget_grants').values(row), 1)];
+}
+
+/** Whether a limit is the absence of one. */
+export const isNone = ({ tokens, usd }: BudgetLimit): boolean => tokens === undefined && usd === undefined;
+
+/** Replaces the own budget of a workstream; without limits, removes it. */
+export function storeBudget(wsId: string, limit: BudgetLimit): Statement {
+  if (isNone(limit)) return statementOf(build.deleteFrom('workstream_budgets').where('ws_id', '=', wsId));
+  const row = { tokens: limit.tokens ?? null, micro_usd: limit.usd === undefined ? null : toMicro(limit.usd) };
+  const insert = build.insertInto('workstream_budgets').values({ ws_id: wsId, ...row });
+  return statementOf(insert.onConflict((conflict) => conflict.column('ws_id').doUpdateSet(row)));
 }
 
 /** Tokens, and millionths of a US dollar. */

@@ -8,7 +8,6 @@ import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { until } from '../../timing/until.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { RunRecord } from '../runs/run-record.ts';
-import { build, statementOf } from '../store/statements.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetKey, BudgetLimit } from './budget-key.ts';
 import {
@@ -21,12 +20,11 @@ import {
   lastLimitOf,
   toLimit,
   toLines,
-  toMicro,
   toQuestion,
   toState,
 } from './budget-lines.ts';
 import { BudgetQuestions, type FoundQuestion, type Waiter } from './budget-questions.ts';
-import { readBudget } from './budget-rows.ts';
+import { isNone, readBudget, storeBudget } from './budget-rows.ts';
 import { chargeAllBrokenOff } from './reservation-rows.ts';
 
 interface BudgetDeps {
@@ -80,16 +78,15 @@ export class Budgets {
   }
 
   /** Replaces the own budget of a workstream; without limits, removes it. */
-  async set(wsId: string, { tokens, usd }: BudgetLimit): Promise<void> {
-    const row = { tokens: tokens ?? null, micro_usd: usd === undefined ? null : toMicro(usd) };
-    const isRemoved = tokens === undefined && usd === undefined;
-    const upsert = build.insertInto('workstream_budgets').values({ ws_id: wsId, ...row });
-    const change = isRemoved
-      ? build.deleteFrom('workstream_budgets').where('ws_id', '=', wsId)
-      : upsert.onConflict((conflict) => conflict.column('ws_id').doUpdateSet(row));
-    await this.#deps.store.commit({ statements: [statementOf(change)] });
-    if (isRemoved) this.#own.delete(wsId);
-    else this.#own.set(wsId, { tokens, usd });
+  async set(wsId: string, limit: BudgetLimit): Promise<void> {
+    await this.#deps.store.commit({ statements: [storeBudget(wsId, limit)] });
+    this.apply(wsId, limit);
+  }
+
+  /** Lets a budget hold that `storeBudget` has stored. */
+  apply(wsId: string, limit: BudgetLimit): void {
+    if (isNone(limit)) this.#own.delete(wsId);
+    else this.#own.set(wsId, limit);
     this.#wake(); // a call that waits may have room now
   }
 

@@ -1,3 +1,4 @@
+import type { Effort } from '../../../protocol/stream-events.ts';
 import { readJobName } from '../cron/job-session.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -14,6 +15,7 @@ export interface CreateOptions {
   alias?: string;
   model?: string;
   always?: Always | undefined;
+  effort?: Effort | undefined;
   workdir?: string;
   /** The caller who chooses the working directory. */
   by?: Namer | undefined;
@@ -27,7 +29,7 @@ export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
 ): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
-  const { alias, sessionKey, generatedName, always, by } = options;
+  const { alias, sessionKey, generatedName, always, effort, by } = options;
   const name = options.name?.trim();
   if (name) requireReadableName(name);
   const asked = options.model?.trim();
@@ -38,6 +40,7 @@ export async function prepareNew(
     sessionKey,
     generatedName,
     always,
+    effort,
     ...(name && { name }),
     ...(alias !== undefined && { alias }),
     ...(model !== undefined && { model }),

@@ -8,7 +8,7 @@ import type {
   WorkstreamState,
 } from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
-import type { Prefix } from '../../agent/prefix/prefix.ts';
+import type { NewPrefix, Prefix } from '../../agent/prefix/prefix.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
@@ -16,6 +16,8 @@ import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
+import type { AppliedTemplates } from '../templates/applied-templates.ts';
+import type { OpeningPrompt } from '../templates/opening-prompts.ts';
 import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
 import { isJobKey } from './session-keys.ts';
 
@@ -54,6 +56,10 @@ export interface WorkstreamData {
   contextAfterSeq: number;
   /** Read with the context. It holds while the context begins where it began then. */
   prefix: { afterSeq: number; prefix: Prefix } | undefined;
+  /** Read with the context, too. */
+  templates: AppliedTemplates | undefined;
+  /** The templates that a context began with. It holds as long as the prefix does, and after cuts for models. */
+  opening: OpeningPrompt | undefined;
   updatedMs: number;
   epoch: number;
   abortedLastRun: boolean;
@@ -98,7 +104,7 @@ export function createWorkstreamData(
       data.messageCount += step.messages?.length ?? 0; // first, because steering messages come before the turn of their step
       followEvents(data, step.events ?? [], at.lastOffset);
       if (step.usage) data.usage = step.usage;
-      if (step.prefix) data.prefix = { afterSeq: data.contextAfterSeq, prefix: step.prefix };
+      if (step.prefix) Object.assign(data, beginningWith(step.prefix, data.contextAfterSeq));
       if (!step.ended) return;
       data.abortedLastRun = step.ended.status === 'cancelled';
       data.turnStart = undefined;
@@ -155,6 +161,12 @@ export function createWorkstreamData(
   return data;
 }
 
+/** The prefix of a context, and the templates in it. */
+const beginningWith = (
+  { templates: content, ...prefix }: NewPrefix,
+  afterSeq: number,
+): Pick<WorkstreamData, 'prefix' | 'opening'> => ({ prefix: { afterSeq, prefix }, opening: { afterSeq, content } });
+
 const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   workdir: row.workdir,
   workdirIno: row.workdir_ino,
@@ -172,6 +184,8 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   cutCount: row.cut_count,
   contextAfterSeq: row.context_after_seq,
   prefix: undefined,
+  templates: undefined,
+  opening: undefined,
   updatedMs: row.updated_ms,
   epoch: row.run_epoch,
   abortedLastRun: row.last_run_status === 'cancelled',

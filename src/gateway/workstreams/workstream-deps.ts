@@ -16,6 +16,7 @@ import type { LiveSettings } from '../live-settings.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
+import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import type { AlwaysRules } from './always.ts';
 import type { Workdirs } from './workdirs.ts';
@@ -62,6 +63,10 @@ export interface WorkstreamDeps {
   windows: ModelWindows;
   readAttachment: ReadAttachment;
   surroundings: Surroundings;
+  /** What conversations begin with. */
+  templates: Pick<Templates, 'textFor'>;
+  /** This daemon's id, which templates may name. */
+  nodeId: string;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   clock: Clock;

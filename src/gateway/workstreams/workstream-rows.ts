@@ -1,3 +1,4 @@
+import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { DELETED } from '../store/deletion.ts';
@@ -17,6 +18,7 @@ export interface NewWorkstream {
   alias?: string;
   model?: string;
   always?: Always | undefined;
+  effort?: Effort | undefined;
   workdir: string;
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
@@ -33,7 +35,7 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   title: made.generatedName ?? null,
   model_alias: made.model ?? null,
   ...toAlwaysColumns(made.always),
-  thinking_level: null,
+  thinking_level: made.effort ?? null,
   verbose_level: null,
   workdir: made.workdir,
   workdir_ino: made.workdirIno ?? null,

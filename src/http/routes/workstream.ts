@@ -23,12 +23,15 @@ export const workstreamRoutes = [
     }),
   }),
   bind(workstreamEndpoints.create, 'workstream.create', {
-    params: ({ name, model, auto_approve, resume_ws, workdir }) => ({
+    params: ({ name, model, auto_approve, resume_ws, workdir, template, ws_template, skill }) => ({
       name: given(name),
       model: given(model),
       autoApprove: auto_approve,
       resumeWs: given(resume_ws),
       workdir: given(workdir),
+      template: given(template),
+      wsTemplate: given(ws_template),
+      skill: given(skill),
     }),
     reply: ({ wsId, name, resumed, messageCount }) => ({ ws_id: wsId, name, resumed, message_count: messageCount }),
   }),

@@ -36,6 +36,7 @@ test('the beginning of a command offers the full command, ready for its argument
       '/steer ',
       '/budget ',
       '/tools ',
+      '/template ',
       '/compact ',
       '/review ',
     ],

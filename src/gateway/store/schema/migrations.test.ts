@@ -125,6 +125,15 @@ test('version 27 adds memories and an empty index of their words, which removes 
   );
 });
 
+test('version 28 has a place for templates; conversations that have begun keep their system prompt without any', (t) => {
+  const { connection, path } = openVersion1(t);
+  for (const wsId of ['a', 'b']) connection.run(OLD_WORKSTREAM, [wsId]);
+  migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 27) });
+  connection.run("update workstreams set message_count = 3, context_after_seq = 1 where ws_id = 'a'");
+  migrate(connection, { path, log });
+  assert.deepEqual(connection.all('select * from opening_prompts'), [{ ws_id: 'a', after_seq: 1, content: '' }]);
+});
+
 test('version 11 adds the duration of occurrences, as far as their times show it', (t) => {
   const { connection, path } = openVersion1(t);
   migrate(connection, { path, log, migrations: MIGRATIONS.slice(0, 10) });

@@ -29,6 +29,7 @@ import {
   usage,
   workdirs,
 } from './tables.ts';
+import { templates } from './template-schema.ts';
 import { budgets } from './usage-schema.ts';
 import { users } from './user-schema.ts';
 
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 25, statements: blocks },
   { version: 26, statements: users },
   { version: 27, statements: memories },
+  { version: 28, statements: templates },
 ];
 
 /**

@@ -1,16 +1,16 @@
-import type { TokenScope } from '../../../../protocol/methods/accounts/token.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
-import type { LineageColumns } from '../../auth/parent.ts';
+import type { ApiTokenTable, LoginCodeTable, LoginSessionTable } from './credential-schema.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
+import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
-export interface Database {
+export interface Database extends TemplateTables {
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;
@@ -232,41 +232,6 @@ export interface IdempotencyTable {
   body_json: string;
   created_ms: number;
   expires_ms: number;
-}
-
-export interface LoginCodeTable extends LineageColumns {
-  /** SHA-256 hex of the code. */
-  code_hash: string;
-  /** Comma-separated; the maximum scopes of a session created with this code. */
-  scopes: string;
-  expires_ms: number;
-  used_ms: number | null;
-}
-
-export interface LoginSessionTable extends LineageColumns {
-  jti: string;
-  scopes: string;
-  created_ms: number;
-  expires_ms: number;
-  revoked_ms: number | null;
-  /** When the person proved who they are, which a refreshed session keeps; null in rows of earlier versions: at the start. */
-  authenticated_ms: number | null;
-}
-
-export interface ApiTokenTable extends LineageColumns {
-  token_id: string;
-  name: string;
-  scope: TokenScope;
-  /** SHA-256 in hex; the token itself is not stored. */
-  token_hash: string;
-  /** The beginning of the token; empty in rows of earlier versions. */
-  token_prefix: string;
-  /** The principal that created it. */
-  created_by: string;
-  created_ms: number;
-  expires_ms: number | null;
-  used_ms: number | null;
-  revoked_ms: number | null;
 }
 
 /** Outgoing messages; `seq` increases in the order of acceptance. */
