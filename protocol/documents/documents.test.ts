@@ -47,6 +47,10 @@ test('operations without a credential are marked; all others require the bearer 
     open.map((operation) => operation?.operationId ?? operation?.summary),
     [
       'auth.login',
+      'auth.setup',
+      'auth.whoami',
+      'auth.refresh',
+      'auth.password',
       'auth.logout',
       'auth.status',
       'health',

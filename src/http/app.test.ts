@@ -11,6 +11,7 @@ const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.tx
 /** The required fields of all endpoints; `q` is one of a query. */
 const JSON_BODY = JSON.stringify({
   approved: true,
+  role_id: 'builtin-viewer',
   format: 'headgate-conversation',
   version: 1,
   messages: [{ role: 'user', createdMs: 1, content: 'hi' }],

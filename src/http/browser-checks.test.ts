@@ -146,6 +146,7 @@ test('login sets the cookie, Secure except over plain HTTP on this machine; logo
     status: 'ok',
     role: 'full',
     scopes: ['read', 'write'],
+    permissions: ['read'],
     jwt: 'a.b.c',
     userId: 'operator',
     expiresAtMs: 1,
@@ -157,13 +158,13 @@ test('login sets the cookie, Secure except over plain HTTP on this machine; logo
   };
   assert.deepEqual(await cookieOf('/v1/api/auth/login'), [
     ['service_auth=a.b.c; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400'],
-    { status: 'ok', role: 'full', scopes: 'read,write', jwt: 'a.b.c', user_id: 'operator' },
+    { status: 'ok', role: 'full', scopes: 'read,write', jwt: 'a.b.c', user_id: 'operator', permissions: 'read' },
   ]);
   assert.deepEqual(await cookieOf('/v1/api/auth/logout'), [
     ['service_auth=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'],
     { status: 'ok' },
   ]);
-  assert.deepEqual(edge.asked[0]?.params, { code: 'c0de', token: undefined });
+  assert.deepEqual(edge.asked[0]?.params, { username: undefined, password: undefined, code: 'c0de', token: undefined });
 
   await using named = await httpEdge({
     answer: () => login,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { httpEdge } from '../testing/http-edge.ts';
 
 const JWT = 'x'.repeat(4_000);
-const LOGIN = { status: 'ok', role: 'full', scopes: ['read'], jwt: JWT, userId: 'operator' };
+const LOGIN = { status: 'ok', role: 'full', scopes: ['read'], permissions: [], jwt: JWT, userId: 'operator' };
 
 test('an answer with a credential is neither compressed nor cached', async () => {
   await using edge = await httpEdge({ answer: () => LOGIN });

@@ -25,10 +25,9 @@ export const User = z
 export type User = z.infer<typeof User>;
 
 /** A role that a user holds. */
-export const RoleAssignment = z
+const RoleAssignment = z
   .strictObject({ roleId: z.string(), name: z.string(), displayName: z.string(), builtin: z.boolean() })
   .meta({ id: 'RoleAssignment' });
-export type RoleAssignment = z.infer<typeof RoleAssignment>;
 
 const Done = z.strictObject({ status: z.literal('ok') });
 const Page = { limit: z.int().min(1).max(1_000).optional(), offset: z.int().min(0).optional() };

@@ -10,7 +10,7 @@ const Origin = z.enum(['manual', 'mcp']);
 export const MAX_TEMPLATE_CHARS = 32_768;
 
 /** A prompt template without its text. */
-export const TemplateSummary = z
+const TemplateSummary = z
   .strictObject({ name: NonEmpty, category: z.string(), isDefault: z.boolean(), origin: Origin })
   .meta({ id: 'TemplateSummary' });
 

@@ -17,7 +17,7 @@ export const TEMPLATE_NUMBERS = {
 } as const;
 
 /** A workstream template as it is offered to people who create a workstream. */
-export const WsTemplateSummary = z
+const WsTemplateSummary = z
   .strictObject({ name: NonEmpty, description: z.string(), model: z.string() })
   .meta({ id: 'WsTemplateSummary' });
 
@@ -57,7 +57,7 @@ export const WsTemplate = z
 export type WsTemplate = z.infer<typeof WsTemplate>;
 
 /** The state of a workstream template before an edit. */
-export const WsTemplateVersion = z
+const WsTemplateVersion = z
   .strictObject({
     version: z.int().min(1),
     snapshot: WsTemplate,

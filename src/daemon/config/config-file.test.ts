@@ -235,6 +235,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     'server.allowedOrigins': restart,
     'server.publicUrl': restart,
     ratelimit: restart,
+    auth: restart,
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,
     workdir: restart,

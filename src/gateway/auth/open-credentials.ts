@@ -41,5 +41,3 @@ export async function openCredentials({ store, key, operatorToken, enabled, cloc
     authenticator: createAuthenticator({ enabled, operatorToken, tokens, sessions }),
   };
 }
-
-export type Credentials = Awaited<ReturnType<typeof openCredentials>>;
