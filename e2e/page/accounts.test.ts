@@ -46,6 +46,26 @@ test('the first user is created on the login card and is logged in; the form is 
   assert.equal(await button(other.page, 'Create the first user').count(), 0);
 });
 
+test('where the first user needs the setup code, the form asks for it', async (t) => {
+  const coded = await startDaemon({ config: { auth: { setup: 'code' } } });
+  const { page } = await visit(t, coded, { loggedIn: false, expected: [REFUSED] });
+  t.after(() => coded[Symbol.asyncDispose]()); // after the page is closed
+  const { setupCode = '' } = await (await coded.client()).call('auth.link', {});
+  await button(page, 'Create the first user').click();
+  await page.getByLabel('Username').fill('ada');
+  await page.getByLabel(/^Password/).fill(PASSWORD);
+  await page.getByLabel('The password again').fill(PASSWORD);
+  await page.getByLabel(/^Setup code/).fill('not-the-code');
+  await button(page, 'Create and log in').click();
+  await page
+    .getByRole('alert')
+    .getByText(/^The setup code is missing or wrong\./)
+    .waitFor();
+  await page.getByLabel(/^Setup code/).fill(setupCode);
+  await button(page, 'Create and log in').click();
+  await connected(page);
+});
+
 test('a wrong password is announced and emptied, the right one logs in, and reloading keeps the login', async (t) => {
   const { username } = await newUser(daemon, ['builtin-operator']);
   const { page } = await visit(t, daemon, { loggedIn: false, expected: [REFUSED] });

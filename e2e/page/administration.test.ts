@@ -73,6 +73,9 @@ test('a user is edited, disabled, enabled and, after a confirmation that names i
   await button(page, `Enable ${username}`).click();
   await button(page, `Delete ${username}`).click();
   const question = page.getByRole('alertdialog', { name: `Delete ${username}?` });
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  await page.keyboard.press('Enter'); // the focus is on the button again
   await assertAccessible(page, 'the question before a user is deleted');
   await question.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No user has this in a name.').waitFor();
@@ -92,9 +95,12 @@ test('roles change while connected: the page reconnects and shows what may be se
   await operator.call('user.role.assign', { userId, roleId: 'builtin-admin' });
   await parts(page).getByRole('button', { name: 'Audit trail' }).waitFor();
   await page.getByRole('heading', { name: 'Users', level: 2 }).waitFor();
+  await button(page, 'Add a user').click();
+  await dialog(page).waitFor();
   await operator.call('user.role.assign', { userId, roleId: 'builtin-viewer' });
   await operator.call('user.role.unassign', { userId, roleId: 'builtin-admin' });
   await operator.call('user.role.unassign', { userId, roleId: clerk.roleId });
+  await dialog(page).waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'You', level: 2 }).waitFor();
   await parts(page).waitFor({ state: 'detached' });
   await page.locator('.person', { hasText: 'Viewer' }).waitFor();

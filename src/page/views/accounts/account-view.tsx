@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { Role } from '../../../../protocol/methods/role.ts';
 import type { User } from '../../../../protocol/methods/user.ts';
 import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
@@ -27,6 +28,11 @@ export function AccountView({ app, desk, overlay }: AccountViewProps) {
   const { section } = desk.accounts;
   const sections = sectionsFor(app.who.value?.permissions ?? []);
   const shown = sections.includes(section.value) ? section.value : 'own';
+  const form = overlay.value === 'account' ? formIn(shown, edited.value) : undefined;
+  useEffect(() => {
+    // The right to see the form was taken away while it was open.
+    if (overlay.value === 'account' && form === undefined) overlay.value = undefined;
+  }, [overlay, overlay.value, form]);
   const edit = (what: Edited) => {
     edited.value = what;
     overlay.value = 'account';
@@ -55,15 +61,14 @@ export function AccountView({ app, desk, overlay }: AccountViewProps) {
       )}
       {/* A change of rights draws the part anew, so that it reads what may be seen now. */}
       <Part key={app.who.value?.permissions.join()} app={app} desk={desk} shown={shown} edit={edit} />
-      {overlay.value === 'account' && shown === 'users' && 'user' in edited.value && (
-        <UserDialog app={app} desk={desk} user={edited.value.user} onClose={close} />
-      )}
-      {overlay.value === 'account' && shown === 'roles' && 'role' in edited.value && (
-        <RoleDialog app={app} desk={desk} role={edited.value.role} onClose={close} />
-      )}
+      {form && 'user' in form && <UserDialog app={app} desk={desk} user={form.user} onClose={close} />}
+      {form && 'role' in form && <RoleDialog app={app} desk={desk} role={form.role} onClose={close} />}
     </Panel>
   );
 }
+
+const formIn = (shown: Section, edited: Edited): Edited | undefined =>
+  shown === ('user' in edited ? 'users' : 'roles') ? edited : undefined;
 
 interface PartProps {
   app: App;

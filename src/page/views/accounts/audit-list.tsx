@@ -35,7 +35,7 @@ export function AuditList({ app, desk }: { app: App; desk: Desk }) {
       {listing?.events.length === 0 && <p class="empty">No record matches.</p>}
       <ul class="audit-events" aria-label="Records">
         {listing?.events.map((event) => (
-          <AuditRow key={event.seq} app={app} event={event} />
+          <AuditRow key={event.seq} app={app} event={event} people={audit.people.value} />
         ))}
       </ul>
       {listing?.hasMore && (
@@ -96,7 +96,14 @@ function Verdict({ audit }: { audit: AuditPages }) {
 
 const OUTCOMES: Record<AuditEvent['outcome'], string> = { ok: 'done', denied: 'denied', failed: 'failed' };
 
-function AuditRow({ app, event }: { app: App; event: AuditEvent }) {
+interface AuditRowProps {
+  app: App;
+  event: AuditEvent;
+  /** The names of users by id. */
+  people: ReadonlyMap<string, string>;
+}
+
+function AuditRow({ app, event, people }: AuditRowProps) {
   const { atMs, action, resourceId, outcome, detail, ipAddress } = event;
   return (
     <li class={`audit-event ${outcome}`}>
@@ -115,7 +122,7 @@ function AuditRow({ app, event }: { app: App; event: AuditEvent }) {
         {resourceId !== '' && (
           <>
             {' · on '}
-            <ClaimedText text={resourceId} />
+            <ClaimedText text={people.get(resourceId) ?? resourceId} />
           </>
         )}
       </p>

@@ -7,6 +7,7 @@ import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { toCount } from '../panel.tsx';
+import { useFocusAfter } from '../use-focus-after.ts';
 
 interface RoleListProps {
   app: App;
@@ -48,8 +49,9 @@ function RoleCard({ desk, role, onEdit }: { desk: Desk; role: Role; onEdit(): vo
   const isDeleting = useSignal(false);
   const { roleId, displayName, builtin, permissions } = role;
   const name = toVisibleLine(displayName);
+  const element = useFocusAfter(isDeleting.value ? 'deleting' : 'shown');
   return (
-    <li class="panel-row">
+    <li class="panel-row" ref={element}>
       <div class="account-row">
         <div class="node-what">
           <h3>
@@ -68,6 +70,7 @@ function RoleCard({ desk, role, onEdit }: { desk: Desk; role: Role; onEdit(): vo
             <button
               type="button"
               class="quiet icon-only"
+              data-opens="deleting"
               aria-label={`Delete ${name}`}
               title="Delete"
               onClick={() => {

@@ -8,6 +8,7 @@ import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { CopyButton } from '../text/code.tsx';
+import { useFocusAfter } from '../use-focus-after.ts';
 import { TokenForm } from './token-form.tsx';
 
 /** The person’s API tokens, with a form for another one. */
@@ -77,6 +78,7 @@ interface TokenRowProps {
 
 function TokenRow({ token, own, nowMs }: TokenRowProps) {
   const isRevoking = useSignal(false);
+  const element = useFocusAfter(isRevoking.value ? 'revoking' : 'shown');
   const { name, scope, tokenId, tokenPrefix, createdAtMs, expiresAtMs, lastUsedAtMs } = token;
   const facts = [
     tokenPrefix !== '' && `${tokenPrefix}…`,
@@ -86,7 +88,7 @@ function TokenRow({ token, own, nowMs }: TokenRowProps) {
     lastUsedAtMs === null ? 'never used' : `last used ${toMoment(lastUsedAtMs, nowMs)}`,
   ];
   return (
-    <li>
+    <li ref={element}>
       <div class="token-row">
         <span>
           <b>
@@ -97,6 +99,7 @@ function TokenRow({ token, own, nowMs }: TokenRowProps) {
         <button
           type="button"
           class="quiet icon-only"
+          data-opens="revoking"
           aria-label={`Revoke ${name}`}
           title="Revoke"
           onClick={() => {

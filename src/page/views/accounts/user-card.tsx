@@ -6,6 +6,7 @@ import { toMoment } from '../../state/text/moment.ts';
 import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
+import { useFocusAfter } from '../use-focus-after.ts';
 
 interface UserCardProps {
   app: App;
@@ -21,6 +22,7 @@ export function UserCard({ app, desk, user, onEdit }: UserCardProps) {
   const problem = useSignal<string | undefined>(undefined);
   const { userId, username, displayName, disabled, lastLoginAtMs } = user;
   const isSelf = app.who.value?.userId === userId;
+  const element = useFocusAfter(isDeleting.value ? 'deleting' : 'shown');
   const facts = [
     username,
     user.roles.length === 0 ? 'no role' : user.roles.map((id) => toVisibleLine(roles.nameOf(id))).join(', '),
@@ -30,7 +32,7 @@ export function UserCard({ app, desk, user, onEdit }: UserCardProps) {
     problem.value = await board.setDisabled(userId, !disabled);
   };
   return (
-    <li class="panel-row">
+    <li class="panel-row" ref={element}>
       <div class="account-row">
         <div class="node-what">
           <h3>
@@ -58,6 +60,7 @@ export function UserCard({ app, desk, user, onEdit }: UserCardProps) {
             <button
               type="button"
               class="quiet icon-only"
+              data-opens="deleting"
               aria-label={`Delete ${username}`}
               title="Delete"
               onClick={() => {

@@ -53,17 +53,21 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
             placeholder="as the username"
           />
         </label>
-        <label>
-          {user === undefined ? `Password (at least ${LEAST_PASSWORD} characters)` : 'New password'}
-          <input
-            name="password"
-            type="password"
-            autocomplete="new-password"
-            minLength={LEAST_PASSWORD}
-            required={user === undefined}
-            placeholder={user === undefined ? undefined : 'if empty: stays; a new one ends all logins'}
-          />
-        </label>
+        {isSelf ? (
+          <p class="soft">You change your own password in “My account”.</p>
+        ) : (
+          <label>
+            {user === undefined ? `Password (at least ${LEAST_PASSWORD} characters)` : 'New password'}
+            <input
+              name="password"
+              type="password"
+              autocomplete="new-password"
+              minLength={LEAST_PASSWORD}
+              required={user === undefined}
+              placeholder={user === undefined ? undefined : 'if empty: stays; a new one ends all logins'}
+            />
+          </label>
+        )}
         <RoleBoxes desk={desk} held={user?.roles ?? ['builtin-viewer']} isSelf={isSelf} />
         <p class="problem" role="alert">
           {problem.value}
