@@ -12,7 +12,7 @@ test('every permission has its words, once', () => {
 test('the rights of a person are named after the built-in role that has exactly these', () => {
   assert.equal(toRightsWords(BUILTIN_ROLES['builtin-admin'].permissions).role, 'Administrator');
   assert.deepEqual(toRightsWords(['read']), { role: 'Viewer', allowed: ['See conversations, jobs, nodes and usage'] });
-  assert.deepEqual(toRightsWords(['admin.judge']), { role: undefined, allowed: [] });
+  assert.deepEqual(toRightsWords(['admin.judge']), { role: undefined, allowed: ['Administer the judge'] });
 });
 
 test('each part of the account view needs its own permission', () => {

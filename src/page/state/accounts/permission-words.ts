@@ -30,24 +30,24 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
     ],
   },
   {
-    title: 'For other clients',
-    hint: 'Headgate has no function of its own for these. Those that begin with “admin.” include “Decide about tool calls …”.',
+    title: 'Further rights',
+    hint: 'For single parts of Headgate, and for other clients. Those that begin with “admin.” include “Decide about tool calls …”.',
     permissions: [
-      ['admin.policies', 'Policies'],
-      ['admin.skills', 'Skills'],
-      ['admin.templates', 'Templates'],
-      ['admin.ws_templates', 'Templates of workstreams'],
-      ['admin.usage', 'Usage of others'],
-      ['admin.schedules', 'Schedules'],
-      ['admin.watches', 'Watches'],
-      ['admin.judge', 'Judge'],
-      ['admin.memories', 'Memories'],
-      ['admin.settings', 'Settings'],
-      ['admin.mcp', 'MCP servers'],
-      ['admin.coordinator', 'Coordinator'],
-      ['coordinator.trust.send', 'Messages of the coordinator without asking'],
-      ['tools.approve', 'Approval of tools'],
-      ['workstreams.all', 'Workstreams of others'],
+      ['admin.policies', 'Administer policies'],
+      ['admin.skills', 'Administer skills'],
+      ['admin.templates', 'Administer templates'],
+      ['admin.ws_templates', 'Administer templates of workstreams'],
+      ['admin.usage', 'See the usage of others'],
+      ['admin.schedules', 'Administer schedules'],
+      ['admin.watches', 'Administer watches'],
+      ['admin.judge', 'Administer the judge'],
+      ['admin.memories', 'Administer memories'],
+      ['admin.settings', 'Administer settings'],
+      ['admin.mcp', 'Administer MCP servers'],
+      ['admin.coordinator', 'Administer the coordinator'],
+      ['coordinator.trust.send', 'Let the coordinator send without asking'],
+      ['tools.approve', 'Approve tools'],
+      ['workstreams.all', 'See the workstreams of others'],
     ],
   },
 ];
@@ -58,6 +58,8 @@ export function toRightsWords(permissions: readonly string[]): { role: string | 
   const role = Object.values(BUILTIN_ROLES).find(
     (builtin) => builtin.permissions.length === held.size && builtin.permissions.every((one) => held.has(one)),
   );
-  const named = PERMISSION_GROUPS.slice(0, 2).flatMap((group) => group.permissions);
+  // The name of a role stands for the further rights. Without one, they are what makes the difference.
+  const groups = role === undefined ? PERMISSION_GROUPS : PERMISSION_GROUPS.slice(0, 2);
+  const named = groups.flatMap((group) => group.permissions);
   return { role: role?.displayName, allowed: named.filter(([id]) => held.has(id)).map(([, words]) => words) };
 }
