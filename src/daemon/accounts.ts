@@ -47,6 +47,14 @@ export async function openAccounts(options: AccountOptions, { store, baseUrl, on
   const head = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
   const trail = new AuditTrail({ store, head, clock, log });
   await asStartError(() => trail.recover(onNotice));
+  const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
+  const setup = createSetupGate({ mode: config.auth.setup, isLoopback, clock, ids });
+  if (authEnabled && users.count === 0 && setup.willNeedCode) {
+    log.warn(
+      {},
+      `there are no users yet; creating the first one needs the setup code ${setup.code}${setup.needsCode() ? '' : ' 15 minutes after the start'}`,
+    );
+  }
   return {
     roles,
     users,
@@ -55,12 +63,7 @@ export async function openAccounts(options: AccountOptions, { store, baseUrl, on
     codes,
     authenticator,
     passwords: createPasswords(),
-    setup: createSetupGate({
-      mode: config.auth.setup,
-      isLoopback: isLoopbackHost(host.includes(':') ? `[${host}]` : host),
-      clock,
-      ids,
-    }),
+    setup,
     orgs: createOrgs({ store, clock }),
     throttle: createLoginThrottle({ clock }),
     trail,

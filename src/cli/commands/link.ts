@@ -12,6 +12,7 @@ interface LinkOptions {
 export async function link({ flags, around, root }: LinkOptions): Promise<void> {
   const target = await resolveTarget(flags, around);
   const caller = { target, version: await readVersion(root) };
-  const { url } = await withClient(caller, (client) => client.call('auth.link', {}));
+  const { url, setupCode } = await withClient(caller, (client) => client.call('auth.link', {}));
   process.stdout.write(`${url}\n`);
+  if (setupCode !== undefined) process.stderr.write(`Setup code, for the first user: ${setupCode}\n`);
 }

@@ -12,6 +12,8 @@ const CODE_BYTES = 16;
 /** Decides whether the first user may be created without the code. */
 export interface SetupGate {
   needsCode(): boolean;
+  /** Whether it is needed now or later. */
+  readonly willNeedCode: boolean;
   /** For this start of the daemon. */
   readonly code: string;
   admits(code: string | undefined): boolean;
@@ -29,7 +31,7 @@ export function createSetupGate({ mode, isLoopback, clock, ids }: SetupGateDeps)
   const code = ids.secret(CODE_BYTES);
   const isCode = tokenMatcher(code);
   const startedMs = clock.monotonic();
-  const needsCode = () =>
-    mode === 'code' || (mode === 'auto' && !isLoopback && clock.monotonic() - startedMs >= OPEN_MS);
-  return { code, needsCode, admits: (given) => !needsCode() || (given !== undefined && isCode(given)) };
+  const willNeedCode = mode === 'code' || (mode === 'auto' && !isLoopback);
+  const needsCode = () => mode === 'code' || (willNeedCode && clock.monotonic() - startedMs >= OPEN_MS);
+  return { code, willNeedCode, needsCode, admits: (given) => !needsCode() || (given !== undefined && isCode(given)) };
 }

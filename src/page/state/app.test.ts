@@ -1,111 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestError } from '../../../protocol/client/request-error.ts';
-import type { GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
-import type { HelloOk } from '../../../protocol/connect.ts';
-import { App } from './app.ts';
+import { hello, openApp, settled } from './app-fixture.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
-import { createFakeClient } from './fake-client.ts';
-import { LoginError } from './login.ts';
-import { ThemeChoice } from './theme.ts';
-
-const hello: HelloOk = {
-  type: 'hello-ok',
-  protocol: 2,
-  server: { version: '1', connId: 'c' },
-  features: { methods: [], events: [] },
-  snapshot: { presence: [], health: {}, stateVersion: { presence: 0, health: 0 }, uptimeMs: 1 },
-  policy: { maxPayload: 1, maxBufferedBytes: 1, tickIntervalMs: 30_000 },
-};
-
-function open({ authenticated = true, authEnabled = true, fragment = '' } = {}) {
-  const fake = createFakeClient();
-  const browser = { authenticated, authEnabled, fragment, scopes: ['read', 'write', 'approve'] };
-  const stored = new Map<string, string>();
-  const logins: unknown[] = [];
-  /** How long the next status answers take. */
-  const statuses: Promise<void>[] = [];
-  let onStatus: GatewayClientOptions['onStatus'];
-  fake.answer('workstream.list', () => ({ workstreams: [snapshot().workstream] }));
-  fake.answer('health', () => ({ version: '1', notices: [], store: { status: 'ok' } }));
-  const app = new App({
-    files: {
-      upload: () => assert.fail('no upload'),
-      importConversation: () => assert.fail('no import'),
-      remove: async () => undefined,
-    },
-    login: {
-      async status() {
-        const answer = { ...browser };
-        await statuses.shift();
-        return answer;
-      },
-      async login(credential) {
-        logins.push(credential);
-        if (!('code' in credential) || credential.code !== 'good') throw new LoginError('refused');
-        browser.authenticated = true;
-      },
-      async logout() {
-        browser.authenticated = false;
-      },
-    },
-    openClient: (options) => {
-      onStatus = options.onStatus;
-      return fake.client;
-    },
-    schedule: (run) => run(),
-    isVisible: () => true,
-    memory: {
-      getItem: (key) => stored.get(key) ?? null,
-      setItem: (key, value) => void stored.set(key, value),
-    },
-    theme: new ThemeChoice({ memory: { getItem: () => null, setItem: () => undefined }, apply: () => undefined }),
-    newKey: () => 'key',
-    now: () => 0,
-    timeZone: 'UTC',
-    fragment: {
-      read: () => browser.fragment,
-      clear: () => {
-        browser.fragment = '';
-      },
-    },
-  });
-  const status: NonNullable<typeof onStatus> = (next) => onStatus?.(next);
-  const phase = () => {
-    const { value } = app.phase;
-    return value.kind === 'login' ? [value.kind, value.problem] : [value.kind];
-  };
-  return { ...fake, app, browser, stored, logins, statuses, status, phase };
-}
-
-const settled = () => new Promise(setImmediate);
 
 test('a browser without a login sees the login card', async () => {
-  const { app, phase } = open({ authenticated: false });
+  const { app, phase } = openApp({ authenticated: false });
   await app.start();
   assert.deepEqual(phase(), ['login', undefined]);
 });
 
 test('a login link logs in and leaves the address', async () => {
-  const { app, phase, browser, logins } = open({ authenticated: false, fragment: 'login=good' });
+  const { app, phase, browser, logins } = openApp({ authenticated: false, fragment: 'login=good' });
   await app.start();
   assert.deepEqual([phase(), logins, browser.fragment], [['desk'], [{ code: 'good' }], '']);
 });
 
 test('a used login link says so on the card', async () => {
-  const { app, phase } = open({ authenticated: false, fragment: 'login=old' });
+  const { app, phase } = openApp({ authenticated: false, fragment: 'login=old' });
   await app.start();
   assert.deepEqual(phase(), ['login', 'refused']);
 });
 
 test('a used login link does not affect a browser that is logged in', async () => {
-  const { app, phase } = open({ fragment: 'login=old' });
+  const { app, phase } = openApp({ fragment: 'login=old' });
   await app.start();
   assert.deepEqual(phase(), ['desk']);
 });
 
 test('a status requested before a login cannot undo the login', async () => {
-  const { app, phase, browser, statuses } = open({ authenticated: false });
+  const { app, phase, browser, statuses } = openApp({ authenticated: false });
   const early = Promise.withResolvers<void>();
   statuses.push(early.promise);
   const starting = app.start();
@@ -117,32 +41,32 @@ test('a status requested before a login cannot undo the login', async () => {
 });
 
 test('without authentication, no login is needed and everyone can approve', async () => {
-  const { app, phase, browser } = open({ authenticated: false, authEnabled: false });
+  const { app, phase, browser } = openApp({ authenticated: false, authEnabled: false });
   browser.scopes = [];
   await app.start();
   assert.deepEqual([phase(), app.canApprove.value], [['desk'], true]);
 });
 
 test('a reader may not approve', async () => {
-  const { app, browser } = open();
+  const { app, browser } = openApp();
   browser.scopes = ['read'];
   await app.start();
   assert.equal(app.canApprove.value, false);
 });
 
 test('opening the connection loads the workstreams and the health', async () => {
-  const { app, calls, status } = open();
+  const { app, calls, status } = openApp();
   await app.start();
   status({ kind: 'open', hello });
   await settled();
   assert.deepEqual(
     [calls.map(([method]) => method), app.health.value?.version],
-    [['health', 'workstream.list', 'node.pair.list'], '1'],
+    [['auth.whoami', 'health', 'workstream.list', 'node.pair.list'], '1'],
   );
 });
 
 test('a lost connection shows the login card if the login has ended', async () => {
-  const { app, phase, browser, closed, status } = open();
+  const { app, phase, browser, closed, status } = openApp();
   await app.start();
   browser.authenticated = false;
   status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
@@ -151,7 +75,7 @@ test('a lost connection shows the login card if the login has ended', async () =
 });
 
 test('a lost connection waits for the daemon if the login is still valid', async () => {
-  const { app, phase, status } = open();
+  const { app, phase, status } = openApp();
   await app.start();
   status({ kind: 'waiting', retryInMs: 1, error: new Error('closed') });
   await settled();
@@ -161,14 +85,14 @@ test('a lost connection waits for the daemon if the login is still valid', async
 });
 
 test('a refused handshake shows the login card', async () => {
-  const { app, phase, status } = open();
+  const { app, phase, status } = openApp();
   await app.start();
   status({ kind: 'closed', error: new RequestError('UNAUTHORIZED', 'unauthorized') });
   assert.deepEqual(phase(), ['login', 'You have been logged out.']);
 });
 
 test('workstreams that wait for a decision are counted in all tabs', async () => {
-  const { app, status, deliver } = open();
+  const { app, status, deliver } = openApp();
   await app.start();
   status({ kind: 'open', hello });
   await settled();
@@ -178,7 +102,7 @@ test('workstreams that wait for a decision are counted in all tabs', async () =>
 });
 
 test('the page is outdated when the daemon returns with another version', async () => {
-  const { app, status } = open();
+  const { app, status } = openApp();
   await app.start();
   status({ kind: 'open', hello });
   assert.equal(app.isOutdated.value, false);
@@ -187,7 +111,7 @@ test('the page is outdated when the daemon returns with another version', async 
 });
 
 test('a draft survives the end of a login but not a logout', async () => {
-  const { app, status, stored, browser } = open();
+  const { app, status, stored, browser } = openApp();
   await app.start();
   status({ kind: 'open', hello });
   await settled();

@@ -1,40 +1,32 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import { RequestError } from '../../../protocol/client/request-error.ts';
-import type { ConnectionStatus, GatewayClient, GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
+import { ConnectionLostError, RequestError } from '../../../protocol/client/request-error.ts';
+import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import type { Who } from './accounts/who.ts';
 import { type Actions, createActions } from './actions.ts';
 import { toBanners } from './banners.ts';
+import type { Browser } from './browser.ts';
 import { type ChipActions, createChips } from './chips.ts';
 import { CronJobs } from './cron/cron-jobs.ts';
 import { Drafts } from './drafts.ts';
 import type { Files } from './files.ts';
-import { type AuthStatus, type Credential, findLoginCode, type Login } from './login.ts';
+import {
+  type AuthStatus,
+  type Credential,
+  type FirstUser,
+  findLoginCode,
+  NOT_LOGGED_IN,
+  type PasswordChange,
+} from './login.ts';
 import { createModelChoices, type ModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
 import { UsageReport } from './usage/usage-report.ts';
 import { Workstreams } from './workstreams.ts';
-
-/** The browser features that the page uses; tests pass their own. */
-export interface Browser {
-  login: Login;
-  files: Files;
-  openClient(options: Required<Pick<GatewayClientOptions, 'onStatus' | 'onGap'>>): GatewayClient;
-  schedule(run: () => void): void;
-  isVisible(): boolean;
-  /** Storage of this browser tab that survives a reload. */
-  memory: Pick<Storage, 'getItem' | 'setItem'>;
-  theme: ThemeChoice;
-  newKey(): string;
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** IANA time zone of the browser. */
-  timeZone: string;
-  /** Reads and removes the part of the address after `#`. */
-  fragment: { read(): string; clear(): void };
-}
 
 /** The parts of a logged-in page. */
 export interface Desk {
@@ -44,6 +36,7 @@ export interface Desk {
   jobs: CronJobs;
   nodes: Nodes;
   usage: UsageReport;
+  accounts: Accounts;
   chips: ChipActions;
   models: ModelChoices;
   files: Pick<Files, 'importConversation'>;
@@ -64,6 +57,10 @@ export class App {
   #entries = 0;
   /** The version of the daemon that served this page, from the first hello. */
   #ownVersion: string | undefined;
+  /** Settles when the password that is being changed has been changed or refused. */
+  #changing: Promise<unknown> | undefined;
+  /** Who was logged in last. */
+  #lastUserId: string | undefined;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
   readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
   /** True from the loss of the connection until it is back, also during reconnection attempts. */
@@ -71,7 +68,9 @@ export class App {
   /** The daemon has another version than the one that served this page. */
   readonly isOutdated = signal(false);
   readonly health = signal<HealthSummary | undefined>(undefined);
-  readonly auth = signal<AuthStatus>({ authenticated: false, authEnabled: true, scopes: [] });
+  readonly auth = signal<AuthStatus>(NOT_LOGGED_IN);
+  /** Undefined until the connection is open. A change of rights ends the connection, so that this is read again. */
+  readonly who = signal<Who | undefined>(undefined);
   readonly canApprove = computed(() => !this.auth.value.authEnabled || this.auth.value.scopes.includes('approve'));
   readonly banners = computed(() =>
     toBanners({
@@ -109,13 +108,31 @@ export class App {
   }
 
   async logIn(credential: Credential): Promise<void> {
+    await this.#enterBy(() => this.#browser.login.login(credential));
+  }
+
+  /** Creates the first user, who is then logged in. */
+  async setUp(first: FirstUser): Promise<void> {
+    await this.#enterBy(() => this.#browser.login.setUp(first));
+  }
+
+  /** Returns an error message, or undefined on success. */
+  async changePassword(change: PasswordChange): Promise<string | undefined> {
+    const changing = this.#browser.login.changePassword(change);
+    this.#changing = changing.catch(() => undefined); // reported below
     try {
-      await this.#browser.login.login(credential);
-      await this.#enter('The browser did not keep the login cookie.');
+      await changing;
+      return undefined;
     } catch (error) {
-      // An expired link does not matter if the browser is already logged in.
-      await this.#enter(wordsOf(error));
+      return wordsOf(error);
+    } finally {
+      this.#changing = undefined;
     }
+  }
+
+  /** Whether the roles of the person grant a permission. */
+  may(permission: Permission): boolean {
+    return this.who.value?.permissions.includes(permission) ?? false;
   }
 
   async logOut(): Promise<void> {
@@ -133,6 +150,18 @@ export class App {
     if (this.connection.peek().kind === 'open') workstreams?.refreshLater();
   }
 
+  async #enterBy(logIn: () => Promise<void>): Promise<void> {
+    // The earlier problem disappears first: a screen reader then announces the next one even if it is the same.
+    if (this.phase.peek().kind === 'login') this.phase.value = { kind: 'login', problem: undefined };
+    try {
+      await logIn();
+      await this.#enter('The browser did not keep the login cookie.');
+    } catch (error) {
+      // An expired link does not matter if the browser is already logged in.
+      await this.#enter(wordsOf(error));
+    }
+  }
+
   async #enter(problem: string | undefined): Promise<void> {
     this.#entries += 1;
     const entry = this.#entries;
@@ -140,8 +169,13 @@ export class App {
     if (entry !== this.#entries) return; // a later login replaces this status
     if (!auth) return this.#leave('Headgate does not answer. Is it running?');
     this.auth.value = auth;
-    if (auth.authEnabled && !auth.authenticated) this.#leave(problem);
-    else if (this.phase.peek().kind !== 'desk') this.#openDesk();
+    if (auth.authEnabled && !auth.authenticated) return this.#leave(problem);
+    if (this.#lastUserId !== undefined && this.#lastUserId !== auth.userId) {
+      this.#drafts.clear(); // they are of somebody else, and so is the open connection
+      this.#leave(undefined);
+    }
+    this.#lastUserId = auth.userId;
+    if (this.phase.peek().kind !== 'desk') this.#openDesk();
   }
 
   #openDesk(): void {
@@ -161,7 +195,8 @@ export class App {
     const actions = createActions({ client, workstreams, newKey });
     const chips = createChips({ files, newKey });
     const models = createModelChoices(client);
-    const desk: Desk = { client, workstreams, actions, jobs, nodes, usage, chips, models, files };
+    const accounts = createAccounts({ client, who: () => this.who.peek() });
+    const desk: Desk = { client, workstreams, actions, jobs, nodes, usage, accounts, chips, models, files };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;
@@ -173,21 +208,30 @@ export class App {
     const phase = this.phase.peek();
     this.phase.value = { kind: 'login', problem };
     if (phase.kind !== 'desk') return;
+    this.who.value = undefined;
     phase.desk.client.close();
     phase.desk.workstreams.dispose();
+    void this.#readStatus();
+  }
+
+  /** The login card shows how to log in now: the first user may have been created since the last login. */
+  async #readStatus(): Promise<void> {
+    const auth = await this.#browser.login.status().catch(() => undefined); // no answer: the card stays as it is
+    if (auth !== undefined && this.phase.peek().kind === 'login') this.auth.value = auth;
   }
 
   #onStatus(status: ConnectionStatus): void {
     this.connection.value = status;
     if (status.kind === 'open' || status.kind === 'waiting') this.lost.value = status.kind === 'waiting';
     if (status.kind === 'open') this.#onOpen(status.hello.server.version);
-    else if (status.kind === 'waiting') this.#checkLogin();
+    else if (status.kind === 'waiting') void this.#checkLogin(status.error);
     else if (status.kind === 'closed' && isLoggedOut(status.error)) this.#leave('You have been logged out.');
   }
 
   #onOpen(version: string): void {
     this.#ownVersion ??= version;
     this.isOutdated.value = version !== this.#ownVersion;
+    this.#readWho();
     this.#readHealth();
     this.#desk()?.workstreams.refreshLater();
     this.#desk()?.jobs.refreshLater();
@@ -195,15 +239,24 @@ export class App {
   }
 
   /** Browsers do not report why an upgrade was refused, so check whether the login has ended. */
-  #checkLogin(): void {
+  async #checkLogin(error: Error): Promise<void> {
     const desk = this.#desk();
-    this.#browser.login.status().then(
-      (auth) => {
-        if (this.#desk() !== desk) return; // another login has replaced this one
-        this.auth.value = auth;
-        if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
+    // A new password ends the login that it was changed with. The answer, which may arrive later, carries the next one.
+    await this.#changing;
+    const auth = await this.#browser.login.status().catch(() => undefined); // no answer: the client keeps trying
+    if (auth === undefined || this.#desk() !== desk) return; // another login has replaced this one
+    this.auth.value = auth;
+    if (auth.authEnabled && !auth.authenticated) this.#leave('Your login has ended.');
+    else if (isReplaced(error)) desk?.client.retryNow();
+  }
+
+  #readWho(): void {
+    const desk = this.#desk();
+    desk?.client.call('auth.whoami', {}).then(
+      (who) => {
+        if (this.#desk() === desk) this.who.value = who;
       },
-      () => undefined, // the daemon does not answer: the client keeps trying
+      () => undefined, // a lost connection: the next one reads it
     );
   }
 
@@ -229,3 +282,7 @@ export class App {
 
 const isLoggedOut = (error: Error | undefined) =>
   error instanceof RequestError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN');
+
+/** The connection ended because its login was replaced or may do something else now. The next one needs no wait. */
+const isReplaced = (error: Error) =>
+  error instanceof ConnectionLostError && (error.closing === 'rights_changed' || error.closing === 'unauthorized');

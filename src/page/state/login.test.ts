@@ -41,7 +41,52 @@ test('a refused login shows what to do', async () => {
 });
 
 test('the status is read from the names of the HTTP interface', async () => {
-  const body = { authenticated: true, auth_enabled: true, scopes: ['read'], user_id: 'u', source: 'cookie' };
+  const about = { has_users: true, setup_required: true, setup_code_required: true, password_enabled: true };
+  const body = { authenticated: true, auth_enabled: true, ...about, scopes: ['read'], user_id: 'u', source: 'cookie' };
   const login = createLogin(async () => Response.json(body));
-  assert.deepEqual(await login.status(), { authenticated: true, authEnabled: true, scopes: ['read'] });
+  assert.deepEqual(await login.status(), {
+    authenticated: true,
+    authEnabled: true,
+    scopes: ['read'],
+    userId: 'u',
+    hasUsers: true,
+    setupRequired: true,
+    setupCodeNeeded: true,
+  });
+});
+
+test('the first user and a new password are posted with the names of the HTTP interface', async () => {
+  const requests: unknown[] = [];
+  const login = createLogin(async (url, init) => {
+    requests.push([url, JSON.parse(String(init?.body))]);
+    return new Response('{}');
+  });
+  const first = { username: 'ada', displayName: 'Ada', password: 'correct horse' };
+  await login.setUp({ ...first, setupCode: undefined });
+  await login.setUp({ ...first, setupCode: 'c0de' });
+  await login.changePassword({ current: 'old', next: 'new' });
+  const posted = { username: 'ada', display_name: 'Ada', password: 'correct horse' };
+  assert.deepEqual(requests, [
+    ['/v1/api/auth/setup', posted],
+    ['/v1/api/auth/setup', { ...posted, setup_code: 'c0de' }],
+    ['/v1/api/auth/password', { current_password: 'old', new_password: 'new' }],
+  ]);
+});
+
+test('a refusal says what is wrong: the credential, the wait, or in the words of the daemon', async () => {
+  const login = (answer: Response) => createLogin(async () => answer);
+  const password = { username: 'ada', password: 'wrong' };
+  const wrong = () => new Response('{"error":"Invalid credentials"}', { status: 401 });
+  await assert.rejects(login(wrong()).login(password), new LoginError('The username or the password is wrong.'));
+  await assert.rejects(login(wrong()).login({ token: 't' }), new LoginError('This token is not valid.'));
+  const busy = new Response('{}', { status: 429, headers: { 'Retry-After': '40' } });
+  await assert.rejects(login(busy).login(password), /^LoginError: Too many attempts\. Try again in 40 seconds\./);
+  const short = Response.json({ error: 'Password must be at least 8 characters' }, { status: 400 });
+  const change = { current: 'old', next: 'new' };
+  await assert.rejects(login(short).changePassword(change), new LoginError('Password must be at least 8 characters'));
+  const broken = new Response('<html>', { status: 502 });
+  await assert.rejects(login(broken).changePassword(change), new LoginError('Headgate answered 502.'));
+  const taken = new Response('{}', { status: 409 });
+  const first = { username: 'ada', displayName: 'Ada', password: 'correct horse', setupCode: undefined };
+  await assert.rejects(login(taken).setUp(first), /^LoginError: The first user exists already\./);
 });

@@ -1,9 +1,43 @@
 import { isRecord } from '../../../protocol/is-record.ts';
+import { toDistance } from './text/moment.ts';
+
 /** The login status of the browser. */
 export interface AuthStatus {
   authenticated: boolean;
   authEnabled: boolean;
   scopes: readonly string[];
+  /** The user, or the principal where no user is logged in. */
+  userId: string | undefined;
+  hasUsers: boolean;
+  /** Whether the first user can be created now, and whether that needs a code. */
+  setupRequired: boolean;
+  setupCodeNeeded: boolean;
+}
+
+/** The status until it is known. */
+export const NOT_LOGGED_IN: AuthStatus = {
+  authenticated: false,
+  authEnabled: true,
+  scopes: [],
+  userId: undefined,
+  hasUsers: false,
+  setupRequired: false,
+  setupCodeNeeded: false,
+};
+
+export type Credential = { code: string } | { token: string } | { username: string; password: string };
+
+/** What the first user is created from. */
+export interface FirstUser {
+  username: string;
+  displayName: string;
+  password: string;
+  setupCode: string | undefined;
+}
+
+export interface PasswordChange {
+  current: string;
+  next: string;
 }
 
 /** A refused login. The message is shown to the person. */
@@ -18,25 +52,34 @@ export function createLogin(fetch: typeof globalThis.fetch) {
       const answer = await fetch('/v1/api/auth/status');
       if (!answer.ok) throw new LoginError(`Headgate answered ${answer.status}`);
       const body: unknown = await answer.json();
-      const auth = isRecord(body) ? body : {};
-      return {
-        authenticated: auth.authenticated === true,
-        authEnabled: auth.auth_enabled !== false,
-        scopes: Array.isArray(auth.scopes) ? auth.scopes.map(String) : [],
-      };
+      return toAuthStatus(isRecord(body) ? body : {});
     },
 
-    async login(credential: Credential): Promise<void> {
-      const answer = await post('/v1/api/auth/login', credential);
-      if (!answer.ok) throw new LoginError(toRefusal(answer.status, 'code' in credential));
-    },
+    login: (credential: Credential) => post('/v1/api/auth/login', credential, loginRefusals(credential)),
+
+    /** Creates the first user and logs in. */
+    setUp: ({ username, displayName, password, setupCode }: FirstUser) =>
+      post(
+        '/v1/api/auth/setup',
+        { username, display_name: displayName, password, ...(setupCode !== undefined && { setup_code: setupCode }) },
+        SETUP_REFUSALS,
+      ),
+
+    /** Ends all other logins of the user; the cookie of this one is replaced. */
+    changePassword: ({ current, next }: PasswordChange) =>
+      post('/v1/api/auth/password', { current_password: current, new_password: next }, {}),
 
     async logout(): Promise<void> {
-      await post('/v1/api/auth/logout', {});
+      await send('/v1/api/auth/logout', {});
     },
   };
 
-  function post(path: string, body: object): Promise<Response> {
+  async function post(path: string, body: object, refusals: Refusals): Promise<void> {
+    const answer = await send(path, body);
+    if (!answer.ok) throw new LoginError(await toRefusal(answer, refusals));
+  }
+
+  function send(path: string, body: object): Promise<Response> {
     return fetch(path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -47,7 +90,6 @@ export function createLogin(fetch: typeof globalThis.fetch) {
 }
 
 export type Login = ReturnType<typeof createLogin>;
-export type Credential = { code: string } | { token: string };
 
 /** The one-time code in a page address, as the login link carries it. */
 export function findLoginCode(text: string): string | undefined {
@@ -62,9 +104,47 @@ export function toCredential(pasted: string): Credential | undefined {
   return code === undefined ? { token: text } : { code };
 }
 
-function toRefusal(status: number, byLink: boolean): string {
-  if (status === 429) return 'Too many attempts. Try again in five minutes. Repeated failures make the wait longer.';
-  if (status === 401 && byLink) return 'This link has been used or has expired. Get a new one.';
-  if (status === 401) return 'This token is not valid.';
-  return `Headgate answered ${status}.`;
+const toAuthStatus = (auth: Record<string, unknown>): AuthStatus => ({
+  authenticated: auth.authenticated === true,
+  authEnabled: auth.auth_enabled !== false,
+  scopes: Array.isArray(auth.scopes) ? auth.scopes.map(String) : [],
+  userId: typeof auth.user_id === 'string' ? auth.user_id : undefined,
+  hasUsers: auth.has_users === true,
+  setupRequired: auth.setup_required === true,
+  setupCodeNeeded: auth.setup_code_required === true,
+});
+
+/** What to show in place of the daemon's message, by status. */
+type Refusals = Partial<Record<number, string>>;
+
+function loginRefusals(credential: Credential): Refusals {
+  if ('code' in credential) return { 401: 'This link has been used or has expired. Get a new one.' };
+  if ('token' in credential) return { 401: 'This token is not valid.' };
+  return {
+    401: 'The username or the password is wrong.',
+    403: 'This user has no role, so there is nothing to see. Ask an administrator for a role.',
+  };
+}
+
+const SETUP_REFUSALS: Refusals = {
+  403: 'The setup code is missing or wrong. Run "headgate link" on the machine of the daemon to see it.',
+  409: 'The first user exists already. Log in, or ask an administrator to add you.',
+};
+
+async function toRefusal(answer: Response, refusals: Refusals): Promise<string> {
+  const { status } = answer;
+  if (status === 429) return tooMany(Number(answer.headers.get('Retry-After')));
+  return refusals[status] ?? (await messageOf(answer)) ?? `Headgate answered ${status}.`;
+}
+
+function tooMany(seconds: number): string {
+  const wait = seconds > 0 ? toDistance(seconds * 1_000, 0, 'en') : 'in five minutes';
+  return `Too many attempts. Try again ${wait}. Repeated failures make the wait longer.`;
+}
+
+/** The daemon's words for a refusal that the person can correct, such as a password that is too short. */
+async function messageOf(answer: Response): Promise<string | undefined> {
+  if (answer.status < 400 || answer.status >= 500) return undefined;
+  const body: unknown = await answer.json().catch(() => undefined); // not JSON: the status is shown
+  return isRecord(body) && typeof body.error === 'string' ? body.error : undefined;
 }

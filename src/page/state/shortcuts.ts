@@ -6,6 +6,7 @@ export type ShortcutId =
   | 'schedule'
   | 'nodes'
   | 'usage'
+  | 'account'
   | 'previous'
   | 'next'
   | 'rename'
@@ -31,6 +32,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
   nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
   usage: { code: 'KeyU', modifier: 'alt', does: 'Usage' },
+  account: { code: 'KeyA', modifier: 'alt', does: 'Account' },
   rename: { code: 'KeyR', modifier: 'alt', does: 'Rename this workstream' },
   question: { code: 'KeyQ', modifier: 'alt', does: 'Go to the waiting question' },
   approve: { code: 'KeyY', modifier: 'alt', does: 'Approve the focused question' },

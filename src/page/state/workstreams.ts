@@ -16,6 +16,9 @@ interface Port {
   drafts: Pick<Drafts, 'find' | 'keep'>;
 }
 
+/** What can be shown instead of a conversation. */
+export type Panel = 'schedule' | 'nodes' | 'usage' | 'account';
+
 const MEMORY_KEY = 'headgate.front';
 
 /** The loaded workstreams as tabs, in the daemon's order, and which one is in front. */
@@ -24,7 +27,7 @@ export class Workstreams {
   readonly #front = signal<string | undefined>(undefined);
   readonly tabs = signal<readonly Tab[]>([]);
   /** Whether the front workstream or a panel is shown. */
-  readonly shown = signal<'conversation' | 'schedule' | 'nodes' | 'usage'>('conversation');
+  readonly shown = signal<'conversation' | Panel>('conversation');
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
 
   constructor(port: Port) {

@@ -2,13 +2,14 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
+import { AccountView } from './accounts/account-view.tsx';
 import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
 import { CronView } from './cron/cron-view.tsx';
 import { NewWorkstreamDialog } from './dialogs/new-workstream-dialog.tsx';
 import { SavedDialog } from './dialogs/saved-dialog.tsx';
 import { ShortcutsDialog } from './dialogs/shortcuts-dialog.tsx';
-import { LoginCard } from './login-card.tsx';
+import { LoginCard } from './login/login-card.tsx';
 import { NodesView } from './nodes/nodes-view.tsx';
 import type { Overlay } from './overlay.ts';
 import { Rail } from './rail.tsx';
@@ -65,6 +66,7 @@ function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
   if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
   if (shown.value === 'usage') return <UsageView desk={desk} />;
+  if (shown.value === 'account') return <AccountView app={app} desk={desk} overlay={overlay} />;
   if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
   if (front.value)
     return <ConversationView key={front.value.wsId} app={app} desk={desk} tab={front.value} isRenaming={isRenaming} />;
@@ -84,6 +86,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
       return <ShortcutsDialog onClose={close} />;
     case 'drawer':
     case 'job': // CronView shows this dialog, as it knows which job is edited
+    case 'account': // AccountView shows this dialog, as it knows what is edited
     case undefined:
       return null;
   }
@@ -102,4 +105,4 @@ function useTitle(app: App): void {
   }, [title]);
 }
 
-const PANELS = { schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage' };
+const PANELS = { schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage', account: 'Account' };

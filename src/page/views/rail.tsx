@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import type { Theme } from '../state/theme.ts';
+import type { Panel } from '../state/workstreams.ts';
 import { walk } from './arrow-keys.ts';
 import { Icon, type IconName } from './icons.tsx';
 import type { Overlay } from './overlay.ts';
@@ -26,7 +27,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
     if (overlay.peek() === 'drawer') overlay.value = undefined;
   };
   const { shown } = desk.workstreams;
-  const showPanel = (panel: 'schedule' | 'nodes' | 'usage') => () => {
+  const showPanel = (panel: Panel) => () => {
     closeDrawer();
     shown.value = panel;
   };
@@ -80,6 +81,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
             {asking > 0 && <span class="badge">{asking === 1 ? 'asks' : `${asking} ask`}</span>}
           </PanelButton>
           <PanelButton name="Usage" icon="chart" isShown={shown.value === 'usage'} show={showPanel('usage')} />
+          <PanelButton name="Account" icon="person" isShown={shown.value === 'account'} show={showPanel('account')} />
         </div>
         <RailFoot app={app} onShortcuts={show('shortcuts')} />
       </nav>

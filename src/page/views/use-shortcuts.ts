@@ -35,6 +35,9 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       usage: () => {
         desk.workstreams.shown.value = 'usage';
       },
+      account: () => {
+        desk.workstreams.shown.value = 'account';
+      },
       rename: () => {
         desk.workstreams.shown.value = 'conversation';
         isRenaming.value = true;

@@ -1,6 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toCommandChanges } from '../../state/nodes/command-changes.ts';
@@ -10,6 +9,7 @@ import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { RenameField } from '../rename-field.tsx';
 import { CopyButton } from '../text/code.tsx';
+import { useFocusAfter } from '../use-focus-after.ts';
 import { ClaimedText, Claims } from './claimed-text.tsx';
 import { CommandList } from './command-list.tsx';
 
@@ -86,18 +86,6 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
       {isOpen && <Details node={node} nowMs={now.value} />}
     </li>
   );
-}
-
-/** After a form closes, returns the focus to the button that opened it, unless the focus is elsewhere. */
-function useFocusAfter(mode: string) {
-  const element = useRef<HTMLLIElement>(null);
-  const before = useRef(mode);
-  useLayoutEffect(() => {
-    const opener = element.current?.querySelector<HTMLElement>(`[data-opens=${before.current}]`);
-    if (mode === 'shown' && document.activeElement === document.body) opener?.focus();
-    before.current = mode;
-  }, [mode]);
-  return element;
 }
 
 const toStateWords = ({ connected, leftAtMs }: NodeEntry, nowMs: number): string => {

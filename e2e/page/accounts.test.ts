@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { assertAccessible } from '../support/clients/accessibility.ts';
+import {
+  connected,
+  fillLogin,
+  heading,
+  LOST,
+  newUser,
+  PASSWORD,
+  REFUSED,
+  visitAs,
+} from '../support/clients/accounts.ts';
+import { button, visit } from '../support/clients/browser.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+
+const daemon = await startDaemon();
+after(() => daemon[Symbol.asyncDispose]());
+
+test('the first user is created on the login card and is logged in; the form is offered only once', async (t) => {
+  const { page } = await visit(t, daemon, { loggedIn: false, expected: [/status of 400/] });
+  await heading(page, 'Log in to Headgate').waitFor();
+  await assertAccessible(page, 'the login card before the first user');
+  await button(page, 'Create the first user').click();
+  await heading(page, 'Create the first user').waitFor();
+  await assertAccessible(page, 'the form for the first user');
+  await page.getByLabel('Username').fill('ad a');
+  await page.getByLabel('Name to show').fill('Ada Lovelace');
+  await page.getByLabel(/^Password/).fill(PASSWORD);
+  await page.getByLabel('The password again').fill('correct house');
+  await button(page, 'Create and log in').click();
+  await page.getByRole('alert').getByText('The two passwords are not the same.').waitFor();
+  await page.getByLabel('The password again').fill(PASSWORD);
+  await button(page, 'Create and log in').click();
+  await page
+    .getByRole('alert')
+    .getByText(/Invalid username/)
+    .waitFor();
+  await page.getByLabel('Username').fill('ada');
+  await page.getByLabel('The password again').press('Enter');
+  await connected(page);
+  await page.keyboard.press('Alt+a');
+  await page.locator('.person', { hasText: 'Ada Lovelace' }).getByText('Administrator').waitFor();
+  const other = await visit(t, daemon, { loggedIn: false });
+  await other.page.getByLabel('Username').waitFor();
+  assert.equal(await button(other.page, 'Create the first user').count(), 0);
+});
+
+test('where the first user needs the setup code, the form asks for it', async (t) => {
+  const coded = await startDaemon({ config: { auth: { setup: 'code' } } });
+  const { page } = await visit(t, coded, { loggedIn: false, expected: [REFUSED] });
+  t.after(() => coded[Symbol.asyncDispose]()); // after the page is closed
+  const { setupCode = '' } = await (await coded.client()).call('auth.link', {});
+  await button(page, 'Create the first user').click();
+  await page.getByLabel('Username').fill('ada');
+  await page.getByLabel(/^Password/).fill(PASSWORD);
+  await page.getByLabel('The password again').fill(PASSWORD);
+  await page.getByLabel(/^Setup code/).fill('not-the-code');
+  await button(page, 'Create and log in').click();
+  await page
+    .getByRole('alert')
+    .getByText(/^The setup code is missing or wrong\./)
+    .waitFor();
+  await page.getByLabel(/^Setup code/).fill(setupCode);
+  await button(page, 'Create and log in').click();
+  await connected(page);
+});
+
+test('a wrong password is announced and emptied, the right one logs in, and reloading keeps the login', async (t) => {
+  const { username } = await newUser(daemon, ['builtin-operator']);
+  const { page } = await visit(t, daemon, { loggedIn: false, expected: [REFUSED] });
+  await fillLogin(page, username, 'wrong horse');
+  await page.getByRole('alert').getByText('The username or the password is wrong.').waitFor();
+  const field = page.getByLabel('Password');
+  assert.deepEqual([await field.inputValue(), await page.getByLabel('Username').inputValue()], ['', username]);
+  assert.equal(await field.evaluate((element) => element === document.activeElement), true);
+  const names = page.locator('input[autocomplete=username], input[autocomplete=current-password]');
+  assert.equal(await names.count(), 2, 'password managers know both fields');
+  await assertAccessible(page, 'the login card after a wrong password');
+  await fillLogin(page, username);
+  await connected(page);
+  await page.reload();
+  await connected(page);
+});
+
+test('after too many wrong passwords the card says how long to wait; a login link still works', async (t) => {
+  const username = 'grace';
+  const throttled = await startDaemon();
+  const client = await throttled.client();
+  await client.call('user.create', { username, password: PASSWORD });
+  const { page } = await visit(t, throttled, { loggedIn: false, expected: [/status of 4(01|29)/] });
+  t.after(() => throttled[Symbol.asyncDispose]()); // after the page is closed
+  for (let wrong = 0; wrong < 6; wrong += 1) {
+    const answered = page.waitForResponse('**/v1/api/auth/login');
+    await fillLogin(page, username, 'wrong horse');
+    await answered;
+    await page.locator('button.primary:enabled').waitFor();
+  }
+  await page.getByText(/^Too many attempts\. Try again in (5 minutes|\d+ seconds)\./).waitFor();
+  await page.goto(throttled.loginLink());
+  await connected(page);
+});
+
+test('a new password ends the other logins of the user, and this one goes on', async (t) => {
+  const { username } = await newUser(daemon, ['builtin-operator']);
+  const page = await visitAs(t, daemon, { username, expected: [REFUSED, LOST] });
+  const elsewhere = await visitAs(t, daemon, { username, expected: [LOST] });
+  await page.keyboard.press('Alt+a');
+  await page.getByLabel('Current password').fill('wrong horse');
+  await page.getByLabel(/^New password/).fill('battery staple');
+  await page.getByLabel('The new password again').fill('battery staple');
+  await button(page, 'Change password').click();
+  await page.getByRole('alert').getByText('The current password is wrong').waitFor();
+  await page.getByLabel('Current password').fill(PASSWORD);
+  await button(page, 'Change password').click();
+  await page.getByText('The password has been changed. All your other logins have ended.').waitFor();
+  await heading(elsewhere, 'Log in to Headgate').waitFor();
+  await connected(page);
+  await page.reload();
+  await connected(page);
+  await fillLogin(elsewhere, username, 'battery staple');
+  await connected(elsewhere);
+});
+
+test('an API token is shown once, works, and is revoked', async (t) => {
+  const { username } = await newUser(daemon, ['builtin-admin']);
+  const page = await visitAs(t, daemon, { username });
+  await page.keyboard.press('Alt+a');
+  await page.getByText('You have no tokens.').waitFor();
+  const form = page.getByRole('form', { name: 'Create an API token' });
+  await form.getByLabel('Name').fill('backup');
+  await form.getByLabel('Scope').selectOption('read');
+  await form.getByLabel('Expires').selectOption('after 7 days');
+  await button(page, 'Create token').click();
+  const token = (await page.locator('.new-token code').innerText()).trim();
+  await button(page, 'Copy token').waitFor();
+  await assertAccessible(page, 'a new token');
+  const ask = () => daemon.fetch('/v1/api/workstreams', { headers: { authorization: `Bearer ${token}` } });
+  assert.equal((await ask()).status, 200);
+  await button(page, 'I have stored it').click();
+  await page.locator('.new-token').waitFor({ state: 'detached' });
+  const row = page.getByRole('list', { name: 'Your API tokens' }).getByRole('listitem');
+  assert.match(await row.innerText(), /^backup[\s\S]*read · created just now · expires in 7 days/);
+  await button(page, 'Revoke backup').click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('You have no tokens.').waitFor();
+  assert.equal((await ask()).status, 401);
+});

@@ -1,0 +1,31 @@
+import { type Signal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import { AuditPages } from './audit-pages.ts';
+import { OwnTokens } from './own-tokens.ts';
+import { RoleBoard } from './role-board.ts';
+import type { Section } from './sections.ts';
+import { UserBoard } from './user-board.ts';
+import type { Who } from './who.ts';
+
+/** What the account view shows. Nothing is read until it is shown. */
+export interface Accounts {
+  /** The chosen section. Without the right to see it, the first one is shown. */
+  section: Signal<Section>;
+  tokens: OwnTokens;
+  users: UserBoard;
+  roles: RoleBoard;
+  audit: AuditPages;
+}
+
+interface Port {
+  client: Pick<GatewayClient, 'call'>;
+  who(): Who | undefined;
+}
+
+export const createAccounts = ({ client, who }: Port): Accounts => ({
+  section: signal('own'),
+  tokens: new OwnTokens({ client, who }),
+  users: new UserBoard(client),
+  roles: new RoleBoard(client),
+  audit: new AuditPages(client),
+});

@@ -1,0 +1,116 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
+import { refusalOf } from './refusal.ts';
+
+interface Listing {
+  events: readonly AuditEvent[];
+  hasMore: boolean;
+}
+
+/** Which records are shown; an empty text: all. */
+export interface AuditFilter {
+  action: string;
+  userId: string;
+}
+
+export type Verdict = Result<'audit.verify'>;
+
+const PAGE = 50;
+
+/** The audit trail, newest first and page by page. Only the last filter is shown. */
+export class AuditPages {
+  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #listing = signal<Listing | undefined>(undefined);
+  readonly #problem = signal<string | undefined>(undefined);
+  readonly #filter = signal<AuditFilter>({ action: '', userId: '' });
+  readonly #people = signal<ReadonlyMap<string, string>>(new Map());
+  readonly #verdict = signal<Verdict | undefined>(undefined);
+  readonly #isVerifying = signal(false);
+  /** Number of the latest request; answers to earlier requests are ignored. */
+  #reads = 0;
+
+  constructor(client: Pick<GatewayClient, 'call'>) {
+    this.#client = client;
+  }
+
+  /** Undefined until the first answer. */
+  get listing(): ReadonlySignal<Listing | undefined> {
+    return this.#listing;
+  }
+
+  /** Why it could not be read or verified. */
+  get problem(): ReadonlySignal<string | undefined> {
+    return this.#problem;
+  }
+
+  get filter(): ReadonlySignal<AuditFilter> {
+    return this.#filter;
+  }
+
+  /** The names of those who have acted in any record read so far, by user id. */
+  get people(): ReadonlySignal<ReadonlyMap<string, string>> {
+    return this.#people;
+  }
+
+  /** The result of the last verification. */
+  get verdict(): ReadonlySignal<Verdict | undefined> {
+    return this.#verdict;
+  }
+
+  get isVerifying(): ReadonlySignal<boolean> {
+    return this.#isVerifying;
+  }
+
+  read(filter: AuditFilter = this.#filter.peek()): Promise<void> {
+    this.#filter.value = filter;
+    return this.#read([]);
+  }
+
+  more(): Promise<void> {
+    return this.#read(this.#listing.peek()?.events ?? []);
+  }
+
+  async verify(): Promise<void> {
+    this.#verdict.value = undefined;
+    this.#isVerifying.value = true;
+    try {
+      this.#verdict.value = await this.#client.call('audit.verify', {});
+      this.#problem.value = undefined;
+    } catch (error) {
+      this.#problem.value = refusalOf(error);
+    } finally {
+      this.#isVerifying.value = false;
+    }
+  }
+
+  async #read(before: readonly AuditEvent[]): Promise<void> {
+    this.#reads += 1;
+    const read = this.#reads;
+    const { action, userId } = this.#filter.peek();
+    const filter = { ...(action !== '' && { action }), ...(userId !== '' && { userId }) };
+    try {
+      const page = { limit: PAGE, offset: before.length };
+      const { events, total } = await this.#client.call('audit.list', { ...filter, ...page });
+      if (read !== this.#reads) return;
+      // Records that were added meanwhile push those already shown onto this page.
+      const oldest = before.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
+      const shown = [...before, ...events.filter(({ seq }) => seq < oldest)];
+      this.#listing.value = { events: shown, hasMore: before.length + events.length < total };
+      this.#meet(events);
+      this.#problem.value = undefined;
+    } catch (error) {
+      if (read === this.#reads) this.#problem.value = refusalOf(error);
+    }
+  }
+
+  #meet(events: readonly AuditEvent[]): void {
+    const met = events.filter(({ userId }) => userId !== '').map((event) => [event.userId, actorOf(event)] as const);
+    this.#people.value = new Map([...this.#people.peek(), ...met]);
+  }
+}
+
+/** Who acted: the user’s name, or what acted where no user did. */
+export const actorOf = ({ username, userId, principal }: AuditEvent): string =>
+  username || userId || principal || 'nobody logged in';

@@ -1,0 +1,60 @@
+import type { Verdict } from './audit-pages.ts';
+
+/** The actions that the daemon records, for the filter. A test compares them with the protocol's rows. */
+export const AUDIT_ACTIONS = [
+  'approval.resolve',
+  'auth.link',
+  'auth.login',
+  'auth.logout',
+  'auth.password',
+  'auth.setup',
+  'budget.set',
+  'config.patch',
+  'config.set',
+  'cron.add',
+  'cron.remove',
+  'cron.run',
+  'cron.update',
+  'memory.delete',
+  'memory.save',
+  'node.pair.approve',
+  'node.pair.reject',
+  'node.rename',
+  'node.token.revoke',
+  'node.token.rotate',
+  'org.update',
+  'receive',
+  'role.assign',
+  'role.create',
+  'role.delete',
+  'role.unassign',
+  'role.update',
+  'send',
+  'sessions.delete',
+  'template.create',
+  'template.delete',
+  'template.update',
+  'token.create',
+  'token.revoke',
+  'user.create',
+  'user.delete',
+  'user.update',
+  'ws_template.create',
+  'ws_template.delete',
+  'ws_template.update',
+] as const;
+
+const PROBLEMS: Record<NonNullable<Verdict['problem']>, string> = {
+  changed: 'it is not as it was written',
+  missing: 'it is missing',
+  truncated: 'the newest records are missing',
+  signature: 'the signature of the newest record is not valid',
+};
+
+/** The result of a verification as a sentence. */
+export function toVerdictWords({ ok, checked, brokenAt, problem }: Verdict): string {
+  const count = `${checked.toLocaleString('en-US')} record${checked === 1 ? '' : 's'}`;
+  if (ok) return `Verified: all ${count} are as they were written, and none is missing.`;
+  const where = brokenAt === undefined ? '' : `Record ${brokenAt.toLocaleString('en-US')}: `;
+  return `Not intact. ${where}${problem === undefined ? 'the records do not fit together' : PROBLEMS[problem]}. Checked: ${count}.`;
+}

@@ -1,0 +1,18 @@
+import { RequestError } from '../../../../protocol/client/request-error.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+
+/** The message of a failed call. A missing right is named as such; roles may have changed since the page was drawn. */
+export function refusalOf(error: unknown): string {
+  if (!(error instanceof RequestError) || error.code !== 'FORBIDDEN') return wordsOf(error);
+  return `You are not allowed to do this: ${error.message.replace(/^Forbidden: /, '')}.`;
+}
+
+/** Runs an action. Returns an error message, or undefined on success. */
+export async function attempt(run: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}

@@ -1,0 +1,23 @@
+import type { GatewayClient, GatewayClientOptions } from '../../../protocol/client/ws-client.ts';
+import type { Files } from './files.ts';
+import type { Login } from './login.ts';
+import type { ThemeChoice } from './theme.ts';
+
+/** The browser features that the page uses; tests pass their own. */
+export interface Browser {
+  login: Login;
+  files: Files;
+  openClient(options: Required<Pick<GatewayClientOptions, 'onStatus' | 'onGap'>>): GatewayClient;
+  schedule(run: () => void): void;
+  isVisible(): boolean;
+  /** Storage of this browser tab that survives a reload. */
+  memory: Pick<Storage, 'getItem' | 'setItem'>;
+  theme: ThemeChoice;
+  newKey(): string;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** IANA time zone of the browser. */
+  timeZone: string;
+  /** Reads and removes the part of the address after `#`. */
+  fragment: { read(): string; clear(): void };
+}

@@ -1,0 +1,91 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Role } from '../../../../protocol/methods/accounts/role.ts';
+import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
+import type { App, Desk } from '../../state/app.ts';
+import type { Overlay } from '../overlay.ts';
+import { Panel } from '../panel.tsx';
+import { AuditList } from './audit-list.tsx';
+import { OwnAccount } from './own-account.tsx';
+import { RoleDialog } from './role-dialog.tsx';
+import { RoleList } from './role-list.tsx';
+import { UserDialog } from './user-dialog.tsx';
+import { UserList } from './user-list.tsx';
+
+interface AccountViewProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+}
+
+/** What the form edits; undefined within: a new one. */
+export type Edited = { user: User | undefined } | { role: Role | undefined };
+
+/** The person’s own account and, with the permissions for it, users, roles and the audit trail. */
+export function AccountView({ app, desk, overlay }: AccountViewProps) {
+  const edited = useSignal<Edited>({ user: undefined });
+  const { section } = desk.accounts;
+  const sections = sectionsFor(app.who.value?.permissions ?? []);
+  const shown = sections.includes(section.value) ? section.value : 'own';
+  const form = overlay.value === 'account' ? formIn(shown, edited.value) : undefined;
+  useEffect(() => {
+    // The right to see the form was taken away while it was open.
+    if (overlay.value === 'account' && form === undefined) overlay.value = undefined;
+  }, [overlay, overlay.value, form]);
+  const edit = (what: Edited) => {
+    edited.value = what;
+    overlay.value = 'account';
+  };
+  const close = () => {
+    overlay.value = undefined;
+  };
+  return (
+    <Panel name="account" title="Account" count="" desk={desk}>
+      {sections.length > 1 && (
+        <nav class="usage-choice account-nav" aria-label="Parts of the account view">
+          {sections.map((one) => (
+            <button
+              key={one}
+              type="button"
+              class="quiet"
+              aria-current={one === shown ? 'page' : undefined}
+              onClick={() => {
+                section.value = one;
+              }}
+            >
+              {SECTIONS[one].title}
+            </button>
+          ))}
+        </nav>
+      )}
+      {/* A change of rights draws the part anew, so that it reads what may be seen now. */}
+      <Part key={app.who.value?.permissions.join()} app={app} desk={desk} shown={shown} edit={edit} />
+      {form && 'user' in form && <UserDialog app={app} desk={desk} user={form.user} onClose={close} />}
+      {form && 'role' in form && <RoleDialog app={app} desk={desk} role={form.role} onClose={close} />}
+    </Panel>
+  );
+}
+
+const formIn = (shown: Section, edited: Edited): Edited | undefined =>
+  shown === ('user' in edited ? 'users' : 'roles') ? edited : undefined;
+
+interface PartProps {
+  app: App;
+  desk: Desk;
+  shown: Section;
+  edit(what: Edited): void;
+}
+
+function Part({ app, desk, shown, edit }: PartProps) {
+  switch (shown) {
+    case 'own':
+      return <OwnAccount app={app} desk={desk} />;
+    case 'users':
+      return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
+    case 'roles':
+      return <RoleList app={app} desk={desk} onEdit={(role) => edit({ role })} />;
+    case 'audit':
+      return <AuditList app={app} desk={desk} />;
+  }
+}

@@ -1,0 +1,132 @@
+import { useEffect } from 'preact/hooks';
+import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { type AuditPages, actorOf } from '../../state/accounts/audit-pages.ts';
+import { AUDIT_ACTIONS, toVerdictWords } from '../../state/accounts/audit-words.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { toClock } from '../../state/text/moment.ts';
+import { Icon } from '../icons.tsx';
+import { ClaimedText } from '../nodes/claimed-text.tsx';
+
+/** Who did what, newest first, and whether the records are as they were written. */
+export function AuditList({ app, desk }: { app: App; desk: Desk }) {
+  const { audit } = desk.accounts;
+  useEffect(() => void audit.read(), [audit]);
+  const listing = audit.listing.value;
+  return (
+    <section class="account-list" aria-labelledby="audit-title">
+      <header>
+        <h2 id="audit-title">Audit trail</h2>
+        <span class="panel-count" />
+        <button type="button" class="quiet" onClick={() => void audit.read()}>
+          <Icon name="again" />
+          Refresh
+        </button>
+        <button type="button" class="primary" disabled={audit.isVerifying.value} onClick={() => void audit.verify()}>
+          <Icon name="shield" />
+          <span>Verify</span>
+        </button>
+      </header>
+      <Filters audit={audit} />
+      <p class="problem" role="alert">
+        {audit.problem.value}
+      </p>
+      <Verdict audit={audit} />
+      {listing?.events.length === 0 && <p class="empty">No record matches.</p>}
+      <ul class="audit-events" aria-label="Records">
+        {listing?.events.map((event) => (
+          <AuditRow key={event.seq} app={app} event={event} people={audit.people.value} />
+        ))}
+      </ul>
+      {listing?.hasMore && (
+        <button type="button" class="quiet more" onClick={() => void audit.more()}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Filters({ audit }: { audit: AuditPages }) {
+  const filter = audit.filter.value;
+  return (
+    <div class="audit-filters">
+      <label>
+        Action
+        <select
+          value={filter.action}
+          onChange={({ currentTarget }) => void audit.read({ ...filter, action: currentTarget.value })}
+        >
+          <option value="">all</option>
+          {AUDIT_ACTIONS.map((action) => (
+            <option key={action} value={action}>
+              {action}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        User
+        <select
+          value={filter.userId}
+          onChange={({ currentTarget }) => void audit.read({ ...filter, userId: currentTarget.value })}
+        >
+          <option value="">everybody</option>
+          {[...audit.people.value].map(([userId, name]) => (
+            <option key={userId} value={userId}>
+              {toVisibleLine(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+function Verdict({ audit }: { audit: AuditPages }) {
+  const verdict = audit.verdict.value;
+  return (
+    <p class={verdict && !verdict.ok ? 'panel-note alert' : 'verdict'} role="status">
+      {audit.isVerifying.value && 'Checking every record…'}
+      {verdict && <Icon name={verdict.ok ? 'check' : 'warning'} />}
+      {verdict && <span>{toVerdictWords(verdict)}</span>}
+    </p>
+  );
+}
+
+const OUTCOMES: Record<AuditEvent['outcome'], string> = { ok: 'done', denied: 'denied', failed: 'failed' };
+
+interface AuditRowProps {
+  app: App;
+  event: AuditEvent;
+  /** The names of users by id. */
+  people: ReadonlyMap<string, string>;
+}
+
+function AuditRow({ app, event, people }: AuditRowProps) {
+  const { atMs, action, resourceId, outcome, detail, ipAddress } = event;
+  return (
+    <li class={`audit-event ${outcome}`}>
+      <p>
+        <b>
+          <ClaimedText text={action} />
+        </b>
+        <span class="tag">{OUTCOMES[outcome]}</span>
+        <time dateTime={new Date(atMs).toISOString()}>
+          {toClock(atMs, { nowMs: app.now(), timeZone: app.timeZone })}
+        </time>
+      </p>
+      <p class="account-facts">
+        by <ClaimedText text={actorOf(event)} />
+        {ipAddress !== '' && ` from ${toVisibleLine(ipAddress)}`}
+        {resourceId !== '' && (
+          <>
+            {' · on '}
+            <ClaimedText text={people.get(resourceId) ?? resourceId} />
+          </>
+        )}
+      </p>
+      {detail !== '' && detail !== '{}' && <code class="audit-detail">{toVisibleLine(detail)}</code>}
+    </li>
+  );
+}

@@ -1,0 +1,109 @@
+import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { Dialog } from '../dialogs/dialog.tsx';
+import { fieldsOf, LEAST_PASSWORD, tickedIn } from '../form-fields.ts';
+import { ClaimedText } from '../nodes/claimed-text.tsx';
+import { useSubmit } from '../use-submit.ts';
+
+interface UserDialogProps {
+  app: App;
+  desk: Desk;
+  /** Undefined for a new user. */
+  user: User | undefined;
+  onClose(): void;
+}
+
+/** The form to add or edit a user. */
+export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
+  const { users: board } = desk.accounts;
+  const isSelf = user !== undefined && app.who.value?.userId === user.userId;
+  const { busy, problem, onSubmit } = useSubmit(async (form) => {
+    const { username = '', displayName = '', password = '' } = fieldsOf(form);
+    const name = displayName.trim() === '' ? undefined : displayName.trim();
+    const roles = isSelf ? user.roles : tickedIn(form, 'roles');
+    const refused = await (user === undefined
+      ? board.add({ username: username.trim(), password, roles: [...roles], ...(name && { displayName: name }) })
+      : board.change(user, { displayName: name, password: password === '' ? undefined : password, roles }));
+    if (refused === undefined) onClose();
+    return refused;
+  });
+  return (
+    <Dialog title={user ? `Edit ${user.username}` : 'Add a user'} onClose={onClose}>
+      <form class="account-dialog" onSubmit={onSubmit}>
+        {user === undefined && (
+          <label>
+            Username
+            <input
+              name="username"
+              maxLength={64}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              required
+            />
+          </label>
+        )}
+        <label>
+          Name to show
+          <input
+            name="displayName"
+            maxLength={256}
+            autocomplete="off"
+            defaultValue={user?.displayName}
+            placeholder="as the username"
+          />
+        </label>
+        {isSelf ? (
+          <p class="soft">You change your own password in “My account”.</p>
+        ) : (
+          <label>
+            {user === undefined ? `Password (at least ${LEAST_PASSWORD} characters)` : 'New password'}
+            <input
+              name="password"
+              type="password"
+              autocomplete="new-password"
+              minLength={LEAST_PASSWORD}
+              required={user === undefined}
+              placeholder={user === undefined ? undefined : 'if empty: stays; a new one ends all logins'}
+            />
+          </label>
+        )}
+        <RoleBoxes desk={desk} held={user?.roles ?? ['builtin-viewer']} isSelf={isSelf} />
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={busy.value}>
+            {user === undefined ? 'Add' : 'Save'}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+interface RoleBoxesProps {
+  desk: Desk;
+  held: readonly string[];
+  /** Nobody changes their own roles. */
+  isSelf: boolean;
+}
+
+function RoleBoxes({ desk, held, isSelf }: RoleBoxesProps) {
+  const { roles } = desk.accounts;
+  return (
+    <fieldset class="boxes">
+      <legend>Roles</legend>
+      {isSelf && <p class="soft">Only another administrator can change your roles.</p>}
+      {roles.choices(held).map((roleId) => (
+        <label key={roleId} class="check">
+          <input type="checkbox" name="roles" value={roleId} defaultChecked={held.includes(roleId)} disabled={isSelf} />
+          <ClaimedText text={roles.nameOf(roleId)} />
+        </label>
+      ))}
+    </fieldset>
+  );
+}
