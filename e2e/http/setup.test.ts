@@ -63,3 +63,15 @@ test('After five wrong passwords further ones must answer 429, while tokens and 
   assert.ok(Number(locked.headers.get('retry-after')) > 0);
   assert.equal((await askApi(fresh, ['POST', 'auth/login'], { body: { token: fresh.token } })).status, 200);
 });
+
+test('with authentication off nobody can create rights that would hold once it is on again', async () => {
+  await using open = await startDaemon({ args: ['--no-auth'] });
+  const refused = [
+    askApi(open, ['POST', 'admin/users'], { body: { username: 'eve', password: PASSWORD } }),
+    askApi(open, ['POST', 'admin/roles'], { body: { name: 'all', permissions: 'read' } }),
+  ];
+  for (const { status, body } of await Promise.all(refused)) {
+    assert.equal(status, 403);
+    assert.match(body.error, /^Authentication is off\./);
+  }
+});

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Permission } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { roleContracts } from '../../../../protocol/methods/accounts/role.ts';
+import { requireAuthentication } from '../../auth/require-authentication.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { holdsAll, NO_PERMISSIONS } from '../../users/grant.ts';
 import type { Roles } from '../../users/roles.ts';
@@ -14,12 +15,14 @@ export interface RoleMethodDeps {
 export const roleMethods = ({ roles, users }: RoleMethodDeps): Handlers<keyof typeof roleContracts> => ({
   'role.list': () => ({ roles: roles.list() }),
   'role.create': async ({ name, displayName = name, permissions: asked }, call) => {
+    requireAuthentication(call.principal, 'change roles');
     const permissions = checkPermissions(asked);
     checkRoleName(name);
     requireHeld(call, permissions);
     return roles.create({ name, displayName, permissions }, call.audited({ name, permissions }));
   },
   'role.update': async ({ roleId, displayName, permissions: asked }, call) => {
+    requireAuthentication(call.principal, 'change roles');
     const permissions = asked && checkPermissions(asked);
     const before = roles.get(roleId);
     if (!before.builtin) {

@@ -5,6 +5,7 @@ import { minterOf } from '../../auth/lineage.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { Principal } from '../../auth/principal.ts';
+import { requireAuthentication } from '../../auth/require-authentication.ts';
 import type { Handlers } from '../../call.ts';
 
 export interface TokenMethodDeps {
@@ -17,7 +18,7 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
   return {
     'token.create': (asked, call) => {
       const { principal } = call;
-      if (principal?.source.kind === 'local') throw authIsOff();
+      requireAuthentication(principal, 'create tokens');
       const minter = principal && minterOf(principal);
       if (minter === undefined) throw new GatewayError('FORBIDDEN', 'This credential cannot create tokens');
       const also = (id: string) => call.audited({ id, name: asked.name, scope: asked.scope });
@@ -44,7 +45,3 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
 /** Users see their own tokens; those who administer users, and the operator, see all (undefined). */
 const visibleTo = (principal: Principal | undefined): string | undefined =>
   principal?.permissions.has('admin.users') ? undefined : (principal?.userId ?? '');
-
-/** Refuses: the token would be valid once authentication is on again, although nobody knows who requested it. */
-const authIsOff = () =>
-  new GatewayError('FORBIDDEN', 'Authentication is off. To create tokens, start the daemon without --no-auth');

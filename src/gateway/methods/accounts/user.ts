@@ -3,6 +3,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { TokenScope } from '../../../../protocol/methods/accounts/token.ts';
 import type { User, userContracts } from '../../../../protocol/methods/accounts/user.ts';
 import type { ApiTokens } from '../../auth/api-tokens.ts';
+import { requireAuthentication } from '../../auth/require-authentication.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { expandScopes, holds } from '../../rights.ts';
 import { toGrant } from '../../users/grant.ts';
@@ -40,6 +41,7 @@ function personMethods(deps: UserMethodDeps) {
       return { users: found.slice(offset, offset + limit).map(shown), total: found.length };
     },
     'user.create': async ({ username, displayName = username, password, roles: asked }, call) => {
+      requireAuthentication(call.principal, 'add users');
       const roleIds = asked ?? [VIEWER];
       const person = { username: checkUsername(username), displayName: checkDisplayName(displayName) };
       checkPassword(password);
@@ -49,6 +51,7 @@ function personMethods(deps: UserMethodDeps) {
       return shown(await users.create(made, (id) => call.audited({ id, username, roles: roleIds })));
     },
     'user.update': async ({ userId, displayName, password, disabled }, call) => {
+      requireAuthentication(call.principal, 'change users');
       requireOver(call, userId, deps);
       if (disabled === true) requireOther(call, userId, { refusal: 'Cannot disable your own account' });
       const passwordHash = password === undefined ? undefined : await passwords.hash(checkPassword(password));
@@ -71,6 +74,7 @@ function tokenMethods(deps: UserMethodDeps) {
   return {
     'user.token.list': ({ userId }) => ({ tokens: tokens.list(users.get(userId).userId) }),
     'user.token.create': async ({ userId, name, scopes = ['approve'], expiresInMs }, call) => {
+      requireAuthentication(call.principal, 'create tokens');
       requireOver(call, userId, deps);
       const scope = highestOf(scopes);
       const { scopes: held } = toGrant(roles.permissionsOf(users.rolesOf(userId)));
@@ -94,6 +98,7 @@ function assignmentMethods(deps: UserMethodDeps) {
       }),
     }),
     'user.role.assign': async ({ userId, roleId }, call) => {
+      requireAuthentication(call.principal, 'assign roles');
       users.get(userId);
       const { permissions } = roles.get(roleId);
       requireOther(call, userId, { refusal: OWN_ROLES });
