@@ -1,10 +1,11 @@
 import type { WireRequest } from '../support/wires/wire-server.ts';
+import { cutsBetween, findUnexplained, type Placed } from './kept-pieces.ts';
 import { type Alias, aliasOf, familyOf } from './model-servers.ts';
+import type { StoredConversation } from './stored-cuts.ts';
 
 /** A request in its wire's own form, as text. */
-interface SentRequest {
+interface SentRequest extends Placed {
   before: string;
-  messages: string;
 }
 
 /** What one conversation sent, model after model. */
@@ -26,18 +27,20 @@ export function forget(sent: Sent): void {
 
 /** What stays if the message with this text, and everything after it, is taken back. */
 export function without({ latest, last }: Sent, taken: RegExp): Sent {
-  const kept = [...latest].map(([alias, { before, messages }]) => {
-    const all: unknown[] = JSON.parse(messages);
+  const kept = [...latest].map(([alias, sent]) => {
+    const all: unknown[] = JSON.parse(sent.messages);
     const at = all.findIndex((message) => taken.test(JSON.stringify(message)));
-    return [alias, { before, messages: at < 0 ? messages : JSON.stringify(all.slice(0, at)) }] as const;
+    return [alias, at < 0 ? sent : { ...sent, messages: JSON.stringify(all.slice(0, at)) }] as const;
   });
   return { latest: new Map(kept), last, first: new Map() };
 }
 
 /** Where the first requests since everything began anew do not extend what was kept of the earlier ones. */
-export function differencesOf({ first }: Sent, { latest, last }: Sent): string[] {
+export function differencesOf({ first }: Sent, { latest, last }: Sent, stored: StoredConversation): string[] {
   return [...first].flatMap(([alias, request]) =>
-    last !== undefined && familyOf(last) === familyOf(alias) ? (differenceOf(latest.get(alias), request) ?? []) : [],
+    last !== undefined && familyOf(last) === familyOf(alias)
+      ? (differenceOf(latest.get(alias), request, stored) ?? [])
+      : [],
   );
 }
 
@@ -52,33 +55,54 @@ interface Extended {
 }
 
 /**
- * Whether a request begins with the last one that this model answered, byte for byte. Another model of the family gets
- * its own reasoning back instead of the other's, so each model has its own line of requests. After a request without any
- * answer, its message may be gone, or be joined with the next one.
+ * Whether a request begins with the last one that this model answered, byte for byte. After a cut, or for a model of another
+ * family, the form may differ, but everything that no cut names is there. Another model of the same family gets its own
+ * reasoning back instead of the other's, so each model has its own line of requests. After a request without any answer, its
+ * message may be gone, or be joined with the next one.
  */
-export function extend(sent: Sent, request: WireRequest, { isUnanswered }: { isUnanswered: boolean }): Extended {
+export function extend(
+  sent: Sent,
+  request: WireRequest,
+  { isUnanswered, stored }: { isUnanswered: boolean; stored: StoredConversation },
+): Extended {
   const alias = aliasOf(request.model);
-  const isMoved = sent.last !== undefined && familyOf(sent.last) !== familyOf(alias);
-  if (isMoved) forget(sent);
   const before = JSON.stringify(request.before);
   const messages = JSON.stringify(request.messages);
-  const next: SentRequest = { before, messages };
-  const broken = differenceOf(sent.latest.get(alias), next);
-  if (broken !== undefined) forget(sent);
+  const next: SentRequest = { before, messages, place: stored.place() };
+  const isMoved = sent.last !== undefined && familyOf(sent.last) !== familyOf(alias);
+  const broken = isMoved
+    ? lossOf([...sent.latest.values()].at(-1), next, { stored, isMoved })
+    : differenceOf(sent.latest.get(alias), next, stored);
+  if (isMoved) forget(sent);
   if (!sent.first.has(alias)) sent.first.set(alias, next);
-  if (!isUnanswered) sent.latest.set(alias, next);
+  if (!isUnanswered) {
+    sent.latest.delete(alias); // the newest is the last one
+    sent.latest.set(alias, next);
+  }
   sent.last = alias;
   const named = NAMED.exec(`${before}${messages.slice(0, 10_000)}`)?.[1];
   const isForeign = named !== undefined && familyOf(aliasOf(named)) !== familyOf(alias);
   return { broken, isForeign };
 }
 
-function differenceOf(last: SentRequest | undefined, next: SentRequest): string | undefined {
+function differenceOf(
+  last: SentRequest | undefined,
+  next: SentRequest,
+  stored: StoredConversation,
+): string | undefined {
   if (!last) return undefined;
+  if (cutsBetween(last, next, stored).length > 0) return lossOf(last, next, { stored });
   if (last.before !== next.before) return `system or tools: ${around(last.before, next.before)}`;
   const beginning = last.messages.slice(0, -1);
   return next.messages.startsWith(beginning) ? undefined : `messages: ${around(beginning, next.messages)}`;
 }
+
+/** What cuts do not explain, where the form of the messages may differ. */
+const lossOf = (
+  last: SentRequest | undefined,
+  next: SentRequest,
+  about: { stored: StoredConversation; isMoved?: boolean },
+): string | undefined => last && findUnexplained(last, next, { cuts: cutsBetween(last, next, about.stored), ...about });
 
 /** Where two texts begin to differ. */
 function around(one: string, other: string): string {

@@ -7,7 +7,7 @@ import { simulateAll } from './simulate-all.ts';
 const HELP = `npm run conversations -- [--count 10000] [--seed 1]
 
 Random conversations over all wires, with servers that validate every request as their makers do. Every request must be
-accepted, and must extend the last one byte for byte, except after a declared cut.
+accepted, and must extend the last one byte for byte. After a cut, it must keep everything that the cut does not name.
 
   --count N      how many (10000)
   --seed N       the first seed (1); one that fails fails again

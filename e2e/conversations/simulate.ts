@@ -1,8 +1,8 @@
 import { createRandom, type Random } from '../checker/random.ts';
 import type { Refusal, ScriptedAnswer } from '../support/wires/wire.ts';
 import type { WireRequest, WireResponse } from '../support/wires/wire-server.ts';
-import { differencesOf, extend, forget, nothingSent, type Sent } from './extension.ts';
 import { ALIASES } from './model-servers.ts';
+import { createPrefixWitness } from './prefix-witness.ts';
 import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
 import { chooseStep } from './steps.ts';
 import { Talk } from './talk.ts';
@@ -66,52 +66,30 @@ export type Witness = ReturnType<typeof createWitness>;
 
 function createWitness(outcome: Outcome) {
   const replies: Reply[] = [];
-  let sent = nothingSent();
-  let broken: string[] = [];
   let isHeld = false;
   let [latestBefore, latestMessages] = ['', ''];
   const unreadableImages = createUnreadableImages();
   const violate = (what: string) =>
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
+  const prefix = createPrefixWitness(violate);
   const witnessed = (request: WireRequest, { answer, holdAfter, released, fail }: Reply): void => {
     const isSilent = !answer?.text && !answer?.calls?.length;
     const isBrokenOff = holdAfter !== undefined && !released;
-    const extended = extend(sent, request, { isUnanswered: fail !== undefined || isBrokenOff || isSilent });
-    if (extended.broken !== undefined) broken.push(`${request.wire} ${request.model}, ${extended.broken}`);
-    if (extended.isForeign) violate(`${request.model} got the system prompt of another family`);
+    const isUnanswered = fail !== undefined || isBrokenOff || isSilent;
+    prefix.requested(request, { isUnanswered });
     if (request.dropped > 0) violate(`${request.model} dropped ${request.dropped} thoughts`);
   };
   return {
     violate,
+    prefix,
     script: (...next: Reply[]) => void replies.push(...next),
     unreadableImages,
     /** Replies that were not used. */
     forgetScript: () => void replies.splice(0),
-    /** A declared cut: nothing sent before counts. */
-    cut: () => forget(sent),
-    /** What was sent so far; the next request begins anew. */
-    setAside(): Sent {
-      const { latest, last, first } = sent;
-      sent = nothingSent();
-      return { latest, last, first };
-    },
-    /** The first request since then extends what is kept of the earlier ones. */
-    compareFirst(kept: Sent): void {
-      for (const what of differencesOf(sent, kept)) violate(`not extended after a rewind: ${what}`);
-    },
     /** Whether the latest request has this in front of its messages. */
     isInLatestBefore: (text: string): boolean => latestBefore.includes(text),
     /** How often the text is in the latest request. */
     countInLatest: (text: string): number => [...latestMessages.matchAll(new RegExp(`${text}(?!\\d)`, 'g'))].length,
-    /** Another conversation goes on, or a part of this one. */
-    moveTo(other: Sent) {
-      sent = other;
-    },
-    takeBroken(): string[] {
-      const taken = broken;
-      broken = [];
-      return taken;
-    },
     takeHeld(): boolean {
       const taken = isHeld;
       isHeld = false;
@@ -151,17 +129,10 @@ async function runStep(
 ): Promise<void> {
   const { name, run } = chooseStep(random);
   outcome.steps.push(name);
-  const { wsId } = talk;
-  const before = await talk.cuts();
   try {
     await run(talk, random);
   } catch (error) {
     witness.violate(`could not be done: ${error instanceof Error ? error.stack : String(error)}`);
   }
-  const broken = witness.takeBroken();
-  // A step may go on in another workstream, which has cuts of its own.
-  const cuts = (await talk.cuts()) - (talk.wsId === wsId ? before : 0);
-  if (broken.length > cuts) for (const what of broken) witness.violate(`not extended: ${what}`);
-  if (cuts > 0) witness.cut(); // also for models that were not asked since
   witness.forgetScript();
 }

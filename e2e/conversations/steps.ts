@@ -50,13 +50,13 @@ async function resume(talk: Talk, random: Random): Promise<void> {
   const { machine } = talk;
   const known = new Set((await machine.call('workstream.saved', {})).workstreams.map(({ wsId }) => wsId));
   await talk.command('/new');
-  talk.witness.cut();
+  talk.witness.prefix.beginAnew();
   await sendScripted(talk, random);
   const { workstreams } = await machine.call('workstream.saved', {});
   const saved = workstreams.find(({ wsId }) => !known.has(wsId));
   if (!saved) return;
   await talk.command(`/resume ${saved.name}`);
-  talk.witness.cut();
+  talk.witness.prefix.beginAnew();
   await sendScripted(talk, random);
 }
 
@@ -132,6 +132,34 @@ async function interrupted(talk: Talk, random: Random): Promise<void> {
   await talk.send(talk.nextMessage());
 }
 
+/** A message that failed is removed, perhaps with others after it. */
+async function removeFailed(talk: Talk, random: Random): Promise<void> {
+  const { machine, wsId } = talk;
+  const message = talk.nextMessage();
+  talk.witness.script({ fail: badRequest });
+  await sendFailing(talk, message);
+  talk.witness.forgetScript();
+  if (random.chance(0.4)) await sendScripted(talk, random);
+  const { messages } = await machine.call('workstream.history', { wsId });
+  const failed = messages.find(({ content }) => content === message);
+  if (failed?.seq === undefined || !failed.failed) return;
+  await machine.call('workstream.remove', { wsId, seq: failed.seq });
+  if (random.chance(0.3)) await talk.machine.crashAnew();
+  await sendScripted(talk, random);
+  talk.unexpected.push(message);
+  talk.checkExpected({ isWhole: false });
+}
+
+/** The context begins at a later message from now on. */
+async function beginLater(talk: Talk, random: Random): Promise<void> {
+  const { machine, wsId } = talk;
+  const { snapshot } = await machine.call('workstream.get', { wsId });
+  const { sessionKey: key } = snapshot.workstream;
+  await machine.call('sessions.compact', { key, maxLines: random.int(1, 16) });
+  if (random.chance(0.2)) await talk.machine.crashAnew();
+  await sendScripted(talk, random);
+}
+
 const STEPS: Step[] = [
   { name: 'send', weight: 8, run: sendScripted },
   { name: 'send files', weight: 4, run: sendFiles },
@@ -175,6 +203,8 @@ const STEPS: Step[] = [
   { name: 'rewind', weight: 1, run: takingBack('workstream.rewind') },
   { name: 'retry', weight: 1, run: takingBack('workstream.retry') },
   { name: 'edit', weight: 1, run: takingBack('workstream.edit') },
+  { name: 'remove', weight: 1, run: removeFailed },
+  { name: 'begin later', weight: 2, run: beginLater },
   { name: 'elsewhere', weight: 2, run: elsewhere },
   { name: 'steer', weight: 2, run: steering },
   { name: 'queue', weight: 1, run: queueing },
@@ -184,7 +214,7 @@ const STEPS: Step[] = [
     weight: 1,
     async run(talk, random) {
       await talk.command('/clear');
-      talk.witness.cut();
+      talk.witness.prefix.beginAnew();
       await sendScripted(talk, random);
     },
   },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { HistoryMessage } from '../../protocol/stream-events.ts';
 import { nothingSent, type Sent, without } from './extension.ts';
 import { type Run, scriptTurn, sendScripted } from './scripted-turns.ts';
+import { isForModels } from './stored-cuts.ts';
 import type { Talk } from './talk.ts';
 
 /**
@@ -15,12 +16,11 @@ export const takingBack =
     const { messages } = await machine.call('workstream.history', { wsId });
     const asked = messages.filter(({ role, failed }) => role === 'user' && !failed);
     if (asked.length === 0) return;
-    const earlier = witness.setAside();
+    const earlier = witness.prefix.setAside();
     talk.isStopped = false;
-    const cutsBefore = await talk.cuts();
     if (method === 'workstream.rewind') {
       await machine.call(method, { wsId, turns: 1 });
-      witness.moveTo(await keptOf(talk, earlier, messages));
+      witness.prefix.moveTo(await keptOf(talk, earlier, messages));
       if (random.chance(0.5)) await sendScripted(talk, random);
       return;
     }
@@ -29,7 +29,7 @@ export const takingBack =
     else await edit(talk, random.pick(asked).seq);
     await talk.settle();
     await talk.checkEnd();
-    if ((await talk.cuts()) === cutsBefore) witness.compareFirst(await keptOf(talk, earlier, messages));
+    witness.prefix.compareFirst(await keptOf(talk, earlier, messages));
   };
 
 async function edit(talk: Talk, seq: number | undefined): Promise<void> {
@@ -45,7 +45,7 @@ async function keptOf(talk: Talk, earlier: Sent, messages: readonly HistoryMessa
   assert.ok(rewind);
   const { after_seq: upTo } = rewind;
   // It may go back behind a cut, or leave nothing that a model has read.
-  const isBehind = cuts.some(({ kind, at_seq }) => kind !== 'rewind' && at_seq > upTo);
+  const isBehind = cuts.some(({ n, kind, at_seq }) => n < rewind.n && isForModels(kind) && at_seq > upTo);
   const isAnswered = messages.some(({ role, seq = 0 }) => role === 'assistant' && seq <= upTo);
   const taken = messages.find(({ role, seq = 0 }) => role === 'user' && seq > upTo);
   const [text] = /message \d+/.exec(taken?.content ?? '') ?? [];

@@ -3,6 +3,7 @@ import { nothingSent } from './extension.ts';
 import { ALIASES, type Alias } from './model-servers.ts';
 import type { openSimMachine, SimSurroundings } from './sim-machine.ts';
 import type { Witness } from './simulate.ts';
+import { storedConversation } from './stored-cuts.ts';
 import type { SimImage } from './unreadable-images.ts';
 
 type Machine = Awaited<ReturnType<typeof openSimMachine>>;
@@ -46,6 +47,13 @@ export class Talk {
     this.#random = random;
     this.witness = witness;
     this.wsId = wsId;
+    this.#watch();
+  }
+
+  /** The servers see the requests of this conversation from now on. */
+  #watch(): void {
+    const { machine, wsId } = this;
+    this.witness.prefix.watch(storedConversation({ dir: machine.dir, wsId }));
   }
 
   nextMessage(): string {
@@ -136,7 +144,8 @@ export class Talk {
   /** Goes on in another workstream, whose conversation begins with a prefix of its own. */
   moveTo(wsId: string): void {
     this.wsId = wsId;
-    this.witness.moveTo(nothingSent());
+    this.#watch();
+    this.witness.prefix.moveTo(nothingSent());
   }
 
   /** `isWhole`: the latest request holds all messages, because nothing was cut, and no cancel dropped waiting ones. */

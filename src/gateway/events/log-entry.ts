@@ -32,7 +32,8 @@ export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json 
 /** A log event as SSE frames. */
 export const toSseFrames = (cursor: string, json: string): string => toSse(cursor, typeOf(json), json);
 
-const typeOf = (json: string): string => json.slice(TYPE_AT, json.indexOf('"', TYPE_AT));
+/** The type of a stored event, without parsing the rest of it. */
+export const typeOf = (json: string): string => json.slice(TYPE_AT, json.indexOf('"', TYPE_AT));
 
 /**
  * `ws_state` is also sent under its later name `state_change`, and an error is followed by an idle, which HTTP clients

@@ -1,21 +1,21 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { toParts } from '../cuts/cut.ts';
-import { readCuts } from '../cuts/cut-rows.ts';
 import type { EventLog } from '../events/event-log.ts';
+import { typeOf } from '../events/log-entry.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
+import { changesHistory, type RunPlace, type UnseenRuns } from './unseen-runs.ts';
 
 /** How long a client whose stream ended with the previous process keeps reconnecting. */
 const RECENT_MS = 30_000;
 /** A run with more messages than this counts as seen. */
 const MAX_MESSAGES = 1_000;
+const EVENTS_AT_ONCE = 512;
 
 interface RestoreDeps {
   unseenRuns: UnseenRuns;
   events: Pick<EventLog, 'bounds'>;
-  store: Pick<Store, 'db' | 'readEvents' | 'findNewestEvent' | 'readMessages' | 'reportDamage'>;
+  store: Pick<Store, 'db' | 'readEvents' | 'findNewestEvent' | 'readMessages'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
 }
@@ -39,7 +39,10 @@ export async function restoreUnseen(workstreams: Pick<Workstreams, 'list'>, deps
   }
 }
 
-/** Where the newest run began, if `send` started it and it ended after `sinceMs`. */
+/**
+ * Where the newest run began, if `send` started it, it ended after `sinceMs`, and histories still fit that place: no
+ * message was taken back, removed or cleared since.
+ */
 async function findPlace(
   { wsId, messageCount }: { wsId: string; messageCount: number },
   sinceMs: number,
@@ -58,10 +61,8 @@ async function findPlace(
   const asked = rows.find(({ runId }) => runId === run.run_id);
   if (asked?.json === undefined || JSON.parse(asked.json).role !== 'user') return undefined;
   const after = await findTurn(store, { wsId, runId: run.run_id, seq: asked.seq });
-  if (after === undefined) return undefined;
-  const { cuts } = await readCuts(store, wsId);
-  const isTakenBack = toParts(cuts, { after: asked.seq - 1, upTo: asked.seq }, 'original').length === 0;
-  return isTakenBack ? undefined : { after, upTo: asked.seq };
+  if (after === undefined || (await isHistoryChanged(store, { wsId, after }))) return undefined;
+  return { after, upTo: asked.seq };
 }
 
 /** The offset of the first message of a run, if the run is the newest: feedback and messages that steered it come after. */
@@ -76,5 +77,19 @@ async function findTurn(
     if (event?.run_id !== runId) return undefined;
     if ((event.seq ?? seq) === seq) return offset;
     before = offset;
+  }
+}
+
+/** Whether histories show other messages than at this place of the log. */
+async function isHistoryChanged(
+  store: RestoreDeps['store'],
+  { wsId, after }: { wsId: string; after: number },
+): Promise<boolean> {
+  for (let offset = after; ; ) {
+    const page = await store.readEvents(wsId, offset, EVENTS_AT_ONCE);
+    if (page.some(({ json }) => changesHistory({ type: typeOf(json) }))) return true;
+    const last = page.at(-1);
+    if (!last) return false;
+    offset = last.offset;
   }
 }

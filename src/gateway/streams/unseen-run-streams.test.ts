@@ -1,71 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calling } from '../testing/puppet-model.ts';
-import { turnsUntil, type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
+import { turnsUntil } from '../testing/whole-gateway.ts';
+import { HOLD_MS, openStream, settle, streamingGateway } from './stream-fixture.ts';
 
 const never = () => new Promise(() => undefined);
-const HOLD_MS = 300;
-
-async function setUp(options: WholeGatewayOptions = {}) {
-  const gateway = await wholeGateway(options);
-  const wsId = await gateway.main();
-  return {
-    gateway,
-    wsId,
-    send: (message = 'hello') => gateway.call('workstream.send', { wsId, message }),
-    /** A run that has just ended without readers. */
-    async unread(message = 'hello') {
-      const { runId } = await gateway.call('workstream.send', { wsId, message });
-      await gateway.isIdle(wsId);
-      return runId;
-    },
-    open: (request = {}) => openStream(gateway, wsId, request),
-    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
-  };
-}
-
-/** A stream as in the HTTP interface: its beginning, then the log. */
-async function openStream(gateway: WholeGateway, wsId: string, request: { snapshot?: boolean }) {
-  const { streams } = gateway.gateway;
-  const leave = new AbortController();
-  const { begin } = await streams.open(wsId, { resume: false, snapshot: false, ...request });
-  const told: { type: string; offset: number | undefined; json: string }[] = [];
-  const tell = (json: string, offset: number | undefined) => told.push({ type: JSON.parse(json).type, offset, json });
-  let hasBegun = false;
-  const begun = begin(leave.signal).then(({ frames, after }) => {
-    hasBegun = true;
-    if (leave.signal.aborted) return undefined;
-    for (const { id, json } of frames) tell(json, id === undefined ? undefined : Number(id.split(':')[1]));
-    const sink = {
-      ready: () => true,
-      write(entries: readonly { json: string; offset: number }[]) {
-        for (const { json, offset } of entries) tell(json, offset);
-      },
-    };
-    return streams.follow(wsId, after, { sink, onEnd: () => undefined });
-  });
-  return {
-    told,
-    begun,
-    hasBegun: () => hasBegun,
-    types: () => told.map(({ type }) => type),
-    history: () => JSON.parse(told[0]?.json ?? '{}').messages.map(({ content }: { content: string }) => content),
-    /** The runs whose ends it has sent. */
-    ends: () => told.flatMap(({ json }) => JSON.parse(json).run?.run_id ?? []),
-    async leave() {
-      leave.abort();
-      (await begun)?.close();
-    },
-  };
-}
-
-/** Waits until everything is done that does not depend on the clock. */
-const settle = async () => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
-};
 
 test('a run that ended unread is replayed after a wait: the history before it, then its events with their ids', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   await stream.unread('before');
   await gateway.clock.advance(3_000);
@@ -89,7 +31,7 @@ test('a run that ended unread is replayed after a wait: the history before it, t
 
 test('a newer run during the wait ends it: the whole history is sent, then only the newer run', async () => {
   for (const isFast of [true, false]) {
-    await using stream = await setUp();
+    await using stream = await streamingGateway();
     const { gateway } = stream;
     await stream.unread('nobody listens');
     if (!isFast) gateway.puppet.turn('so far', never());
@@ -106,7 +48,7 @@ test('a newer run during the wait ends it: the whole history is sent, then only 
 });
 
 test('a run is history if it ended three seconds ago, if a stream sent its end, or if `send` did not start it', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   await stream.unread();
   await gateway.clock.advance(3_000);
@@ -128,7 +70,7 @@ test('a run is history if it ended three seconds ago, if a stream sent its end, 
 });
 
 test('two streams that open before the replay both get it, a later one does not, and one that left early does not count', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const runId = await stream.unread();
   const gone = await stream.open();
   await settle();
@@ -147,7 +89,7 @@ test('two streams that open before the replay both get it, a later one does not,
 });
 
 test('with snapshot=1 an ended run is replayed as it was, with its questions as tool_info', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   gateway.puppet.turn('I will ', calling('touch'));
   await stream.send('touch it');
@@ -170,7 +112,7 @@ test('with snapshot=1 an ended run is replayed as it was, with its questions as 
 test('with snapshot=1 a decided question about instructions is not replayed, because no call follows it', async () => {
   const file = { path: '/shop/AGENTS.md', text: 'Be brief.', digest: '1' };
   const look = async () => ({ date: '2026-11-23', zone: 'UTC', instructions: { files: [], untrusted: [file] } });
-  await using stream = await setUp({ surroundings: { look } });
+  await using stream = await streamingGateway({ surroundings: { look } });
   const { gateway, wsId } = stream;
   await stream.send();
   await gateway.reaches(wsId, 'approve_request');
@@ -189,7 +131,7 @@ test('with snapshot=1 a decided question about instructions is not replayed, bec
 });
 
 test('a workstream unloaded and reopened between run and stream still replays the run', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway } = stream;
   const { wsId } = await gateway.call('workstream.create', {});
   const { runId } = await gateway.call('workstream.send', { wsId, message: 'hello' });
@@ -211,7 +153,7 @@ test('a workstream unloaded and reopened between run and stream still replays th
 });
 
 test('after a restart a run that ended shortly before counts as unread, older ones and those of other sources do not', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   await stream.unread('first');
   const runId = await stream.unread('second');
@@ -237,7 +179,7 @@ test('after a restart a run that ended shortly before counts as unread, older on
 });
 
 test('after a restart, a run that was steered is replayed from its first message', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   const { promise, resolve } = Promise.withResolvers<void>();
   gateway.puppet.turn(promise, calling('look'));
@@ -255,7 +197,7 @@ test('after a restart, a run that was steered is replayed from its first message
 });
 
 test('a run interrupted by a kill is replayed from the restart on', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   gateway.puppet.turn('half an', never());
   const { runId } = await stream.send();
@@ -270,7 +212,7 @@ test('a run interrupted by a kill is replayed from the restart on', async () => 
 });
 
 test('a stream that opens at any time around the end of a run sends its end once', async () => {
-  await using stream = await setUp();
+  await using stream = await streamingGateway();
   const { gateway, wsId } = stream;
   for (let turns = 0; turns < 12; turns += 1) {
     const { runId } = await stream.send('go');

@@ -19,7 +19,7 @@ export interface RunPlace {
 /** The newest run of a workstream, if `send` started it. */
 export interface SentRun {
   place: RunPlace;
-  /** Aborts when a newer run begins. */
+  /** Aborts when a newer run begins, or when the run is forgotten. */
   superseded: AbortSignal;
   end?: { offset: number; atMs: number };
 }
@@ -44,16 +44,21 @@ export class UnseenRuns {
       const end = entries.findLast(endsRun);
       const run = this.#runs.get(wsId);
       if (end && run) run.end = { offset: end.offset, atMs: clock.monotonic() };
-      if (run && entries.some(takesBack)) run.isSeen = true; // a replay would show what was taken back
+      if (entries.some(changesHistory)) this.#forget(wsId);
     });
   }
 
   /** A run began, so earlier runs are history. `place` is undefined for runs that `send` did not start. */
   begun(wsId: string, place: RunPlace | undefined): void {
-    this.#runs.get(wsId)?.supersede.abort(SUPERSEDED);
-    this.#runs.delete(wsId);
+    this.#forget(wsId);
     this.#sweep();
     if (place) this.#runs.set(wsId, createEntry(place));
+  }
+
+  /** From now on it is history, also for the streams that wait for a newer run. */
+  #forget(wsId: string): void {
+    this.#runs.get(wsId)?.supersede.abort(SUPERSEDED);
+    this.#runs.delete(wsId);
   }
 
   /** Forgets old runs. Not at every run, because looking at all others would then cost more than the rest. */
@@ -87,7 +92,7 @@ export class UnseenRuns {
     return !run?.end || run.isSeen || isOld(run.end, this.#clock.monotonic()) ? undefined : run;
   }
 
-  /** Waits for a newer run; true when none began in time. Also false when the signal aborts. */
+  /** Waits for a newer run; true when none began in time. Also false when the run is forgotten or the signal aborts. */
   async staysNewest({ superseded }: SentRun, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#clock.sleep(HOLD_MS, AbortSignal.any([superseded, signal]));
@@ -99,7 +104,7 @@ export class UnseenRuns {
 }
 
 /** Given to every abort, because making an error for each run costs more than the rest of its bookkeeping here. */
-const SUPERSEDED = 'a newer run began';
+const SUPERSEDED = 'the run is history';
 
 const isOld = (end: Entry['end'], nowMs: number): boolean => end !== undefined && nowMs - end.atMs >= FRESH_MS;
 
@@ -110,7 +115,12 @@ function endsRun({ type, json }: LogEntry): boolean {
   return run !== undefined;
 }
 
-const takesBack = ({ type }: LogEntry): boolean => type === 'rewound' || type === 'message_removed';
+/**
+ * Whether an event changes which earlier messages histories show. They then no longer fit the place of a run before it,
+ * whose replay might even show an answer without its question.
+ */
+export const changesHistory = ({ type }: Pick<LogEntry, 'type'>): boolean =>
+  type === 'rewound' || type === 'message_removed' || type === 'clear_ui';
 
 function createEntry(place: RunPlace): Entry {
   const supersede = new AbortController();
