@@ -56,10 +56,23 @@ const SINCE_16: readonly Declared[] = [
   { at: 'config.get > config > agents', is: { trusted: [] }, why: 'a new setting' },
 ];
 
+const STATUS = 'GET /v1/api/auth/status';
+
+/** Schema version 26 added users. */
+const SINCE_26: readonly Declared[] = [
+  { at: '** > tokenPrefix', is: '', why: 'earlier tokens have no known beginning' },
+  { at: 'config.get > config > auth', is: { setup: 'auto' }, why: 'a new setting' },
+  { at: `${STATUS} > setup_required`, was: false, is: true, why: 'the first user can be created' },
+  { at: `${STATUS} > setup_code_required`, is: false, why: 'the first user can be created' },
+  { at: `${STATUS} > password_enabled`, is: true, why: 'users log in with passwords' },
+  { at: `${STATUS} > oidc_enabled`, is: false, why: 'users log in with passwords' },
+  { at: `${STATUS} > oidc_provider_name`, is: '', why: 'users log in with passwords' },
+];
+
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
-  'schema-11': [...OF_EACH_START, ...SINCE_17, ...SINCE_16, ...SINCE_12],
-  'schema-16': [...OF_EACH_START, ...SINCE_17, ...SINCE_16],
+  'schema-11': [...OF_EACH_START, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
+  'schema-16': [...OF_EACH_START, ...SINCE_26, ...SINCE_17, ...SINCE_16],
 };
 
 /** The intended differences between the first and the second start of today's build. */

@@ -20,6 +20,8 @@ export interface UserChange {
 export interface UserNews {
   /** All logins of the user end. */
   loginsEnd: boolean;
+  /** The id of a login that does not end. */
+  keep?: string;
   /** Logins and tokens go on with other rights, or with none. */
   rightsChanged: boolean;
 }
@@ -144,6 +146,20 @@ export class Users {
       }
       throw error;
     }
+  }
+
+  /** A new password that the user chose. The caller ends the other logins with `endLogins`, once it has answered. */
+  async setOwnPassword(userId: string, passwordHash: string, also: readonly Statement[]): Promise<void> {
+    const { row } = this.#entryOf(userId);
+    const fields = { password_hash: passwordHash, version: row.version + 1, updated_ms: this.#deps.clock.now() };
+    const changed = build.updateTable('users').set(fields).where('user_id', '=', userId);
+    await this.#deps.store.commit({ statements: [statementOf(changed, 1), ...also], durable: true });
+    Object.assign(row, fields);
+  }
+
+  /** Ends open connections of all logins of the user but one. */
+  endLogins(userId: string, keep: string): void {
+    this.#announce(userId, { loginsEnd: true, rightsChanged: false, keep });
   }
 
   /** A new password, and disabling, end all logins of the user. */

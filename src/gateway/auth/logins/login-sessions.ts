@@ -4,7 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import { expandScopes } from '../../rights.ts';
 import type { Statement, Store } from '../../store/store.ts';
-import type { Users } from '../../users/users.ts';
+import type { UserNews, Users } from '../../users/users.ts';
 import { runExpiry } from '../expiry.ts';
 import {
   type Bounds,
@@ -51,7 +51,7 @@ export interface LoginSessions {
   /** Like `revoke`, for every session below the tokens. */
   revokeBelow(tokenIds: readonly string[]): Promise<void>;
   /** After a change of a user: the user's sessions, also those below tokens, end or go on with other rights. */
-  renewBelow(userId: string, news: { loginsEnd: boolean; rightsChanged: boolean }): void;
+  renewBelow(userId: string, news: UserNews): void;
   /** Ends expired sessions, until aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -108,9 +108,9 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       const ended = [...sessions].filter(([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id));
       await Promise.all(ended.map(([jti]) => revoke(jti)));
     },
-    renewBelow(userId, { loginsEnd, rightsChanged }) {
+    renewBelow(userId, { loginsEnd, rightsChanged, keep }) {
       for (const [jti, session] of sessions) {
-        if (session.principal.userId !== userId) continue;
+        if (session.principal.userId !== userId || jti === keep) continue;
         const bounds = lineage.boundsOf(session.parent);
         if (loginsEnd || bounds === undefined) end(jti);
         else if (rightsChanged) renew(session, bounds);

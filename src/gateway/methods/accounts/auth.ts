@@ -93,8 +93,12 @@ function passwordMethods(deps: AuthMethodDeps) {
       const isRight = await counting(attempt, passwords.matches(current, users.passwordHashOf(userId)));
       if (!isRight) throw new GatewayError('FORBIDDEN', 'The current password is wrong');
       const passwordHash = await passwords.hash(checkPassword(wanted));
-      await users.update(userId, { passwordHash }, call.audited({ id: userId }));
-      return toLogin(await sessions.start(minterOfUser(userId)), users);
+      await users.setOwnPassword(userId, passwordHash, call.audited({ id: userId }));
+      const session = await sessions.start(minterOfUser(userId));
+      const { source } = session.principal;
+      // After the answer, because the caller's connection belongs to one of the logins that end.
+      if (source.kind === 'login') setImmediate(() => users.endLogins(userId, source.jti));
+      return toLogin(session, users);
     },
   } satisfies Partial<Handlers>;
 }
