@@ -109,8 +109,8 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       await Promise.all(ended.map(([jti]) => revoke(jti)));
     },
     renewBelow(userId, { loginsEnd, rightsChanged, keep }) {
-      for (const [jti, session] of sessions) {
-        if (session.principal.userId !== userId || jti === keep) continue;
+      const own = [...sessions].filter(([jti, { principal }]) => principal.userId === userId && jti !== keep);
+      for (const [jti, session] of own) {
         const bounds = lineage.boundsOf(session.parent);
         if (loginsEnd || bounds === undefined) end(jti);
         else if (rightsChanged) renew(session, bounds);
