@@ -6,6 +6,7 @@ import { orgContracts } from './methods/accounts/org.ts';
 import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
+import { settingsContracts } from './methods/admin/settings.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
@@ -58,6 +59,7 @@ export const CONTRACTS = {
   ...roleContracts,
   ...orgContracts,
   ...auditContracts,
+  ...settingsContracts,
   ...memoryContracts,
   ...templateContracts,
   ...wstemplateContracts,

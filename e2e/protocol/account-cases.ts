@@ -9,7 +9,7 @@ interface Caller {
   key(): string;
 }
 
-/** A successful call of each method about users, roles and the audit trail. */
+/** A successful call of each method about users, roles, the audit trail and the settings. */
 export function accountCases({ call, open, key }: Caller) {
   const PASSWORD = 'correct horse';
 
@@ -53,5 +53,13 @@ export function accountCases({ call, open, key }: Caller) {
     'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
     'audit.list': () => call('audit.list', {}),
     'audit.verify': () => call('audit.verify', {}),
+    'settings.list': () => call('settings.list', {}),
+    'settings.schema': () => call('settings.schema', {}),
+    'settings.set': () => call('settings.set', { key: 'cron.maxConcurrentRuns', value: 3 }),
+    async 'settings.reset'() {
+      await call('settings.set', { key: 'heartbeatMinutes', value: 0 });
+      await call('settings.reset', { key: 'heartbeatMinutes' });
+    },
+    'config.reload': () => call('config.reload', {}),
   };
 }

@@ -73,6 +73,13 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
+  settings: {
+    list: { verb: 'get', path: '/v1/api/admin/settings' },
+    schema: { verb: 'get', path: '/v1/api/admin/settings/schema' },
+    set: { verb: 'put', path: '/v1/api/admin/settings/{key}' },
+    reset: { verb: 'delete', path: '/v1/api/admin/settings/{key}' },
+    reload: { verb: 'post', path: '/v1/api/_internal/config-reload' },
+  },
   memory: {
     list: { verb: 'get', path: '/v1/api/memories' },
     save: { verb: 'post', path: '/v1/api/memories' },

@@ -8,6 +8,7 @@ import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
+import { settingsEndpoints } from './settings.ts';
 import { skillEndpoints } from './skill.ts';
 import { templateEndpoints } from './template.ts';
 import { userEndpoints } from './user.ts';
@@ -25,6 +26,7 @@ export const ENDPOINTS = {
   role: roleEndpoints,
   org: orgEndpoints,
   audit: auditEndpoints,
+  settings: settingsEndpoints,
   memory: memoryEndpoints,
   template: templateEndpoints,
   wstemplate: wstemplateEndpoints,

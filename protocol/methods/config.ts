@@ -69,6 +69,23 @@ export const configContracts = {
     result: z.strictObject(ConfigChange).meta({ id: 'ConfigPatchResult' }),
     serial: () => 'config',
   }),
+  'config.reload': contract({
+    summary: 'Read the configuration file again, after it was edited by hand.',
+    scope: 'approve',
+    permission: 'admin.settings',
+    audit: { action: 'config.reload' },
+    params: z.strictObject({}).meta({ id: 'ConfigReloadParams' }),
+    result: z
+      .strictObject({
+        /** `noop`: no setting changed that can take effect at once. */
+        status: z.enum(['ok', 'noop']),
+        /** The changed keys that took effect, and those that need a restart. */
+        applied: z.array(z.string()),
+        restart: z.array(z.string()),
+      })
+      .meta({ id: 'ConfigReloadResult' }),
+    serial: () => 'config',
+  }),
   'config.schema': contract({
     summary: 'The JSON Schema of the configuration file.',
     scope: 'read',

@@ -143,12 +143,22 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
 
 type GatewayOptions = Pick<
   DaemonOptions,
-  'home' | 'userHome' | 'config' | 'environment' | 'version' | 'hostTimeZone' | 'clock' | 'ids' | 'log' | 'logRing'
+  | 'home'
+  | 'userHome'
+  | 'config'
+  | 'overrides'
+  | 'environment'
+  | 'version'
+  | 'hostTimeZone'
+  | 'clock'
+  | 'ids'
+  | 'log'
+  | 'logRing'
 >;
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
-  const { home, userHome, config, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
+  const { home, userHome, config, overrides, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices } = deps;
   const { nodes, toolbox, runner, notSandboxed } = agent;
   const trusted = () => live.trustedFolders.map((folder) => resolveFolder(folder, { userHome, cwd: home }));
@@ -177,7 +187,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     server: machineOf({ version, home }),
     live,
     hostTimeZone,
-    configFile: createConfigFile({ home, live, keyHosts, version, clock }),
+    configFile: createConfigFile({ home, live, keyHosts, overrides, version, clock }),
     clock,
     ids,
     log,

@@ -1,5 +1,6 @@
 import type { Notice } from '../../protocol/notice.ts';
 import type { Clock } from '../clock.ts';
+import type { Overrides } from '../gateway/configuration/setting-rows.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { StaticText } from '../http/encoding.ts';
 import type { Ids } from '../ids.ts';
@@ -18,6 +19,7 @@ export interface DaemonOptions {
   model?: string;
   authEnabled: boolean;
   config: Config;
+  overrides: Overrides;
   environment: Readonly<Record<string, string | undefined>>;
   userHome: string;
   /** The user's id; undefined if the system has none. */

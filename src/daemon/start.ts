@@ -17,7 +17,7 @@ import { toBanner } from './banner.ts';
 import { readBootId } from './boot-id.ts';
 import { startDaemon } from './compose.ts';
 import { loadConfig } from './config/config.ts';
-import { type Options, resolveOptions, type StartFlags } from './config/options.ts';
+import { type Options, overridesOf, resolveOptions, type StartFlags } from './config/options.ts';
 import type { Daemon, Replacements } from './daemon-options.ts';
 import { isDiskFull } from './disk-full.ts';
 import { keepObjectsYoung } from './garbage.ts';
@@ -55,6 +55,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     port,
     authEnabled,
     config,
+    overrides: overridesOf(flags, options, around),
     environment,
     ...(workdir !== undefined && { workdir }),
     ...(model !== undefined && { model }),

@@ -1,4 +1,5 @@
 import type { Handlers, ServedMethod } from './call.ts';
+import { createDaemonSettings } from './configuration/daemon-settings.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { Conversations } from './conversations.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -11,6 +12,7 @@ import { orgMethods } from './methods/accounts/org.ts';
 import { roleMethods } from './methods/accounts/role.ts';
 import { tokenMethods } from './methods/accounts/token.ts';
 import { userMethods } from './methods/accounts/user.ts';
+import { settingsMethods } from './methods/admin/settings.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
@@ -91,7 +93,7 @@ export function joinNouns(
   { records, talks, turns, recover }: Conversations,
   { broadcast, presence, health, idempotency }: SharedWithSockets,
 ): JoinedNouns {
-  const { store, storePath, models, nodes, workdirs, projectCommands, live, auth, configFile } = deps;
+  const { store, storePath, models, nodes, workdirs, projectCommands, live, auth } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, notes, always, attachments, budgets, systemEvents, windows, templates } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
@@ -99,12 +101,12 @@ export function joinNouns(
   return join({
     ...accountNouns(auth),
     ...templateNouns(templates),
+    ...configNouns(deps, cron),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
-    config: { methods: configMethods({ configFile, cron }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },
     events: { methods: eventsMethods({ workstreams, snapshots, events }) },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
@@ -167,6 +169,18 @@ const accountNouns = (auth: NounDeps['auth']) => ({
   role: { methods: roleMethods(auth) },
   token: { methods: tokenMethods(auth) },
   user: { methods: userMethods(auth) },
+});
+
+/** The configuration as a whole, and its settings one by one. */
+const configNouns = ({ store, auth, configFile, clock }: NounDeps, cron: Conversations['turns']['cron']) => ({
+  config: { methods: configMethods({ configFile, cron }) },
+  settings: {
+    methods: settingsMethods({
+      settings: createDaemonSettings({ configFile, trail: auth.trail, clock }),
+      store,
+      cron,
+    }),
+  },
 });
 
 /** What conversations begin with. */

@@ -34,6 +34,7 @@ import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
+import { settingsRoutes } from './routes/settings.ts';
 import { skillRoutes } from './routes/skill.ts';
 import { templateRoutes } from './routes/template.ts';
 import { userRoutes } from './routes/user.ts';
@@ -160,6 +161,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...roleRoutes,
     ...orgRoutes,
     ...auditRoutes,
+    ...settingsRoutes,
     ...memoryRoutes,
     ...templateRoutes,
     ...wstemplateRoutes,

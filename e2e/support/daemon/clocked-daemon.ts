@@ -44,6 +44,7 @@ export async function startClockedDaemon(
       },
       hostTimeZone: 'UTC',
       config: parseConfig(JSON.stringify(config), 'config.json').config,
+      overrides: new Map(),
       environment,
       version: await readVersion(ROOT),
       assets: await loadAssets(ROOT),

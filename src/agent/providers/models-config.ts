@@ -27,15 +27,24 @@ export type ModelConfig = z.infer<typeof ModelConfig>;
 
 /** Limits for the silence and the length of any answer. */
 export const AnswerLimits = z.object({
-  /** Until the first byte. Default: 300 on a local network, where a model may have to be loaded first, otherwise 60. */
-  firstSecs: z.number().min(1).max(3_600).optional(),
-  /** Between two chunks. */
-  betweenSecs: z.number().min(1).max(3_600).default(60),
-  /** Text, reasoning and tool arguments together. */
-  maxChars: z.int().min(1_000).max(64_000_000).default(4_000_000),
-  maxToolCalls: z.int().min(1).max(1_000).default(128),
-  /** The longest wait before a refused request is repeated, also if the server asks for more. */
-  retrySecs: z.number().min(0).max(86_400).default(300),
+  firstSecs: z.number().min(1).max(3_600).optional().describe(
+    // On a local network, a model may have to be loaded first.
+    'Seconds that a model may be silent before its answer begins. Default: 60, or 300 on a local network.',
+  ),
+  betweenSecs: z.number().min(1).max(3_600).default(60).describe('Seconds that a model may pause during an answer.'),
+  maxChars: z
+    .int()
+    .min(1_000)
+    .max(64_000_000)
+    .default(4_000_000)
+    .describe('Maximum characters of an answer: text, reasoning and tool arguments together.'),
+  maxToolCalls: z.int().min(1).max(1_000).default(128).describe('Maximum tool calls in one answer.'),
+  retrySecs: z
+    .number()
+    .min(0)
+    .max(86_400)
+    .default(300)
+    .describe('Longest wait in seconds before a refused request is repeated, also if the server asks for more.'),
 });
 export type AnswerLimits = z.infer<typeof AnswerLimits>;
 
@@ -54,9 +63,8 @@ const ModelConfigs = z.record(z.string().min(1), ModelConfig).superRefine((model
 
 /** The section of config.json about models. */
 export const ModelsConfig = z.object({
-  models: ModelConfigs.optional(),
-  /** An alias of `models`, or `provider/model`. */
-  defaultModel: z.string().min(1).optional(),
+  models: ModelConfigs.optional().describe('Models by alias.'),
+  defaultModel: z.string().min(1).optional().describe('An alias of models, or provider/model.'),
   answers: AnswerLimits.prefault({}),
 });
 export type ModelsConfig = z.infer<typeof ModelsConfig>;

@@ -35,7 +35,14 @@ async function setUp(text?: string) {
     },
   };
   const keyHosts = { check: () => [], remember: async () => undefined };
-  const config = createConfigFile({ home: home.path, live, keyHosts, version: '1.2.3', clock: fakeClock(0) });
+  const config = createConfigFile({
+    home: home.path,
+    live,
+    keyHosts,
+    overrides: new Map(),
+    version: '1.2.3',
+    clock: fakeClock(0),
+  });
   return {
     file,
     applied,
@@ -241,4 +248,16 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     workdir: restart,
     workdirs: restart,
   });
+});
+
+test('a reload applies the file as it is, and refuses one that is broken or names a missing variable', async () => {
+  using world = await setUp(TEXT);
+  assert.deepEqual(await world.config.reload(), { applied: ['retentionDays'], restart: [] });
+  assert.deepEqual([world.applied[0]?.retentionDays, await world.onDisk()], [7, TEXT]);
+  await writeFile(world.file, '{ retentionDays: 0 }');
+  await assert.rejects(world.config.reload(), { code: 'INVALID_REQUEST', message: /^invalid config: retentionDays: / });
+  const gone = { url: 'https://hooks.example.com', secretEnv: 'GONE' };
+  await writeFile(world.file, JSON.stringify({ channels: { webhook: { gone } } }));
+  await assert.rejects(world.config.reload(), { message: /the environment has no GONE/ });
+  assert.equal(world.applied.length, 1);
 });

@@ -10,6 +10,7 @@ import type { ConfigIssue } from '../../../protocol/methods/config.ts';
 import { check } from '../../../protocol/parse.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
+import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import type { ConfigChange, ConfigFile } from '../../gateway/methods/config.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { replaceFile } from '../../home/replace-file.ts';
@@ -22,6 +23,7 @@ interface ConfigFileDeps {
   home: string;
   live: Pick<LiveConfig, 'check' | 'apply'>;
   keyHosts: KeyHostBindings;
+  overrides: Overrides;
   version: string;
   clock: Pick<Clock, 'now'>;
 }
@@ -41,7 +43,8 @@ interface Reading {
 }
 
 /** `<home>/config.json` for clients: secrets are masked, and a write replaces it atomically and keeps the old one as `.bak`. */
-export function createConfigFile({ home, live, keyHosts, version, clock }: ConfigFileDeps): ConfigFile {
+export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
+  const { home, live, keyHosts, overrides, version, clock } = deps;
   const file = path.join(home, 'config.json');
 
   /** Everything is checked before anything is written. */
@@ -85,6 +88,14 @@ export function createConfigFile({ home, live, keyHosts, version, clock }: Confi
       const patch = parsePatch(unmask(raw, before));
       return replace(`${JSON.stringify(mergePatch(parsed, patch), null, 2)}\n`, { raw, before });
     },
+    async reload() {
+      const { config, issues } = readConfig((await readText(file)) ?? '{}');
+      const problems = config === undefined ? issues : live.check(config);
+      if (config === undefined || problems.length > 0) throw invalid(problems);
+      await keyHosts.remember(config);
+      return live.apply(config);
+    },
+    overrides,
     schema() {
       const schema = z.toJSONSchema(Config, { io: 'input' });
       const generatedAt = new Date(clock.now()).toISOString();

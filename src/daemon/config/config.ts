@@ -14,46 +14,78 @@ import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
 
+/** Where the daemon listens if nothing else is given. */
+export const DEFAULT_ADDRESS = { host: '127.0.0.1', port: 7717 };
+
 const ToolsConfig = z.object({
-  sandbox: z.enum(['auto', 'off', 'required']).default('auto'),
-  /** The time limit of the agent's commands. */
-  timeoutSecs: z.int().min(1).max(3_600).default(120),
+  sandbox: z.enum(['auto', 'off', 'required']).default('auto').describe('Whether commands run in a sandbox.'),
+  timeoutSecs: z.int().min(1).max(3_600).default(120).describe('Default time limit of a command in seconds.'),
 });
 
 /** A burst below the weight of the heaviest method would always refuse that method. */
 const InboundConfig = z.object({
-  burst: z.int().min(10).max(1_000_000).default(LIMITS.inboundBurst),
-  perSecond: z.number().min(0.1).max(1_000_000).default(LIMITS.inboundPerSecond),
+  burst: z
+    .int()
+    .min(10)
+    .max(1_000_000)
+    .default(LIMITS.inboundBurst)
+    .describe('Requests that one WebSocket connection may send in a burst.'),
+  perSecond: z
+    .number()
+    .min(0.1)
+    .max(1_000_000)
+    .default(LIMITS.inboundPerSecond)
+    .describe('Requests per second of one WebSocket connection.'),
 });
 
 const isOrigin = (text: string): boolean => text !== 'null' && URL.parse(text)?.origin === text;
 
 const ServerConfig = z.object({
-  host: z.string().min(1).optional(),
-  port: z.int().min(0).max(65_535).optional(),
-  /** Names, in addition to the loopback ones, under which browsers may reach the daemon: `name` or `name:port`. */
-  allowedHosts: z.array(z.string().min(1)).default([]),
-  /** Other sites whose pages may open WebSockets, with a token. */
+  // The defaults are applied after the flags and the environment; here they only document.
+  host: z.string().min(1).optional().meta({ default: DEFAULT_ADDRESS.host, description: 'The address to listen on.' }),
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .meta({ default: DEFAULT_ADDRESS.port, description: 'The port to listen on; 0 picks any free port.' }),
+  allowedHosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Host names, in addition to the loopback ones, under which browsers may reach the daemon: name or name:port.',
+    ),
   allowedOrigins: z
     .array(z.string().refine(isOrigin, 'must be an origin without a path, for example https://example.com'))
-    .default([]),
-  /** The daemon's address behind a reverse proxy. */
-  publicUrl: z.url({ protocol: /^https?$/ }).optional(),
-  /** How many are loaded at a time; beyond that, the oldest idle one is unloaded, never deleted. */
-  maxWorkstreams: z.int().min(1).max(10_000).default(50),
+    .default([])
+    .describe('Other sites whose pages may open WebSockets with a token.'),
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Public address behind a reverse proxy, for login links.'),
+  maxWorkstreams: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(50)
+    .describe('Maximum workstreams loaded at once. Beyond it, the oldest idle one is unloaded, never deleted.'),
   /** The rate limit of one WebSocket connection. */
   inbound: InboundConfig.prefault({}),
 });
 
 const RateLimitConfig = z.object({
-  /** Limits HTTP requests per client address. */
-  enabled: z.boolean().default(false),
-  requestsPerSecond: z.number().min(0.01).max(1_000_000).default(10),
-  burst: z.int().min(1).max(1_000_000).default(20),
-  /** Proxies whose X-Forwarded-For is trusted. */
+  enabled: z.boolean().default(false).describe('Whether HTTP requests are limited per client address.'),
+  requestsPerSecond: z
+    .number()
+    .min(0.01)
+    .max(1_000_000)
+    .default(10)
+    .describe('HTTP requests per second for one client.'),
+  burst: z.int().min(1).max(1_000_000).default(20).describe('HTTP requests that one client may send in a burst.'),
   trustedProxies: z
     .array(z.string().refine(isAddressRange, 'must be an IP address or a range such as 10.0.0.0/8'))
-    .default([]),
+    .default([])
+    .describe('Addresses or ranges of proxies whose X-Forwarded-For is trusted.'),
 });
 
 const WebhookConfig = z
@@ -69,29 +101,38 @@ const WebhookConfig = z
   });
 
 const ChannelsConfig = z.object({
-  /** Destinations of messages, by name. */
-  webhook: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig).default({}),
+  webhook: z
+    .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/), WebhookConfig)
+    .default({})
+    .describe('Destinations of messages, by name.'),
 });
 
 const AuthConfig = z.object({
   /** Who may create the first user: everybody, or who knows the setup code. `auto`: everybody on a loopback address, elsewhere for 15 minutes. */
-  setup: z.enum(['auto', 'open', 'code']).default('auto'),
+  setup: z.enum(['auto', 'open', 'code']).default('auto').describe('Who may create the first user.'),
 });
 
 const EgressConfig = z.object({
-  /** Host names that may resolve to private addresses. */
-  privateHosts: z.array(z.string().min(1).max(253)).max(1_000).default([]),
+  privateHosts: z
+    .array(z.string().min(1).max(253))
+    .max(1_000)
+    .default([])
+    .describe('Host names of models and web hooks that may resolve to private addresses.'),
 });
 
 const ApprovalsConfig = z.object({
-  /** How long auto-approve lasts; 0: without an end. */
-  alwaysSecs: z.int().min(0).max(31_536_000).default(28_800),
+  alwaysSecs: z
+    .int()
+    .min(0)
+    .max(31_536_000)
+    .default(28_800)
+    .describe('Seconds that auto-approve lasts; 0: until somebody turns it off.'),
 });
 
 /** What models may use, in tokens or in US dollars. */
 const BudgetConfig = z.object({
-  tokens: z.int().min(1).max(1_000_000_000_000).optional(),
-  usd: z.number().min(0.000001).max(1_000_000).optional(),
+  tokens: z.int().min(1).max(1_000_000_000_000).optional().describe('The budget in tokens.'),
+  usd: z.number().min(0.000001).max(1_000_000).optional().describe('The budget in US dollars.'),
 });
 
 const BudgetsConfig = z.object({
@@ -104,11 +145,9 @@ const BudgetsConfig = z.object({
 });
 
 const CronConfig = z.object({
-  /** False: no job runs automatically. */
-  enabled: z.boolean().default(true),
-  maxConcurrentRuns: z.int().min(1).max(64).default(4),
-  /** How long outcomes of occurrences are kept. */
-  retentionDays: z.int().min(1).max(36_500).default(90),
+  enabled: z.boolean().default(true).describe('Whether jobs run on schedule.'),
+  maxConcurrentRuns: z.int().min(1).max(64).default(4).describe('Maximum jobs that run at once.'),
+  retentionDays: z.int().min(1).max(36_500).default(90).describe('Days that the history of jobs is kept.'),
 });
 
 const Folder = z
@@ -116,8 +155,11 @@ const Folder = z
   .refine((text) => path.isAbsolute(text) || /^~(\/|$)/.test(text), 'must be absolute or start with ~/');
 
 const AgentsConfig = z.object({
-  /** Folders, with everything below them, whose instruction files and commands are used. */
-  trusted: z.array(Folder).max(1_000).default([]),
+  trusted: z
+    .array(Folder)
+    .max(1_000)
+    .default([])
+    .describe('Folders, with everything below them, whose instruction files and commands are used.'),
 });
 
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
@@ -129,20 +171,42 @@ export const Config = ModelsConfig.extend({
   channels: ChannelsConfig.prefault({}),
   /** Where the daemon may send its requests to models and webhooks. */
   egress: EgressConfig.prefault({}),
-  /** How often the main session gets a heartbeat turn; 0: never. */
-  heartbeatMinutes: z.int().min(0).max(10_080).default(0),
+  heartbeatMinutes: z
+    .int()
+    .min(0)
+    .max(10_080)
+    .default(0)
+    .describe('Minutes between heartbeat turns of the main session; 0: never.'),
   cron: CronConfig.prefault({}),
-  nodes: NodesConfig.default({}),
-  durability: z.enum(['normal', 'full']).default('normal'),
-  retentionDays: z.int().min(1).max(36_500).default(30),
-  approvalTimeoutSecs: z.int().min(10).max(31_536_000).default(3_600),
+  nodes: NodesConfig.default({}).describe('Which commands may be sent to nodes, by node id.'),
+  durability: z
+    .enum(['normal', 'full'])
+    .default('normal')
+    .describe('With full, writes also survive a power loss, and each of them waits for the disk.'),
+  retentionDays: z
+    .int()
+    .min(1)
+    .max(36_500)
+    .default(30)
+    .describe('Days that single events are kept for clients that resume. Conversations are not deleted.'),
+  approvalTimeoutSecs: z
+    .int()
+    .min(10)
+    .max(31_536_000)
+    .default(3_600)
+    .describe('Seconds that a question waits for an answer before it is denied.'),
   approvals: ApprovalsConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),
-  workdir: Folder.optional(),
-  /** Where callers without the approve scope may start work. Default: the working directory, and folders that approvers have named. */
-  workdirs: z.array(Folder).max(1_000).optional(),
-  logLevel: z.enum(LOG_LEVELS).default('info'),
+  workdir: Folder.optional().describe('Where the agent works. Default: the folder workspace in the home.'),
+  workdirs: z
+    .array(Folder)
+    .max(1_000)
+    .optional()
+    .describe(
+      'Folders in which callers without the approve scope may start work. Default: the working directory, and folders that approvers have named.',
+    ),
+  logLevel: z.enum(LOG_LEVELS).default('info').describe('The least severe messages that are logged.'),
 });
 export type Config = z.infer<typeof Config>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveHome } from '../../home/home-path.ts';
 import { parseConfig } from './config.ts';
-import { resolveOptions, type StartFlags } from './options.ts';
+import { overridesOf, resolveOptions, type StartFlags } from './options.ts';
 
 interface Given {
   flags?: StartFlags;
@@ -48,6 +48,17 @@ test('the environment wins over config.json', () => {
 test('config.json wins over the defaults', () => {
   const expected = { host: '127.0.0.3', port: 3, workdir: '/home/ann/config', authEnabled: true };
   assert.deepEqual(resolve({ config: everywhere.config }), expected);
+});
+
+test('flags and variables are listed as replacing the settings of config.json', () => {
+  const environment = { HEADGATE_PORT: '2', HEADGATE_WORKDIR: '', HEADGATE_SKIP_CRON: '1' };
+  const flags = { host: 'localhost' };
+  const overrides = overridesOf(flags, resolve({ flags, environment }), { environment });
+  assert.deepEqual(Object.fromEntries(overrides), {
+    'server.host': { value: 'localhost', source: 'flag' },
+    'server.port': { value: 2, source: 'environment' },
+    'cron.enabled': { value: false, source: 'environment' },
+  });
 });
 
 test('an empty variable counts as unset', () => {

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
+import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
-import type { Config } from './config.ts';
+import { type Config, DEFAULT_ADDRESS } from './config.ts';
 
 /** The flags of `start` as the command line gives them. */
 export interface StartFlags {
@@ -22,13 +23,10 @@ export interface Options {
   authEnabled: boolean;
 }
 
-const DEFAULT_PORT = 7717;
-const DEFAULT_HOST = '127.0.0.1';
-
 /** Resolves the settings: flags win over the environment, then config.json, then the defaults. */
 export function resolveOptions(flags: StartFlags, config: Config, around: Surroundings): Options {
   const environment = present(around.environment);
-  const host = toHost(flags.host ?? environment.HEADGATE_HOST ?? config.server.host ?? DEFAULT_HOST);
+  const host = toHost(flags.host ?? environment.HEADGATE_HOST ?? config.server.host ?? DEFAULT_ADDRESS.host);
   const authEnabled = toAuthEnabled(flags.auth, environment.SERVICE_AUTH_ENABLED);
   if (!authEnabled && !isLoopback(host)) {
     throw new StartError(
@@ -40,11 +38,34 @@ export function resolveOptions(flags: StartFlags, config: Config, around: Surrou
   return {
     host,
     port:
-      toPort({ '--port': flags.port, HEADGATE_PORT: environment.HEADGATE_PORT }) ?? config.server.port ?? DEFAULT_PORT,
+      toPort({ '--port': flags.port, HEADGATE_PORT: environment.HEADGATE_PORT }) ??
+      config.server.port ??
+      DEFAULT_ADDRESS.port,
     ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
     ...(model !== undefined && { model }), // `createModels` reads defaultModel of config.json
     authEnabled,
   };
+}
+
+/** The settings of config.json that a flag or a variable can replace. */
+const REPLACEABLE = [
+  { key: 'server.host', name: 'host', variable: 'HEADGATE_HOST' },
+  { key: 'server.port', name: 'port', variable: 'HEADGATE_PORT' },
+  { key: 'workdir', name: 'workdir', variable: 'HEADGATE_WORKDIR' },
+  { key: 'defaultModel', name: 'model', variable: 'HEADGATE_MODEL' },
+] as const;
+
+/** The settings whose value in config.json has no effect, because a flag or the environment wins. */
+export function overridesOf(flags: StartFlags, options: Options, around: Pick<Surroundings, 'environment'>): Overrides {
+  const environment = present(around.environment);
+  const overrides = new Map<string, { value: unknown; source: 'flag' | 'environment' }>();
+  for (const { key, name, variable } of REPLACEABLE) {
+    const value = options[name];
+    if (flags[name] !== undefined) overrides.set(key, { value, source: 'flag' });
+    else if (environment[variable] !== undefined) overrides.set(key, { value, source: 'environment' });
+  }
+  if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
+  return overrides;
 }
 
 function toHost(text: string): string {

@@ -2,6 +2,7 @@ import type { Result } from '../../../protocol/index.ts';
 import type { ConfigIssue, configContracts } from '../../../protocol/methods/config.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Handlers } from '../call.ts';
+import type { Overrides } from '../configuration/setting-rows.ts';
 
 /** The configuration file, as clients may see and change it. */
 export interface ConfigFile {
@@ -11,6 +12,9 @@ export interface ConfigFile {
   /** Merges a patch into the file. */
   patch(raw: string, baseHash: string): Promise<ConfigChange>;
   schema(): Result<'config.schema'>;
+  /** Applies the file after it was edited by hand. Throws INVALID_REQUEST with the issues. */
+  reload(): Promise<Pick<ConfigChange, 'applied' | 'restart'>>;
+  readonly overrides: Overrides;
 }
 
 export interface ConfigChange {
@@ -24,14 +28,15 @@ export interface ConfigChange {
   restart: string[];
 }
 
-interface ConfigMethodDeps {
+/** What the methods of the configuration need. */
+export interface ConfigMethodDeps {
   configFile: ConfigFile;
   cron: { scheduler: Pick<Scheduler, 'look'> };
 }
 
 export function configMethods({ configFile, cron }: ConfigMethodDeps): Handlers<keyof typeof configContracts> {
   const toAnswer = (change: ConfigChange, extended: boolean | undefined) => {
-    if (change.applied.some((key) => key.startsWith('cron.'))) cron.scheduler.look();
+    lookAtJobs(change.applied, cron);
     return toResult(change, extended);
   };
   return {
@@ -39,7 +44,17 @@ export function configMethods({ configFile, cron }: ConfigMethodDeps): Handlers<
     'config.set': async ({ raw, baseHash, extended }) => toAnswer(await configFile.write(raw, baseHash), extended),
     'config.patch': async ({ raw, baseHash, extended }) => toAnswer(await configFile.patch(raw, baseHash), extended),
     'config.schema': () => configFile.schema(),
+    'config.reload': async () => {
+      const { applied, restart } = await configFile.reload();
+      lookAtJobs(applied, cron);
+      return { status: applied.length > 0 ? 'ok' : 'noop', applied, restart };
+    },
   };
+}
+
+/** The scheduler sleeps until its next job, and a change may wake it earlier. */
+export function lookAtJobs(applied: readonly string[], { scheduler }: ConfigMethodDeps['cron']): void {
+  if (applied.some((key) => key.startsWith('cron.'))) scheduler.look();
 }
 
 const toResult = ({ path, config, issues, applied, restart }: ConfigChange, extended: boolean | undefined) => ({

@@ -27,7 +27,10 @@ export const LIVE: LiveSettings = {
 };
 
 const notHere = () => assert.fail('no configuration file');
-const NO_CONFIG_FILE = { read: notHere, write: notHere, patch: notHere, schema: notHere };
+const NO_CONFIG_FILE = {
+  ...{ read: notHere, write: notHere, patch: notHere, schema: notHere, reload: notHere },
+  overrides: new Map(),
+};
 
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
 

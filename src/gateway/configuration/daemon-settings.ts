@@ -1,0 +1,164 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Result } from '../../../protocol/index.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import type { Setting, SettingDefinition } from '../../../protocol/methods/admin/settings.ts';
+import type { Clock } from '../../clock.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
+import { findProblem, type Overrides, type SettingRow, toSettingRows, toSettingValue } from './setting-rows.ts';
+
+interface SettingsDeps {
+  configFile: SettingsFile;
+  trail: Pick<AuditTrail, 'list'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** The configuration file, as far as the settings need it. Everything read from it is masked. */
+interface SettingsFile {
+  readonly overrides: Overrides;
+  schema(): Pick<Result<'config.schema'>, 'schema' | 'uiHints'>;
+  read(): Promise<Pick<Result<'config.get'>, 'parsed' | 'config' | 'valid' | 'issues' | 'hash'>>;
+  write(raw: string, baseHash: string): Promise<{ applied: string[] }>;
+}
+
+/** The result of a change, and the keys of config.json that took effect. */
+interface Changed<T> {
+  result: T;
+  applied: string[];
+}
+
+/** The settings of config.json, one by one. */
+export interface DaemonSettings {
+  list(): Promise<Setting[]>;
+  schema(): SettingDefinition[];
+  /** Throws INVALID_REQUEST or FORBIDDEN. */
+  set(key: string, value: unknown, by: string): Promise<Changed<Setting>>;
+  /** Throws NOT_FOUND or FORBIDDEN. */
+  reset(key: string): Promise<Changed<Result<'settings.reset'>>>;
+}
+
+/** The file masks its secrets, and keeps them when a mask is written back: no secret passes through here. */
+export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps): DaemonSettings {
+  const rows = () => toSettingRows(configFile.schema());
+  /** Also finds a setting by its key in config.json. */
+  const find = (key: string) => rows().find((row) => row.key === key || row.path.join('.') === key);
+
+  async function readFile() {
+    const { parsed, config, valid, issues, hash } = await configFile.read();
+    if (valid && isRecord(parsed) && isRecord(config)) return { parsed, config, hash };
+    const problems = issues.map(({ path, message }) => `${path || 'the file'}: ${message}`);
+    throw new GatewayError('INVALID_REQUEST', `config.json cannot be used: ${problems.join('; ')}`);
+  }
+
+  /** The issues stay in the message alone: HTTP would rename the keys of config.json in them to its own style. */
+  async function writeFile(config: Json, hash: string) {
+    try {
+      return await configFile.write(`${JSON.stringify(config, null, 2)}\n`, hash);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      throw new GatewayError(error.code, error.message, { cause: error });
+    }
+  }
+
+  return {
+    async list() {
+      const { parsed, config } = await readFile();
+      const changes = await lastChanges(trail);
+      return rows().map((row) => {
+        const isStored = valueAt(parsed, row.path) !== undefined;
+        const override = configFile.overrides.get(row.path.join('.'));
+        return {
+          ...describe(row),
+          value: shown(row, override ? override.value : (valueAt(config, row.path) ?? row.default)),
+          source: override?.source ?? (isStored ? 'storage' : 'default'),
+          ...((isStored && changes.get(row.key)) || UNCHANGED),
+        };
+      });
+    },
+    schema: () => rows().map(({ path: _, ...definition }) => definition),
+    async set(key, given, by) {
+      if (given === undefined || given === null) throw new GatewayError('INVALID_REQUEST', 'value is required');
+      const row = find(key);
+      if (row === undefined) throw new GatewayError('INVALID_REQUEST', `Unknown setting: ${key}`);
+      if (row.isSecret) throw secretRefused();
+      const value = toSettingValue(row, given);
+      const problem = findProblem(row, value);
+      if (problem !== undefined) throw new GatewayError('INVALID_REQUEST', `${row.key}: ${problem}`);
+      const { parsed, hash } = await readFile();
+      const { applied } = await writeFile(withValue(parsed, row.path, value), hash);
+      const override = configFile.overrides.get(row.path.join('.'));
+      const result: Setting = {
+        ...describe(row),
+        value: shown(row, override ? override.value : value),
+        source: override?.source ?? 'storage',
+        changedBy: by,
+        updatedAtMs: clock.now(),
+      };
+      return { result, applied };
+    },
+    async reset(key) {
+      const notFound = () => new GatewayError('NOT_FOUND', `Setting '${key}' not found in storage`);
+      const row = find(key);
+      if (row === undefined) throw notFound();
+      if (row.isSecret) throw secretRefused();
+      const { parsed, hash } = await readFile();
+      if (valueAt(parsed, row.path) === undefined) throw notFound();
+      const { applied } = await writeFile(withoutValue(parsed, row.path), hash);
+      return { result: { key: row.key, default: row.default }, applied };
+    },
+  };
+}
+
+const UNCHANGED = { changedBy: '' };
+
+const describe = ({ key, type, description, section, isSecret, restartRequired }: SettingRow) => ({
+  key,
+  type,
+  description,
+  section,
+  isSecret,
+  restartRequired,
+});
+
+/** Also hides an address with a password, which the file has masked. */
+function shown({ isSecret, default: usual }: SettingRow, value: unknown): unknown {
+  const isHidden = isSecret && JSON.stringify(value) !== JSON.stringify(usual);
+  return isHidden || JSON.stringify(value).includes('"<secret:') ? '***' : value;
+}
+
+const secretRefused = () =>
+  new GatewayError(
+    'FORBIDDEN',
+    'Secret settings cannot be modified via API — use config.toml or environment variables', // the specification's words
+  );
+
+/** The latest records are enough: settings change rarely. */
+async function lastChanges(trail: Pick<AuditTrail, 'list'>) {
+  const { events } = await trail.list({ action: 'setting.update', outcome: 'ok' }, { limit: 200, offset: 0 });
+  return new Map(
+    events
+      .toReversed() // of several changes, the newest stays
+      .map(({ resourceId, username, userId, atMs }) => [
+        resourceId,
+        { changedBy: username || userId, updatedAtMs: atMs },
+      ]),
+  );
+}
+
+type Json = Record<string, unknown>;
+
+const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
+
+function withValue(target: Json, [key = '', ...rest]: readonly string[], value: unknown): Json {
+  if (rest.length === 0) return { ...target, [key]: value };
+  const inner = target[key];
+  return { ...target, [key]: withValue(isRecord(inner) ? inner : {}, rest, value) };
+}
+
+/** A section that becomes empty is removed, too. */
+function withoutValue(target: Json, [key = '', ...rest]: readonly string[]): Json {
+  const { [key]: inner, ...others } = target;
+  if (rest.length === 0 || !isRecord(inner)) return others;
+  const left = withoutValue(inner, rest);
+  return Object.keys(left).length === 0 ? others : { ...target, [key]: left };
+}

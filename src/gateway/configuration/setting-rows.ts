@@ -1,0 +1,111 @@
+import type { Result } from '../../../protocol/index.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
+import type { SettingDefinition } from '../../../protocol/methods/admin/settings.ts';
+
+/** Settings whose value in config.json has no effect, by their keys there. */
+export type Overrides = ReadonlyMap<string, { value: unknown; source: 'flag' | 'environment' }>;
+
+/** A setting of the registry, and its place in config.json. */
+export interface SettingRow extends SettingDefinition {
+  path: readonly string[];
+}
+
+/** The names of the specification that differ from config.json, and the keys they stand for. */
+const NAMES: Readonly<Record<string, string>> = {
+  defaultModel: 'model.name',
+  retentionDays: 'session.retention_days',
+  'tools.timeoutSecs': 'tools.timeout',
+  'server.maxWorkstreams': 'server.max_workstreams',
+  'ratelimit.requestsPerSecond': 'ratelimit.requests_per_second',
+  'ratelimit.trustedProxies': 'ratelimit.trusted_proxies',
+};
+
+/** The settings of the configuration schema, so that nothing about them is written a second time. */
+export function toSettingRows({
+  schema,
+  uiHints,
+}: Pick<Result<'config.schema'>, 'schema' | 'uiHints'>): readonly SettingRow[] {
+  return [...leavesOf(schema)].map(({ path, leaf }) => toRow(path, leaf, uiHints));
+}
+
+interface Leaf {
+  path: readonly string[];
+  leaf: Json;
+}
+
+/** Values without named properties of their own. A record by free names is one setting. */
+function* leavesOf(schema: Json, above: readonly string[] = []): Generator<Leaf> {
+  const { properties } = schema;
+  if (!isRecord(properties)) return;
+  for (const [key, inner] of Object.entries(properties)) {
+    if (!isRecord(inner)) continue;
+    const path = [...above, key];
+    if (isRecord(inner.properties)) yield* leavesOf(inner, path);
+    else yield { path, leaf: inner };
+  }
+}
+
+function toRow(path: readonly string[], leaf: Json, hints: Hints): SettingRow {
+  const stored = path.join('.');
+  const key = NAMES[stored] ?? stored;
+  const [section = '', ...rest] = key.split('.');
+  const { minimum, maximum, description } = leaf;
+  return {
+    path,
+    key,
+    type: TYPES[String(leaf.type)] ?? 'object',
+    description: typeof description === 'string' ? description : '',
+    section: rest.length === 0 ? 'general' : section,
+    // A record that holds secrets anywhere is one secret, because it is one setting.
+    isSecret: Object.entries(hints).some(([place, { sensitive }]) => sensitive && isAtOrBelow(place, stored)),
+    // A section that needs a restart has one hint for all of it.
+    restartRequired: Object.entries(hints).some(([place, { restart }]) => restart && isAtOrBelow(stored, place)),
+    default: leaf.default ?? null,
+    ...(typeof minimum === 'number' && { minValue: minimum }),
+    ...(typeof maximum === 'number' && { maxValue: maximum }),
+    ...(Array.isArray(leaf.enum) && { choices: leaf.enum.map(String) }),
+  };
+}
+
+type Json = Record<string, unknown>;
+type Hints = Result<'config.schema'>['uiHints'];
+
+const TYPES: Readonly<Record<string, SettingDefinition['type']>> = {
+  string: 'str',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  array: 'list',
+};
+
+const isAtOrBelow = (place: string, above: string): boolean => place === above || place.startsWith(`${above}.`);
+
+/** A value in the form of its setting: a list may also be sent as text with commas, as other servers store it. */
+export const toSettingValue = ({ type }: SettingRow, value: unknown): unknown =>
+  type === 'list' && typeof value === 'string'
+    ? value
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+    : value;
+
+/** What is wrong with a value; undefined if the schema has to decide. */
+export function findProblem({ type, minValue, maxValue, choices }: SettingRow, value: unknown): string | undefined {
+  const { fits, name } = FORMS[type];
+  if (!fits(value)) return `must be ${name}`;
+  if (typeof value === 'number' && minValue !== undefined && value < minValue)
+    return `must not be below the minimum of ${minValue}`;
+  if (typeof value === 'number' && maxValue !== undefined && value > maxValue)
+    return `must not be above the maximum of ${maxValue}`;
+  if (choices !== undefined && !choices.includes(String(value))) return `must be one of ${choices.join(', ')}`;
+  return undefined;
+}
+
+const FORMS: Record<SettingDefinition['type'], { fits(value: unknown): boolean; name: string }> = {
+  str: { fits: (value) => typeof value === 'string', name: 'a text' },
+  int: { fits: Number.isInteger, name: 'a whole number' },
+  float: { fits: Number.isFinite, name: 'a number' },
+  bool: { fits: (value) => typeof value === 'boolean', name: 'true or false' },
+  list: { fits: Array.isArray, name: 'a list, or a text with commas' },
+  object: { fits: isRecord, name: 'an object' },
+};

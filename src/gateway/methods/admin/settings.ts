@@ -1,0 +1,34 @@
+import type { settingsContracts } from '../../../../protocol/methods/admin/settings.ts';
+import type { Handlers } from '../../call.ts';
+import type { DaemonSettings } from '../../configuration/daemon-settings.ts';
+import type { Store } from '../../store/store.ts';
+import type { ConfigMethodDeps } from '../config.ts';
+import { lookAtJobs } from '../config.ts';
+
+interface SettingsMethodDeps extends Pick<ConfigMethodDeps, 'cron'> {
+  settings: DaemonSettings;
+  store: Pick<Store, 'commit'>;
+}
+
+export const settingsMethods = ({
+  settings,
+  store,
+  cron,
+}: SettingsMethodDeps): Handlers<keyof typeof settingsContracts> => ({
+  'settings.list': async () => ({ settings: await settings.list() }),
+  'settings.schema': () => ({ schema: settings.schema() }),
+  'settings.set': async ({ key, value }, call) => {
+    const by = call.principal?.userId ?? call.principal?.id ?? '';
+    const { result, applied } = await settings.set(key, value, by);
+    lookAtJobs(applied, cron);
+    // The file cannot be part of a transaction, so the record follows it.
+    await store.commit({ statements: call.audited({ id: result.key, value: result.value }) });
+    return result;
+  },
+  'settings.reset': async ({ key }, call) => {
+    const { result, applied } = await settings.reset(key);
+    lookAtJobs(applied, cron);
+    await store.commit({ statements: call.audited({ id: result.key }) });
+    return result;
+  },
+});
