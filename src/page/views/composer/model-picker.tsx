@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Effort } from '../../../../protocol/stream-events.ts';
 import type { Desk } from '../../state/app.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
@@ -23,40 +23,62 @@ export function ModelPicker({ desk, tab, conversation }: ModelPickerProps) {
   const choices = toChoices(models.rows.value, { alias: modelAlias, name: model });
   return (
     <span class="model-picker">
-      <select
-        aria-label="Model"
+      <Choice
+        label="Model"
         title={`Model ${model || modelAlias}, from the next message on`}
         value={modelAlias}
+        options={choices.map(({ alias, words }) => [alias, words])}
         onFocus={read}
-        onChange={({ currentTarget }) =>
-          void pick(currentTarget, modelAlias, (model) => actions.update(tab, { model }))
-        }
-      >
-        {choices.map(({ alias, words }) => (
-          <option key={alias} value={alias}>
-            {words}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label="Effort"
+        choose={(alias) => actions.update(tab, { model: alias })}
+      />
+      <Choice
+        label="Effort"
         title="How much the model reasons, from the next message on"
         value={effort}
-        onChange={({ currentTarget }) =>
-          void pick(currentTarget, effort, async (value) => isEffort(value) && actions.update(tab, { effort: value }))
-        }
-      >
-        {Object.entries(WORDS).map(([level, words]) => (
-          <option key={level} value={level}>
-            {words}
-          </option>
-        ))}
-      </select>
+        options={Object.entries(WORDS)}
+        choose={async (level) => isEffort(level) && actions.update(tab, { effort: level })}
+      />
     </span>
   );
 }
 
-/** Shows the earlier choice again if the new one was refused. */
-async function pick(select: HTMLSelectElement, earlier: string, choose: (value: string) => Promise<boolean>) {
-  if (!(await choose(select.value))) select.value = earlier;
+interface ChoiceProps {
+  label: string;
+  title: string;
+  value: string;
+  /** Values with their words. */
+  options: readonly (readonly [string, string])[];
+  onFocus?: () => void;
+  /** Resolves to whether it was accepted. */
+  choose(value: string): Promise<boolean>;
+}
+
+/**
+ * A list that keeps showing what a person chose until the daemon has it: answers to earlier choices would otherwise move the
+ * list while the person goes on with the arrow keys. Shows the earlier choice again if the new one was refused.
+ */
+function Choice({ label, title, value, options, onFocus, choose }: ChoiceProps) {
+  const [chosen, setChosen] = useState<string>();
+  useEffect(() => {
+    if (chosen === value) setChosen(undefined);
+  }, [chosen, value]);
+  const pick = async (picked: string) => {
+    setChosen(picked);
+    if (!(await choose(picked))) setChosen((now) => (now === picked ? undefined : now));
+  };
+  return (
+    <select
+      aria-label={label}
+      title={title}
+      value={chosen ?? value}
+      onFocus={onFocus}
+      onChange={({ currentTarget }) => void pick(currentTarget.value)}
+    >
+      {options.map(([key, words]) => (
+        <option key={key} value={key}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
 }
