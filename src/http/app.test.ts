@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
+import { hasBody } from '../../protocol/http/endpoint.ts';
 import { ENDPOINTS } from '../../protocol/http/index.ts';
 import { httpEdge } from '../testing/http-edge.ts';
 
@@ -29,7 +30,7 @@ test('every endpoint row is served', async () => {
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';
     const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
     const headers = { authorization: 'Bearer approve', 'content-type': type };
-    const target = verb === 'get' || verb === 'delete' ? `${path}?q=x&msg_id=x` : path;
+    const target = hasBody(verb) ? path : `${path}?q=x&msg_id=x`;
     const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path: target, headers, body });
     assert.deepEqual([path, status, json], [path, 409, { error: 'reached' }]);
   }
