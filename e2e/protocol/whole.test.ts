@@ -191,6 +191,8 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'usage.get': async () => call('usage.get', { by: 'model' }),
   'budget.list': async () => call('budget.list', {}),
   'budget.set': async () => call('budget.set', { wsId: await newSession(), tokens: 1_000_000 }),
+  'workstream.open': async () => call('workstream.open', { wsId: await newSession() }),
+  'workstream.delete': async () => call('workstream.delete', { wsId: await newSession() }),
   'workstream.update': async () => call('workstream.update', { wsId: await newSession(), name: 'mine' }),
   'workstream.send': async () => call('workstream.send', { wsId: await newSession(), message: 'hi' }),
   async 'workstream.approve'() {

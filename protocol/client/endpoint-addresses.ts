@@ -24,6 +24,21 @@ export const endpoints: Addresses = {
     cancel: { verb: 'post', path: '/v1/api/cancel' },
     command: { verb: 'post', path: '/v1/api/command' },
   },
+  workstreamLine: {
+    detail: { verb: 'get', path: '/v1/api/workstreams/{ws_id}' },
+    history: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/history' },
+    events: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/events' },
+    send: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/send' },
+    unsend: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}/send' },
+    approve: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/approve' },
+    cancel: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/cancel' },
+    close: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/close' },
+    rewind: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/rewind' },
+    retry: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/retry' },
+    title: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/title' },
+    open: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/open' },
+    remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}' },
+  },
   attachment: {
     upload: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/attachments' },
     list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments' },
@@ -109,6 +124,9 @@ export const endpoints: Addresses = {
   },
   skill: {
     list: { verb: 'get', path: '/v1/api/skills' },
+  },
+  models: {
+    list: { verb: 'get', path: '/v1/api/models' },
   },
   health: {
     health: { verb: 'get', path: '/health' },

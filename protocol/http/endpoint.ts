@@ -33,6 +33,10 @@ export interface Endpoint<
   bodyBytes?: number;
   /** Refuse a form, because its fields would be ignored silently. */
   jsonOnly?: true;
+  /** Refuse a body that is not a JSON object, instead of treating it as an empty one. */
+  strictBody?: true;
+  /** A DELETE whose fields may be in a JSON body instead of the query, as clients of later releases send them. */
+  bodyToo?: true;
   /** Error statuses with their body text, for the documents. */
   errors?: Partial<Record<number, string>>;
   /** Accepts the header `Idempotency-Key`: a repeat gets the first answer. */

@@ -6,6 +6,7 @@ import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
+import { modelsEndpoints } from './models.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -13,11 +14,13 @@ import { skillEndpoints } from './skill.ts';
 import { templateEndpoints } from './template.ts';
 import { userEndpoints } from './user.ts';
 import { workstreamEndpoints } from './workstream.ts';
+import { workstreamLineEndpoints } from './workstream-line.ts';
 import { wstemplateEndpoints } from './wstemplate.ts';
 
 /** Every JSON and event-stream endpoint, by group. */
 export const ENDPOINTS = {
   workstream: workstreamEndpoints,
+  workstreamLine: workstreamLineEndpoints,
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   events: eventsEndpoints,
@@ -31,5 +34,6 @@ export const ENDPOINTS = {
   template: templateEndpoints,
   wstemplate: wstemplateEndpoints,
   skill: skillEndpoints,
+  models: modelsEndpoints,
   health: healthEndpoints,
 } as const satisfies Record<string, Record<string, Endpoint>>;

@@ -4,6 +4,7 @@ import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
 import { portableContracts } from './conversation/portable.ts';
+import { storedContracts } from './conversation/stored.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
 
 const Count = z.int().min(0);
@@ -154,7 +155,13 @@ export const workstreamContracts = {
     scope: 'read',
     weight: 3,
     params: z
-      .strictObject({ wsId: WsId, before: Count.optional(), limit: z.int().min(1).max(500).optional() })
+      .strictObject({
+        wsId: WsId,
+        before: Count.optional(),
+        limit: z.int().min(1).max(500).optional(),
+        /** End where the log continues at the returned `cursor`: before the turn in progress. Ignored with `before`. */
+        withCursor: z.boolean().optional(),
+      })
       .meta({ id: 'WorkstreamHistoryParams' }),
     result: z
       .strictObject({
@@ -162,6 +169,7 @@ export const workstreamContracts = {
         truncated: z.boolean(),
         /** The notes between these messages, oldest first; absent if there are none. */
         notes: z.array(HistoryNote).optional(),
+        cursor: z.string().optional(),
       })
       .meta({ id: 'WorkstreamHistoryResult' }),
   }),
@@ -205,6 +213,8 @@ export const workstreamContracts = {
       .strictObject({
         status: z.enum(['ok', 'busy']),
         runId: z.string().optional(),
+        /** The message waits in the queue. */
+        queued: z.literal(true).optional(),
         /** Absent if the message has none. */
         attachedIds: z.array(z.string()).optional(),
         /** Requested files that are unknown, belong to another caller, or were already sent. Absent if there are none. */
@@ -275,6 +285,7 @@ export const workstreamContracts = {
   }),
   ...takingBackContracts,
   ...portableContracts,
+  ...storedContracts,
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
+import { hasBody } from '../../protocol/http/endpoint.ts';
 import { ENDPOINTS } from '../../protocol/http/index.ts';
 import { httpEdge } from '../testing/http-edge.ts';
 
@@ -8,9 +9,12 @@ const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 
 const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello\r\n--x--\r\n';
 
-/** The required fields of all endpoints; `q` is one of a query. */
+/** The required fields of all endpoints; `q` and `msg_id` are those of a query. */
 const JSON_BODY = JSON.stringify({
   approved: true,
+  message: 'hi',
+  turns: 1,
+  title: 'mine',
   role_id: 'builtin-viewer',
   format: 'headgate-conversation',
   version: 1,
@@ -26,7 +30,7 @@ test('every endpoint row is served', async () => {
     const body = kind === 'multipart' ? FORM : verb === 'post' ? JSON_BODY : '';
     const type = kind === 'multipart' ? 'multipart/form-data; boundary=x' : 'application/json';
     const headers = { authorization: 'Bearer approve', 'content-type': type };
-    const target = verb === 'get' ? `${path}?q=x` : path;
+    const target = hasBody(verb) ? path : `${path}?q=x&msg_id=x`;
     const [status, json] = await edge.sendJson({ method: verb.toUpperCase(), path: target, headers, body });
     assert.deepEqual([path, status, json], [path, 409, { error: 'reached' }]);
   }

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { eventsEndpoints } from '../../protocol/http/events.ts';
+import { workstreamLineEndpoints } from '../../protocol/http/workstream-line.ts';
 import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
@@ -32,6 +33,7 @@ import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
+import { modelsRoutes } from './routes/models.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -39,6 +41,7 @@ import { skillRoutes } from './routes/skill.ts';
 import { templateRoutes } from './routes/template.ts';
 import { userRoutes } from './routes/user.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
+import { workstreamLineRoutes } from './routes/workstream-line.ts';
 import { wstemplateRoutes } from './routes/wstemplate.ts';
 import { createSite } from './site.ts';
 import { createSseWriting } from './sse.ts';
@@ -155,6 +158,8 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), admitBody, respond, log };
   const bindings: Binding[] = [
     ...workstreamRoutes,
+    ...workstreamLineRoutes,
+    ...modelsRoutes,
     ...importRoutes,
     ...authRoutes,
     ...userRoutes,
@@ -174,6 +179,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     exportRoute({ exports, respond }),
     ...attachmentRoutes({ attachments, bodies, respond }),
     streamOf({ endpoint: eventsEndpoints.events, open: streamWorkstream }, streamDeps),
+    streamOf({ endpoint: workstreamLineEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: eventsEndpoints.global, open: streamStates }, streamDeps),
   ];
   const guardDeps = { gate, identify, respond, log };

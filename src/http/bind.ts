@@ -8,7 +8,9 @@ export interface Binding {
   endpoint: Endpoint;
   method: MethodName;
   params(request: never): unknown;
-  reply(result: never): unknown;
+  reply(result: never, request: never): unknown;
+  /** Fields to add to the body of a refusal, from the error's details. */
+  refusal?(details: unknown): Record<string, unknown>;
   headers?(result: never, via: Via): HeaderFields;
   /** Whether the call created something, for an endpoint whose status is `200 or 201`. */
   isNew?(result: never): boolean;
@@ -24,7 +26,8 @@ export interface Via {
 
 interface Renamings<E extends Endpoint, M extends MethodName> {
   params(request: z.output<E['request']>): Params<M>;
-  reply(result: Result<M>): z.input<E['reply']>;
+  reply(result: Result<M>, request: z.output<E['request']>): z.input<E['reply']>;
+  refusal?(details: unknown): Record<string, unknown>;
   asDaemon?: true;
 }
 

@@ -32,13 +32,14 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const statusOf = toStatusOf(binding);
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
-  const plain: FailDeps = { respond, log };
+  const plain: FailDeps = { respond, log, refusal: binding.refusal };
   const hinting: FailDeps = { respond, log, hint: HINT };
 
   function ask(exchange: Exchange, caller: Principal | undefined, input: Fields): unknown {
     const { req, fields } = exchange;
     // The generic seam: `bind` has checked that these types fit.
-    const renamed = binding.params(read(endpoint, hasFields ? { ...input, ...fields } : input) as never);
+    const request = read(endpoint, hasFields ? { ...input, ...fields } : input) as never;
+    const renamed = binding.params(request);
     const answered = deps.dispatch(method, withKey(renamed, endpoint, req), {
       principal: binding.asDaemon ? DAEMON : caller,
       signal: deps.disconnectSignalOf(req.socket),
@@ -46,27 +47,30 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,
     });
-    return whenThere(answered, (result) => reply(exchange, result as never));
+    return whenThere(answered, (result) => reply(exchange, result as never, request));
   }
 
-  function reply(exchange: Exchange, result: never): void {
+  function reply(exchange: Exchange, result: never, request: never): void {
     const headers = binding.headers?.(result, { loopback: isLoopbackHost(exchange.req.headers.host) });
     const status = statusOf(result);
     const isEmpty = status === 204 || status === 302;
-    respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result), headers));
+    respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result, request), headers));
   }
 
   return {
     endpoint,
     work(exchange, caller) {
       const { req } = exchange;
-      if (!hasBody(endpoint.verb)) return ask(exchange, caller, queryOf(exchange));
+      if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return ask(exchange, caller, queryOf(exchange));
+      const query = endpoint.bodyToo && queryOf(exchange);
       if (endpoint.jsonOnly && isMultipart(req.headers['content-type'])) throw noForm();
       if (endpoint.bodyBytes !== undefined) deps.admitBody(req, exchange.res);
       readBody(req, {
         most: endpoint.bodyBytes,
         take(input) {
-          attempt(exchange, () => ask(exchange, caller, input), input === UNREADABLE ? hinting : plain);
+          if (input === UNREADABLE && endpoint.strictBody) return fail(exchange, notJson(), plain);
+          const fields = query ? { ...query, ...input } : input;
+          attempt(exchange, () => ask(exchange, caller, fields), input === UNREADABLE ? hinting : plain);
         },
         fail: (error) => fail(exchange, error, plain),
       });
@@ -82,6 +86,8 @@ function toStatusOf({ endpoint: { status }, isNew }: Binding): (result: never) =
 
 const noForm = () =>
   new GatewayError('INVALID_REQUEST', 'Content-Type: multipart/form-data is not supported here; send JSON');
+
+const notJson = () => new GatewayError('INVALID_REQUEST', 'Invalid JSON body');
 
 const HINT = 'the body is not a JSON object, so it was treated as an empty object';
 

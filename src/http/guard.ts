@@ -48,14 +48,17 @@ export interface FailDeps {
   log: Log;
   /** Added to a 400: why fields that the caller sent may be missing. */
   hint?: string | undefined;
+  /** Fields to add to the body, from the error's details. */
+  refusal?: ((details: unknown) => Record<string, unknown>) | undefined;
 }
 
 /** Answers with the error, if the client is still connected. */
-export function fail(exchange: Exchange, error: unknown, { respond, log, hint }: FailDeps): void {
+export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal }: FailDeps): void {
   const { status, body, headers } = toFailure(inFields(error));
   if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer
-  const told = hint !== undefined && status === 400 ? { ...body, hint } : body;
+  const more = refusal && error instanceof GatewayError ? refusal(error.details) : {};
+  const told = { ...body, ...more, ...(hint !== undefined && status === 400 && { hint }) };
   respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
 }
 

@@ -40,12 +40,12 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       'workstream.command',
     ],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
-    ...['workstream.import', 'workstream.close'],
+    ...['workstream.import', 'workstream.open', 'workstream.close'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
     ...['memory.save', 'memory.delete'],
   ],
   approve: [
-    ...['sessions.delete', 'logs.tail', 'config.set', 'config.patch'],
+    ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
     ...['workstream.approve', 'approval.list', 'approval.resolve', 'budget.set'],
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
@@ -77,17 +77,24 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     'GET /v1/api/workstreams/{ws_id}/export',
+    ...['', '/history', '/events'].map((path) => `GET /v1/api/workstreams/{ws_id}${path}`),
+    'GET /v1/api/models',
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
+    ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'open'].map(
+      (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
+    ),
+    'DELETE /v1/api/workstreams/{ws_id}/send',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
     ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
   ],
   approve: [
     'POST /v1/api/approve',
+    ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
@@ -112,7 +119,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 
 /** The permissions that methods need besides their scope, written a second time, too. */
 export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
-  'workstreams.create': ['workstream.create'],
+  'workstreams.create': ['workstream.create', 'workstream.open'],
   'workstreams.close': ['workstream.close'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],

@@ -25,6 +25,8 @@ export interface Snapshots {
    * The position before the turn in progress. Call it after a turn of the event loop, when no commit is partly applied.
    */
   placeOf(workstream: Workstream): Place;
+  /** `placeOf` after a turn of the event loop, with the cursor to continue from. */
+  nextPlace(workstream: Workstream): Promise<Place & { cursor: string }>;
   /** The messages up to a position. */
   history(workstream: Workstream, place: Place): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
@@ -54,8 +56,15 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
     return { messages: page, truncated: await isCutShort(page[0]?.seq, { wsId: data.wsId, messages, range }) };
   };
 
+  const cursorAt = (offset: number) => formatCursor({ epoch: events.epoch, offset });
+
   return {
     placeOf,
+    async nextPlace(workstream) {
+      await nextTurn();
+      const place = placeOf(workstream);
+      return { ...place, cursor: cursorAt(place.after) };
+    },
     history: (workstream, { upTo }) => pageAt(workstream, upTo, FULL_REPLAY),
     async take(workstream) {
       await nextTurn();
@@ -70,7 +79,7 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
       const from = truncated ? (page[0]?.seq ?? upTo) : contextAfter;
       const told = await notes.page(data.wsId, { from, upTo, offset: after });
       return {
-        cursor: formatCursor({ epoch: events.epoch, offset: after }),
+        cursor: cursorAt(after),
         after,
         snapshot: {
           workstream: row,

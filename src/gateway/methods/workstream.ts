@@ -24,9 +24,10 @@ import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
+import { MAIN, unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import type { Workstreams } from '../workstreams/workstreams.ts';
+import { NoRoom, type Workstreams } from '../workstreams/workstreams.ts';
 
 interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
   workstreams: Workstreams;
@@ -61,7 +62,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       const { cursor, snapshot } = await snapshots.take(await workstreams.get(wsId));
       return { cursor, snapshot };
     },
-    'workstream.history': async ({ wsId, before, limit }) => page(await workstreams.get(wsId), { before, limit }, deps),
+    'workstream.history': async ({ wsId, ...range }) => history(await workstreams.get(wsId), range, deps),
     'workstream.update': (params, call) => update(params, call, deps),
     'workstream.send': (params, call) => send(params, call, deps),
     'workstream.approve': (params, call) => approve(params, call, deps),
@@ -69,7 +70,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       const workstream = workstreams.find(wsId);
       if (workstream) return { status: 'ok', dropped: await workstream.cancel({ force }) };
       if (await workstreams.isStored(wsId)) throw new GatewayError('INVALID_REQUEST', 'No session');
-      throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+      throw unknownWorkstream();
     },
     'workstream.proceed': async ({ wsId }) => {
       const { current, waits, hold } = await workstreams.get(wsId);
@@ -88,6 +89,13 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     }),
     ...takingBackMethods({ workstreams, rewinds: deps.rewinds, forks: deps.forks }),
     ...portableMethods({ exports: deps.exports, imports: deps.imports }),
+    'workstream.open': ({ wsId }) => open(wsId, workstreams),
+    'workstream.delete': async ({ wsId }) => {
+      if ((await workstreams.lookUp(MAIN))?.wsId === wsId)
+        throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
+      if (!(await workstreams.remove(wsId))) throw unknownWorkstream();
+      return { deleted: true };
+    },
     'workstream.close': async ({ wsId }) => {
       await workstreams.close(wsId);
       return { status: 'ok' };
@@ -185,18 +193,40 @@ async function update(
 
 type Created = Awaited<ReturnType<Handled<'workstream.create'>>>;
 
+interface Range {
+  before?: number | undefined;
+  limit?: number | undefined;
+  withCursor?: boolean | undefined;
+}
+
+async function history(workstream: Workstream, { before, limit, withCursor }: Range, deps: WorkstreamMethodDeps) {
+  if (before !== undefined) return page(workstream, { upTo: before - 1, limit }, deps);
+  if (!withCursor) return page(workstream, { upTo: workstream.data.messageCount, limit }, deps);
+  const { upTo, cursor } = await deps.snapshots.nextPlace(workstream);
+  return { ...(await page(workstream, { upTo, limit }, deps)), cursor };
+}
+
 async function page(
   { data }: Workstream,
-  { before, limit = PAGE }: { before: number | undefined; limit: number | undefined },
+  { upTo, limit = PAGE }: { upTo: number; limit: number | undefined },
   { messages, notes }: WorkstreamMethodDeps,
 ) {
-  const upTo = before === undefined ? data.messageCount : before - 1;
   const { wsId, contextAfterSeq: after } = data;
   const stored = await shownPage(messages, wsId, { after, upTo, limit });
   const first = stored[0]?.seq ?? after;
   const truncated = await isCutShort(stored[0]?.seq, { wsId, messages, range: { after, upTo } });
   const told = await notes.page(wsId, { from: truncated ? first : after, upTo });
   return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
+}
+
+/** Loads a stored workstream. Existence is checked first, so that an unknown id unloads no other workstream. */
+async function open(wsId: string, workstreams: Workstreams): Promise<{ wsId: string; name: string; wasOpen: boolean }> {
+  if (!(await workstreams.isStored(wsId))) throw unknownWorkstream();
+  const opened = await workstreams.reopen(wsId).catch((error: unknown) => {
+    throw error instanceof NoRoom ? new GatewayError('RATE_LIMITED', error.message, { cause: error }) : error;
+  });
+  if (!opened) throw unknownWorkstream(); // deleted meanwhile
+  return { wsId, name: opened.workstream.data.name, wasOpen: opened.wasOpen };
 }
 
 /** Decides approvals. If none is pending, the answer is synchronous. */
@@ -245,6 +275,7 @@ async function send(
   if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const workstream = await workstreams.get(wsId);
   const files = toFiles(claim);
+  let waits: { queued?: true } = {};
   const asked: AcceptOptions = {
     message: text,
     claim,
@@ -252,10 +283,13 @@ async function send(
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
     ...(steer && { request: { steer } }),
-    also: (runId) => call.keep({ runId, ...files }),
+    also(runId) {
+      if (workstream.busy || workstream.queue.length > 0) waits = { queued: true };
+      return call.keep({ runId, ...waits, ...files });
+    },
   };
   const handle = await (queue || steer ? runs.accept(workstream, asked) : runs.acceptIfIdle(workstream, asked));
-  if (handle) return { status: 'ok', runId: handle.run.runId, ...files };
+  if (handle) return { status: 'ok', runId: handle.run.runId, ...waits, ...files };
   events.transient(
     wsId,
     JSON.stringify({ type: 'busy_error', message: workstream.data.state === 'attention' ? ASKING : BUSY }),

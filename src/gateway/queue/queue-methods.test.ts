@@ -13,6 +13,7 @@ async function setUp(gateway: WholeGateway, ...waiting: string[]) {
     assert.deepEqual(await gateway.call('workstream.send', params, { scope: 'write' }), {
       status: 'ok',
       runId: message,
+      queued: true,
     });
   }
   return { wsId, answer: () => answered.resolve() };

@@ -77,6 +77,15 @@ export class Approvals {
 /** Throws CONFLICT for a call or cycle that is not pending; clients know these ids only from events. */
 function requireWaiting(pending: Approval | undefined, { callId, cycleId }: NamedApproval): void {
   const isAsked = pending?.items.some(({ call_id }) => call_id === callId);
-  if (callId !== undefined && !isAsked) throw new GatewayError('CONFLICT', 'stale call_id');
-  if (cycleId !== undefined && cycleId !== pending?.approvalId) throw new GatewayError('CONFLICT', 'stale cycle_id');
+  if (callId !== undefined && !isAsked) throw stale('call_id', pending);
+  if (cycleId !== undefined && cycleId !== pending?.approvalId) throw stale('cycle_id', pending);
+}
+
+/** The details name what is pending now; they are null if nothing is. */
+function stale(what: string, pending: Approval | undefined): GatewayError {
+  const details = {
+    currentCallId: pending?.items.find(({ needs_approval }) => needs_approval)?.call_id ?? null,
+    currentCycleId: pending?.approvalId ?? null,
+  };
+  return new GatewayError('CONFLICT', `stale ${what}`, { details });
 }

@@ -36,22 +36,26 @@ interface StreamRoute<E extends Endpoint> {
 export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>, deps: EventRouteDeps): Guarded => ({
   endpoint,
   async work(exchange, caller) {
-    await open({ exchange, principal: known(caller), request: read(endpoint, queryOf(exchange)) }, deps);
+    await open(
+      { exchange, principal: known(caller), request: read(endpoint, { ...queryOf(exchange), ...exchange.fields }) },
+      deps,
+    );
     const seconds = (deps.clock.monotonic() - exchange.startedMs) / 1000;
     const { req, endpoint: path } = exchange;
     deps.metrics.httpRequest({ method: req.method ?? '', endpoint: path, statusCode: 200, seconds });
   },
 });
 
-type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
+type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']> & { last_event_id?: string | undefined };
 
 /** Streams one workstream: `connected`, the beginning, then its log. */
 export async function streamWorkstream(
   { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): Promise<void> {
-  const { ws_id, resume = false, snapshot = false } = request;
-  const lastEventId = resume ? req.headers['last-event-id'] : undefined;
+  const { ws_id, last_event_id, resume = last_event_id !== undefined, snapshot = false } = request;
+  // The header is newer: an EventSource that reconnects repeats its address and adds the header.
+  const lastEventId = resume ? (req.headers['last-event-id'] ?? last_event_id) : undefined;
   const opening = await streams.open(ws_id, {
     ...(typeof lastEventId === 'string' && { lastEventId }),
     resume,

@@ -1,6 +1,21 @@
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
+import type { Result } from '../../../protocol/index.ts';
 import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
+
+/** The answer to a cancel, on both paths. */
+export const toCancelReply = ({ status, dropped }: Result<'workstream.cancel'>) => ({
+  status,
+  dropped: {
+    was_running: dropped.wasRunning,
+    pending_approval: dropped.pendingApproval && {
+      approval_id: dropped.pendingApproval.approvalId,
+      tool_names: dropped.pendingApproval.toolNames,
+    },
+    stopped_tools: dropped.stoppedTools,
+    queued_messages: { count: dropped.queuedMessages.count, first_preview: dropped.queuedMessages.firstPreview },
+  },
+});
 
 export const workstreamRoutes = [
   bind(workstreamEndpoints.list, 'workstream.list', {
@@ -67,18 +82,7 @@ export const workstreamRoutes = [
   bind(workstreamEndpoints.cancel, 'workstream.cancel', {
     // Exactly `true`: a truthy string must not abandon a worker.
     params: ({ ws_id, force }) => ({ wsId: ws_id, force: force === true }),
-    reply: ({ status, dropped }) => ({
-      status,
-      dropped: {
-        was_running: dropped.wasRunning,
-        pending_approval: dropped.pendingApproval && {
-          approval_id: dropped.pendingApproval.approvalId,
-          tool_names: dropped.pendingApproval.toolNames,
-        },
-        stopped_tools: dropped.stoppedTools,
-        queued_messages: { count: dropped.queuedMessages.count, first_preview: dropped.queuedMessages.firstPreview },
-      },
-    }),
+    reply: toCancelReply,
   }),
   bind(workstreamEndpoints.command, 'workstream.command', {
     params: ({ ws_id, command }) => ({ wsId: ws_id, command }),

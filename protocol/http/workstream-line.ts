@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { ApprovalItem } from '../events/approval-item.ts';
+import { BudgetQuestion } from '../run-outcome.ts';
+import { HistoryMessage, QuestionKind, WorkstreamState } from '../stream-events.ts';
+import { endpoint } from './endpoint.ts';
+import { eventsEndpoints } from './events.ts';
+import { workstreamEndpoints } from './workstream.ts';
+
+const UNKNOWN = { 404: 'Unknown workstream' } as const;
+const BUSY = 'Already processing a request. Please wait.';
+const Place = { ws_id: z.string() };
+const Ok = z.object({ status: z.literal('ok') });
+const text = z.string().nullish();
+/** Checked by a refinement of the whole request, because later releases word the refusal without the field in front. */
+const YesOrNo = z.unknown().optional().meta({ type: 'boolean' });
+const Integer = z.unknown().optional().meta({ type: 'integer' });
+
+const NO_MESSAGE = 'message is required';
+const NOT_BOOLEAN = 'approved must be a boolean';
+const NOT_POSITIVE = 'turns must be a positive integer';
+const NO_TITLE = 'title is required';
+const NO_MESSAGE_ID = 'msg_id required';
+const LONG_REASON = 'reason must have at most 512 bytes';
+
+const isGiven = (value: string): boolean => value.trim() !== '';
+const bytesIn = (value: string): number => new TextEncoder().encode(value).length;
+
+/** The paths of later releases, which name the workstream (HTTP.md, "Paths by workstream"). */
+export const workstreamLineEndpoints = {
+  detail: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams/{ws_id}',
+    summary: 'A loaded workstream and its pending approval.',
+    scope: 'read',
+    request: z.object(Place),
+    reply: z.object({
+      ws_id: z.string(),
+      name: z.string(),
+      state: WorkstreamState,
+      /** Empty: workstreams have no owner. */
+      user_id: z.string(),
+      kind: z.literal('interactive'),
+      pending_approval: z
+        .object({
+          approval_id: z.string(),
+          cycle_id: z.string(),
+          kind: QuestionKind,
+          items: z.array(ApprovalItem),
+          budget: BudgetQuestion.optional(),
+          expires_at_ms: z.int(),
+        })
+        .optional(),
+    }),
+    errors: UNKNOWN,
+  }),
+  history: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams/{ws_id}/history',
+    summary: 'The last messages, and the cursor at which the event stream continues.',
+    scope: 'read',
+    request: z.object({ ...Place, limit: z.coerce.number().int().min(1).max(500).optional() }),
+    reply: z.object({
+      ws_id: z.string(),
+      messages: z.array(HistoryMessage),
+      truncated: z.boolean(),
+      cursor: z.string(),
+    }),
+    errors: { 400: 'limit: must be at most 500', ...UNKNOWN },
+  }),
+  events: endpoint({
+    verb: 'get',
+    path: '/v1/api/workstreams/{ws_id}/events',
+    summary: 'The event stream of a workstream, as /v1/api/events.',
+    scope: 'read',
+    request: z.object({
+      ...eventsEndpoints.events.request.shape,
+      ...Place,
+      /** Like `resume` with the header Last-Event-ID, which takes precedence. */
+      last_event_id: z.string().optional(),
+    }),
+    reply: eventsEndpoints.events.reply,
+    answers: 'event-stream',
+    errors: UNKNOWN,
+  }),
+  send: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/send',
+    summary: 'Send one user message. During a run it waits in the queue.',
+    scope: 'write',
+    request: z
+      .object({
+        ...Place,
+        message: z.string().default(''),
+        /** Default: all uploaded attachments that were not sent yet; empty: none. */
+        attachment_ids: z.array(z.string().max(128)).optional(),
+        /** An idempotency key; becomes the `msg_id` unless that is taken. The header takes precedence. */
+        client_send_id: z
+          .string()
+          .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must have 1 to 128 letters, digits, _ or -')
+          .nullish(),
+      })
+      .refine(({ message, attachment_ids = [] }) => isGiven(message) || attachment_ids.length > 0, NO_MESSAGE),
+    reply: z.object({
+      status: z.enum(['ok', 'queued']),
+      msg_id: z.string().optional(),
+      run_id: z.string().optional(),
+      attached_ids: z.array(z.string()),
+      dropped_attachment_ids: z.array(z.string()),
+    }),
+    errors: { 400: NO_MESSAGE, 409: 'Too many queued messages', ...UNKNOWN },
+    idempotencyKey: true,
+  }),
+  unsend: endpoint({
+    verb: 'delete',
+    path: '/v1/api/workstreams/{ws_id}/send',
+    summary: 'Take back a queued message.',
+    scope: 'write',
+    bodyToo: true,
+    request: z
+      .object({ ...Place, msg_id: z.string().default('') })
+      .refine(({ msg_id }) => isGiven(msg_id), NO_MESSAGE_ID),
+    reply: z.object({ status: z.enum(['removed', 'not_found']) }),
+    errors: { 400: NO_MESSAGE_ID, ...UNKNOWN },
+  }),
+  approve: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/approve',
+    summary: 'Decide the pending approval.',
+    scope: 'approve',
+    request: z
+      .object({
+        ...Place,
+        approved: YesOrNo,
+        feedback: text,
+        always: z.boolean().default(false),
+        /** The approval, by the `cycle_id` or `approval_id` of its question. */
+        cycle_id: text,
+        /** Another way to name the approval: one of its calls. */
+        call_id: text,
+      })
+      .refine(({ approved }) => typeof approved === 'boolean', NOT_BOOLEAN),
+    reply: Ok,
+    errors: { 400: NOT_BOOLEAN, 409: 'stale call_id or stale cycle_id', ...UNKNOWN },
+    idempotencyKey: true,
+  }),
+  cancel: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/cancel',
+    summary: 'Stop the current run; the answer lists what was stopped.',
+    scope: 'write',
+    request: z.object({ ...Place, force: z.unknown().optional() }),
+    reply: workstreamEndpoints.cancel.reply,
+    errors: { 400: 'No session', ...UNKNOWN },
+  }),
+  close: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/close',
+    summary: 'Unload a workstream; its conversation stays saved.',
+    scope: 'write',
+    strictBody: true,
+    request: z
+      .object({
+        ...Place,
+        /** Has no effect. */
+        reason: text,
+      })
+      .refine(({ reason }) => bytesIn(reason ?? '') <= 512, LONG_REASON),
+    reply: Ok,
+    errors: { 400: 'Invalid JSON body, Cannot close last workstream, or a reason over 512 bytes', ...UNKNOWN },
+  }),
+  rewind: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/rewind',
+    summary: 'Take back the last turns of the person. Files are not changed.',
+    scope: 'write',
+    request: z
+      .object({ ...Place, turns: Integer })
+      .refine(({ turns }) => Number.isSafeInteger(turns) && Number(turns) >= 1, NOT_POSITIVE),
+    reply: z.object({ status: z.literal('ok'), after_seq: z.int(), taken: z.int() }),
+    errors: { 400: NOT_POSITIVE, 409: BUSY, ...UNKNOWN },
+    idempotencyKey: true,
+  }),
+  retry: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/retry',
+    summary: 'Answer the last message of the person again.',
+    scope: 'write',
+    request: z.object(Place),
+    reply: z.object({ status: z.literal('ok'), run_id: z.string() }),
+    errors: { 409: BUSY, ...UNKNOWN },
+    idempotencyKey: true,
+  }),
+  title: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/title',
+    summary: 'Rename a workstream, also a stored one.',
+    scope: 'write',
+    request: z.object({ ...Place, title: text }).refine(({ title }) => isGiven(title ?? ''), NO_TITLE),
+    reply: z.object({ status: z.literal('ok'), title: z.string() }),
+    errors: { 400: NO_TITLE, 409: 'That name is already used by another workstream', ...UNKNOWN },
+  }),
+  open: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/open',
+    summary: 'Load a stored workstream.',
+    scope: 'write',
+    request: z.object(Place),
+    reply: z.object({ ws_id: z.string(), name: z.string(), already_loaded: z.boolean() }),
+    errors: { 429: 'Maximum of N workstreams reached', ...UNKNOWN },
+  }),
+  remove: endpoint({
+    verb: 'delete',
+    path: '/v1/api/workstreams/{ws_id}',
+    summary: 'Delete a workstream, loaded or stored, with its messages.',
+    scope: 'approve',
+    request: z.object(Place),
+    reply: z.object({ status: z.literal('ok'), deleted: z.string() }),
+    errors: { 400: 'Cannot delete the main session (main).', ...UNKNOWN },
+  }),
+};
