@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Effort } from '../../../../protocol/stream-events.ts';
 import type { Desk } from '../../state/app.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
@@ -59,12 +59,14 @@ interface ChoiceProps {
  */
 function Choice({ label, title, value, options, onFocus, choose }: ChoiceProps) {
   const [chosen, setChosen] = useState<string>();
-  useEffect(() => {
-    if (chosen === value) setChosen(undefined);
-  }, [chosen, value]);
+  const newest = useRef(0);
   const pick = async (picked: string) => {
+    newest.current += 1;
+    const mine = newest.current;
     setChosen(picked);
-    if (!(await choose(picked))) setChosen((now) => (now === picked ? undefined : now));
+    await choose(picked);
+    // Its event came before its answer. If a newer choice is on its way, that one is shown.
+    if (newest.current === mine) setChosen(undefined);
   };
   return (
     <select
