@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { parseArgs } from 'node:util';
 import { useCompileCache } from '../home/compile-cache.ts';
 import { resolveHome } from '../home/home-path.ts';
 
@@ -25,8 +24,8 @@ function withCommand(argv: readonly string[]): string[] {
   return first === undefined || (first.startsWith('-') && !isAboutAll) ? ['start', ...argv] : [...argv];
 }
 
-/** The value of `--home`, before the command line is parsed and checked. */
+/** The value of `--home`, before the command line is parsed and checked. By hand, because Node would load its parser for it. */
 function homeIn(words: readonly string[]): string | undefined {
-  const { home } = parseArgs({ args: [...words], options: { home: { type: 'string' } }, strict: false }).values;
-  return typeof home === 'string' ? home : undefined;
+  const at = words.findLastIndex((word) => word === '--home' || word.startsWith('--home='));
+  return words[at] === '--home' ? words[at + 1] : words[at]?.slice('--home='.length);
 }

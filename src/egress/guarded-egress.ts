@@ -50,7 +50,8 @@ export function createGuardedEgress({ privateHosts, environment, lookup = lookUp
   };
   return {
     async fetch(input, init) {
-      const url = new URL(input instanceof Request ? input.url : input);
+      // Not `instanceof Request`: this class alone would load Node's copy of undici, beside ours.
+      const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
       requireAllowedLiteral(url);
       const [bare, basic] = withoutCredentials(url, init?.headers);
       const { fetch, dispatcher } = await open();

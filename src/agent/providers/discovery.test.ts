@@ -89,15 +89,23 @@ test('local servers are asked once, without a key; the first with a model is use
     'http://localhost:11434/v1/models': { data: [] },
     'http://localhost:8080/v1/models': { data: [{ id: 'a' }] },
   });
-  assert.equal(await findLocalServer({ fetch, clock: fakeClock(), signal }), 'http://localhost:8080/v1');
+  const found = await findLocalServer({ fetch, listens: async () => true, clock: fakeClock(), signal });
+  assert.equal(found, 'http://localhost:8080/v1');
   assert.deepEqual(asked, ['GET http://localhost:11434/v1/models', 'GET http://localhost:8080/v1/models']);
+});
+
+test('a local server is not asked if nothing listens at its port', async () => {
+  const { fetch, asked } = web({ 'http://localhost:8080/v1/models': { data: [{ id: 'a' }] } });
+  const listens = async ({ port }: URL) => port === '11434';
+  assert.equal(await findLocalServer({ fetch, listens, clock: fakeClock(), signal }), undefined);
+  assert.deepEqual(asked, ['GET http://localhost:11434/v1/models']);
 });
 
 test('local servers that do not answer within 300 ms are not waited for', async () => {
   const clock = fakeClock();
   const hanging: Fetch = (_, init) =>
     new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
-  const found = findLocalServer({ fetch: hanging, clock, signal });
+  const found = findLocalServer({ fetch: hanging, listens: async () => true, clock, signal });
   await clock.advance(300);
   assert.equal(await found, undefined);
 });

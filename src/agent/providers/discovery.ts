@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
+import type { IsListening } from '../../egress/listening.ts';
 import { withMeter } from './metered-body.ts';
 import type { Fetch } from './provider.ts';
 import { toProviderError, type Upstream } from './provider-error.ts';
@@ -47,14 +48,15 @@ export async function probe(upstream: Upstream, { fetch, signal }: Asking): Prom
 /** Finds the first of the usual local servers that answers and has a model. Asks all of them at once, without a key. */
 export async function findLocalServer({
   fetch,
+  listens,
   clock,
   signal,
-}: Asking & { clock: Clock }): Promise<string | undefined> {
+}: Asking & { clock: Clock; listens: IsListening }): Promise<string | undefined> {
   const found = await Promise.all(
     LOCAL_SERVERS.map(async (baseUrl) => {
       const upstream = { provider: 'openai-compatible', baseUrl, keyName: '' };
-      const asked = within(LOCAL_PROBE_MS, { clock, signal }, (inTime) =>
-        listModels(upstream, { fetch, signal: inTime }),
+      const asked = within(LOCAL_PROBE_MS, { clock, signal }, async (inTime) =>
+        (await listens(new URL(baseUrl), inTime)) ? listModels(upstream, { fetch, signal: inTime }) : [],
       );
       const rows = await asked.catch(() => []); // usually there is no server
       return rows.length > 0 ? baseUrl : undefined;

@@ -39,6 +39,7 @@ function setUp(deps: Partial<ModelsDeps> = {}) {
     log,
     fetch,
     post: postOver(fetch),
+    listens: async () => true,
     random: () => 0.5,
     onHealthChange: ({ circuitState }) => healths.push(circuitState),
     ...deps,

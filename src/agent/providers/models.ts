@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
+import { type IsListening, isListening } from '../../egress/listening.ts';
 import type { Post } from '../../egress/streamed-post.ts';
 import type { Log } from '../../log.ts';
 import { probeRegularly } from './breaker-probe.ts';
@@ -35,6 +36,8 @@ export interface ModelsDeps {
   fetch: Fetch;
   /** Like `fetch`, for the answers of openai-compatible servers. */
   post: Post;
+  /** Whether one of the usual local servers is worth asking. */
+  listens?: IsListening;
   random?: () => number;
   /** Called when the backend of the default model goes up or down. */
   onHealthChange?: (health: BackendHealth) => void;
@@ -49,7 +52,7 @@ export interface RunningModels extends Models {
 
 /** All models of this daemon, with one circuit breaker per server. */
 export function createModels(deps: ModelsDeps): RunningModels {
-  const { config, environment, clock, log, fetch, post, random = Math.random } = deps;
+  const { config, environment, clock, log, fetch, post, listens = isListening, random = Math.random } = deps;
   const limits = AnswerLimits.parse(config.answers ?? {});
   let localUrl: string | undefined;
   let byDefault = DEMO;
@@ -89,7 +92,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
       const { signal } = new AbortController();
       let choice = chooseDefault({ config, environment, localUrl, wanted: deps.model });
       if (!choice) {
-        localUrl = await findLocalServer({ fetch, clock, signal });
+        localUrl = await findLocalServer({ fetch, listens, clock, signal });
         choice = chooseDefault(known());
       }
       byDefault = choice ?? DEMO;

@@ -6,6 +6,7 @@ import { checkModel } from '../../agent/providers/model-check.ts';
 import { chooseDefault, DEMO } from '../../agent/providers/model-choice.ts';
 import { systemClock } from '../../clock.ts';
 import { createGuardedEgress } from '../../egress/guarded-egress.ts';
+import { isListening } from '../../egress/listening.ts';
 import type { Config } from '../config/config.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -31,7 +32,7 @@ export async function askModel(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Finding> {
   const { fetch } = createGuardedEgress({ privateHosts: () => config.egress.privateHosts, environment });
-  const asking = { fetch, clock: systemClock, signal: new AbortController().signal };
+  const asking = { fetch, listens: isListening, clock: systemClock, signal: new AbortController().signal };
   try {
     const known = { config, environment, wanted: environment.HEADGATE_MODEL || undefined };
     const choice = chooseDefault(known) ?? chooseDefault({ ...known, localUrl: await findLocalServer(asking) }) ?? DEMO;
