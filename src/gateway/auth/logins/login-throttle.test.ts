@@ -13,6 +13,7 @@ function setUp() {
     for (let n = 0; n < times; n++) {
       const attempt = throttle.begin('code', address);
       waitMs = attempt.kind === 'locked' ? attempt.retryAfterMs : 0;
+      if (attempt.kind === 'counted') attempt.ended('failed');
     }
     return waitMs;
   };
@@ -59,15 +60,41 @@ test('a success does not count', () => {
   for (let n = 0; n < 20; n++) {
     const attempt = throttle.begin('code', '1.2.3.4');
     assert.ok(attempt.kind === 'counted');
-    attempt.succeeded();
+    attempt.ended('succeeded');
   }
   assert.deepEqual([fail('1.2.3.4', 5), fail()], [0, 5 * MINUTE_MS]);
 });
 
-test('simultaneous attempts are all counted', () => {
+test('as many attempts are in progress as may fail; the others wait and lock nothing', async () => {
+  const { throttle, fail } = setUp();
+  const attempts = Array.from({ length: 50 }, () => throttle.begin('password', '1.2.3.4'));
+  assert.deepEqual(
+    attempts.map(({ kind }) => kind),
+    [...Array(5).fill('counted'), ...Array(45).fill('crowded')],
+  );
+  const [first, , , , , sixth] = attempts;
+  assert.ok(first?.kind === 'counted' && sixth?.kind === 'crowded');
+  first.ended('succeeded');
+  await sixth.free;
+  assert.equal(throttle.begin('password', '1.2.3.4').kind, 'counted');
+  assert.equal(fail(), 0);
+});
+
+test('attempts that wait are refused once those in progress have failed', async () => {
   const { throttle } = setUp();
-  const kinds = Array.from({ length: 50 }, () => throttle.begin('token', '1.2.3.4').kind);
-  assert.equal(kinds.filter((kind) => kind === 'counted').length, 5);
+  const attempts = Array.from({ length: 6 }, () => throttle.begin('password', '1.2.3.4', 'anna'));
+  for (const attempt of attempts) if (attempt.kind === 'counted') attempt.ended('failed');
+  const last = attempts.at(-1);
+  assert.ok(last?.kind === 'crowded');
+  await last.free;
+  assert.deepEqual(throttle.begin('password', '1.2.3.4', 'anna'), { kind: 'locked', retryAfterMs: 5 * MINUTE_MS });
+});
+
+test('at most 256 attempts wait', () => {
+  const { throttle } = setUp();
+  const begin = () => throttle.begin('password', '1.2.3.4');
+  for (let n = 0; n < 261; n += 1) begin();
+  assert.deepEqual(begin(), { kind: 'locked', retryAfterMs: 1_000 });
 });
 
 test('all addresses together may have fifty failures per kind', () => {

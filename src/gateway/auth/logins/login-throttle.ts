@@ -8,25 +8,42 @@ const PER_ACCOUNT = 5;
 const PER_KIND = 50;
 const MAX_LOCK_MS = 15 * 60_000;
 const MAX_KEYS = 10_000;
+/** More would wait longer than people do. */
+const MAX_WAITING = 256;
+const RETRY_CROWDED_MS = 1_000;
 
 /** Slows down guessing. Each lock of a key lasts twice as long as the one before, up to a maximum. */
 export interface LoginThrottle {
-  /** Counts the attempt as failed in advance, so that many simultaneous attempts cannot get through. */
+  /**
+   * Counts the attempt as failed until it has ended, so that many simultaneous attempts cannot get through. They are no
+   * failures yet: a team whose members all log in at the same moment, from one address, is not locked out by it.
+   */
   begin(kind: 'code' | 'token' | 'password', address: string, account?: string): Attempt;
 }
 
-/** `locked`: refuse the attempt. `counted`: proceed, and report success. */
-export type Attempt = { kind: 'locked'; retryAfterMs: number } | { kind: 'counted'; succeeded(): void };
+/**
+ * `locked`: refuse the attempt. `crowded`: as many attempts are in progress as may still fail; begin again when `free`
+ * resolves, or refuse it. `counted`: proceed, and report the end exactly once.
+ */
+export type Attempt =
+  | { kind: 'locked'; retryAfterMs: number }
+  | { kind: 'crowded'; free: Promise<void> }
+  | { kind: 'counted'; ended(how: 'succeeded' | 'failed'): void };
 
 interface Failures {
   /** Times of the failures in the current window, oldest first. */
   atMs: number[];
+  /** Attempts in progress. */
+  pending: number;
+  /** Called when one of them has ended. */
+  waiting: (() => void)[];
   locks: number;
   lockedUntilMs: number;
 }
 
 export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'> }): LoginThrottle {
   const byKey = new Map<string, Failures>();
+  let waitingInAll = 0;
 
   const failuresOf = (key: string, nowMs: number): Failures => {
     const known = byKey.get(key);
@@ -36,6 +53,18 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
     const [oldest] = byKey.keys();
     if (byKey.size > MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
     return failures;
+  };
+
+  const waitFor = ({ waiting }: Failures): Attempt => {
+    if (waitingInAll >= MAX_WAITING) return { kind: 'locked', retryAfterMs: RETRY_CROWDED_MS };
+    waitingInAll += 1;
+    const free = new Promise<void>((resolve) => {
+      waiting.push(() => {
+        waitingInAll -= 1;
+        resolve();
+      });
+    });
+    return { kind: 'crowded', free };
   };
 
   return {
@@ -48,22 +77,38 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
       const most = account === undefined ? PER_KIND : PER_ACCOUNT;
       const waitMs = Math.max(lockOf(shared, most, nowMs), lockOf(own, PER_ADDRESS, nowMs));
       if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
-      for (const failures of [shared, own]) failures.atMs.push(nowMs);
+      const crowded = [shared, own].find((failures, at) => isCrowded(failures, at === 0 ? most : PER_ADDRESS));
+      if (crowded !== undefined) return waitFor(crowded);
+      for (const failures of [shared, own]) failures.pending += 1;
       return {
         kind: 'counted',
-        succeeded() {
-          for (const failures of [shared, own]) failures.atMs.splice(failures.atMs.indexOf(nowMs) >>> 0, 1);
+        ended(how) {
+          for (const failures of [shared, own]) {
+            failures.pending -= 1;
+            if (how === 'failed') failures.atMs.push(clock.monotonic());
+            for (const wake of failures.waiting.splice(0)) wake();
+          }
         },
       };
     },
   };
 }
 
-const noFailures = (): Failures => ({ atMs: [], locks: 0, lockedUntilMs: Number.NEGATIVE_INFINITY });
+const isCrowded = ({ atMs, pending }: Failures, limit: number) => pending > 0 && atMs.length + pending >= limit;
 
-/** Whether nothing counts any more: no failure in the window, and a long time since the last lock. */
-const isOver = ({ atMs, lockedUntilMs }: Failures, nowMs: number) =>
-  (atMs.at(-1) ?? Number.NEGATIVE_INFINITY) <= nowMs - WINDOW_MS && lockedUntilMs + MAX_LOCK_MS <= nowMs;
+const noFailures = (): Failures => ({
+  atMs: [],
+  pending: 0,
+  waiting: [],
+  locks: 0,
+  lockedUntilMs: Number.NEGATIVE_INFINITY,
+});
+
+/** Whether nothing counts any more: no attempt in progress, no failure in the window, and a long time since the last lock. */
+const isOver = ({ atMs, pending, lockedUntilMs }: Failures, nowMs: number) =>
+  pending === 0 &&
+  (atMs.at(-1) ?? Number.NEGATIVE_INFINITY) <= nowMs - WINDOW_MS &&
+  lockedUntilMs + MAX_LOCK_MS <= nowMs;
 
 /** How long the next attempt is refused. Locks the key when it has too many failures. */
 function lockOf(failures: Failures, limit: number, nowMs: number): number {

@@ -89,7 +89,7 @@ function passwordMethods(deps: AuthMethodDeps) {
     },
     'auth.password': async ({ current, new: wanted }, call) => {
       const { userId } = requireUserSession(call.principal, 'Only the login of a user can change the user’s password.');
-      const attempt = unlocked(throttle.begin('password', call.address, userId));
+      const attempt = await admitted(throttle, call.address, userId);
       const isRight = await counting(attempt, passwords.matches(current, users.passwordHashOf(userId)));
       if (!isRight) throw new GatewayError('FORBIDDEN', 'The current password is wrong');
       const passwordHash = await passwords.hash(checkPassword(wanted));
@@ -186,13 +186,11 @@ async function identify(
     return identifyUser({ username: username ?? '', password: password ?? '', address }, deps);
   }
   const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
-  const minter = await (code === undefined ? minterOfToken(token, authenticator) : codes.redeem(code));
-  if (minter === undefined) {
-    unlocked(attempt);
-    throw wrongCredentials();
-  }
-  if (attempt.kind === 'counted') attempt.succeeded();
-  return minter;
+  const looking = code === undefined ? minterOfToken(token, authenticator) : codes.redeem(code);
+  const minter = await (attempt.kind === 'counted' ? counting(attempt, looking) : looking);
+  if (minter !== undefined) return minter;
+  if (attempt.kind !== 'counted') throw tooMany(attempt);
+  throw wrongCredentials();
 }
 
 /** Takes the same time for unknown users and wrong passwords. */
@@ -200,27 +198,38 @@ async function identifyUser(
   { username, password, address }: { username: string; password: string; address: string },
   { users, passwords, throttle }: AuthMethodDeps,
 ): Promise<Minter> {
-  const attempt = unlocked(throttle.begin('password', address, username.toLowerCase()));
+  const attempt = await admitted(throttle, address, username.toLowerCase());
   const user = users.findLogin(username);
   const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));
   if (user === undefined || !isRight) throw wrongCredentials();
   return minterOfUser(user.userId);
 }
 
-/** Throws RATE_LIMITED for an attempt that is not allowed. */
-function unlocked(attempt: Attempt): Extract<Attempt, { kind: 'counted' }> {
-  if (attempt.kind === 'counted') return attempt;
-  throw new GatewayError('RATE_LIMITED', 'Too many login attempts', { retryAfterMs: attempt.retryAfterMs });
+/** Waits while as many passwords are being checked as may still be wrong. Throws RATE_LIMITED for a locked account or address. */
+async function admitted(throttle: LoginThrottle, address: string, account: string): Promise<CountedAttempt> {
+  for (;;) {
+    const attempt = throttle.begin('password', address, account);
+    if (attempt.kind === 'counted') return attempt;
+    if (attempt.kind === 'locked') throw tooMany(attempt);
+    await attempt.free;
+  }
 }
 
-/** An attempt counts as failed if the password is wrong, and not if nobody could look at it. */
-async function counting(attempt: { succeeded(): void }, matching: Promise<boolean>): Promise<boolean> {
+type CountedAttempt = Extract<Attempt, { kind: 'counted' }>;
+
+const tooMany = (attempt: Exclude<Attempt, CountedAttempt>) =>
+  new GatewayError('RATE_LIMITED', 'Too many login attempts', {
+    retryAfterMs: attempt.kind === 'locked' ? attempt.retryAfterMs : 1_000,
+  });
+
+/** An attempt counts as failed if what was given is wrong, and not if nobody could look at it. */
+async function counting<T>(attempt: CountedAttempt, looking: Promise<T>): Promise<T> {
   try {
-    const isRight = await matching;
-    if (isRight) attempt.succeeded();
-    return isRight;
+    const found = await looking;
+    attempt.ended(found === undefined || found === false ? 'failed' : 'succeeded');
+    return found;
   } catch (error) {
-    attempt.succeeded();
+    attempt.ended('succeeded');
     throw error;
   }
 }
