@@ -11,6 +11,8 @@ export interface Inspector {
   watchLoop(): Promise<void>;
   /** The 99th percentile since `watchLoop`, in milliseconds. */
   loopP99Ms(): Promise<number>;
+  /** The longest delay since `watchLoop`, in milliseconds. */
+  loopMaxMs(): Promise<number>;
   close(): void;
 }
 
@@ -39,6 +41,7 @@ export async function openInspector(stderr: string): Promise<Inspector> {
     async watchLoop() {
       await evaluate(WATCH);
     },
+    loopMaxMs: () => evaluate('benchLoop.max / 1e6'),
     loopP99Ms: () => evaluate('benchLoop.percentile(99) / 1e6'),
     close: () => socket.terminate(),
   };

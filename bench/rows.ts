@@ -1,4 +1,5 @@
 import type { Row } from './row.ts';
+import { loginStormRow, pausesRow } from './rows/accounts.ts';
 import { appendChecksumRow, appendRow, writtenRows } from './rows/appends.ts';
 import { connectionRows } from './rows/connections.ts';
 import { cronRows } from './rows/cron.ts';
@@ -27,6 +28,8 @@ export const ROWS: readonly Row[] = [
   ...turnRows,
   ...startRows,
   ...cronRows,
+  pausesRow,
+  loginStormRow,
   appendRow,
   appendChecksumRow,
   ...writtenRows,

@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
 import type { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
+import type { PASSWORD, seedAccounts } from './seed-accounts.ts';
 import type { seedDatabase } from './seed-database.ts';
 import type { seedJobs } from './seed-jobs.ts';
 import { startTasks, type TaskProcess, type Tasks } from './task-process.ts';
@@ -58,6 +59,9 @@ export interface Programs {
 }
 
 export interface Seeds {
+  accounts: typeof seedAccounts;
+  /** Of every user. */
+  password: typeof PASSWORD;
   jobs: typeof seedJobs;
   database: typeof seedDatabase;
   conversation: typeof storeLongConversation;
@@ -65,12 +69,19 @@ export interface Seeds {
 
 async function seedsOf(checkout: string): Promise<Seeds> {
   const from = async (file: string) => import(pathToFileURL(path.join(checkout, file)).href);
-  const [{ seedJobs }, { seedDatabase }, { storeLongConversation }] = await Promise.all([
+  const [{ seedAccounts, PASSWORD }, { seedJobs }, { seedDatabase }, { storeLongConversation }] = await Promise.all([
+    from('bench/seed-accounts.ts'),
     from('bench/seed-jobs.ts'),
     from('bench/seed-database.ts'),
     from('e2e/support/model/long-conversation.ts'),
   ]);
-  return { jobs: seedJobs, database: seedDatabase, conversation: storeLongConversation };
+  return {
+    accounts: seedAccounts,
+    password: PASSWORD,
+    jobs: seedJobs,
+    database: seedDatabase,
+    conversation: storeLongConversation,
+  };
 }
 
 /**

@@ -49,7 +49,7 @@ export class AuditTrail {
     this.#isDue = true;
     this.#wake();
     return {
-      sql: APPEND,
+      sql: APPEND_AUDIT,
       parameters: [JSON.stringify(record), record.atMs, record.action, record.userId],
     };
   }
@@ -182,8 +182,8 @@ export class AuditTrail {
   }
 }
 
-/** Only the database knows the last record, because a unit before this one may have been refused. */
-const APPEND = `insert into audit (seq, body_json, digest, at_ms, action, user_id)
+/** Parameters: the record as JSON text, its time, action and user. Only the database knows the last record, because a unit before this one may have been refused. */
+export const APPEND_AUDIT = `insert into audit (seq, body_json, digest, at_ms, action, user_id)
   select last.seq + 1, ?1, audit_digest(last.digest, last.seq + 1, ?1), ?2, ?3, ?4
   from (select seq, digest from (
     select seq, digest from audit union all select 0, '' order by seq desc limit 1
