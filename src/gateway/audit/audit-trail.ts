@@ -61,8 +61,11 @@ export class AuditTrail {
   /** Newest first. */
   async list(filter: AuditFilter, { limit, offset }: { limit: number; offset: number }): Promise<Result<'audit.list'>> {
     const { db } = this.#deps.store;
-    const { action, userId, outcome, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter;
-    let found = db.selectFrom('audit').where('at_ms', '>=', sinceMs).where('at_ms', '<=', untilMs);
+    const { action, userId, outcome, sinceMs, untilMs } = filter;
+    // Only what is asked for, so that an index alone can count.
+    let found = db.selectFrom('audit');
+    if (sinceMs !== undefined) found = found.where('at_ms', '>=', sinceMs);
+    if (untilMs !== undefined) found = found.where('at_ms', '<=', untilMs);
     if (action !== undefined) found = found.where('action', '=', action);
     if (userId !== undefined) found = found.where('user_id', '=', userId);
     if (outcome !== undefined) found = found.where(sql`json_extract(body_json, '$.outcome')`, '=', outcome);

@@ -91,3 +91,8 @@ export const users: readonly string[] = [
   'alter table login_sessions add column authenticated_ms bigint',
   "alter table api_tokens add column token_prefix text not null default ''",
 ];
+
+/** Schema version 29: how a recorded call ended is found without reading each record. */
+export const auditOutcomes: readonly string[] = [
+  "create index audit_by_outcome on audit (json_extract(body_json, '$.outcome'), seq)",
+];
