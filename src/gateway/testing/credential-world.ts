@@ -61,7 +61,7 @@ function join(accounts: Awaited<ReturnType<typeof testAccounts>>) {
   };
 }
 
-const NO_THROTTLE: LoginThrottle = { begin: () => ({ kind: 'counted', succeeded: () => undefined }) };
+const NO_THROTTLE: LoginThrottle = { begin: () => ({ kind: 'counted', ended: () => undefined }) };
 
 const callBy = (principal: Principal | undefined): Call => ({
   ...{ principal, address: '127.0.0.1', signal: new AbortController().signal, interim: () => undefined },
