@@ -39,6 +39,7 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
 
   return {
     wsIds,
+    next,
     /** Resolves after the daemon has died. */
     async act(random: Random, signal: AbortSignal): Promise<void> {
       await Promise.all([

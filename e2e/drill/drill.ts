@@ -8,10 +8,12 @@ import { createRandom, type Random } from '../checker/random.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import { createRecorder, type Recorder } from '../checker/recording/recorder.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { answerTokens, budgetsOf } from './budgeting.ts';
 import { openChapter } from './chapter.ts';
 import { createMoods } from './moods.ts';
+import { rehearse } from './rehearsal.ts';
 import { NOTHING_SEEN, recoveryOf, type Score, storedIn, type Tally, tallyOf } from './score.ts';
 import { killWhileStarting } from './stillbirth.ts';
 
@@ -33,6 +35,7 @@ export interface DrillResult {
 }
 
 const ROUNDS_PER_CHAPTER = 10;
+const REHEARSAL_MS = 120_000;
 const MODEL_KEY = 'key-of-the-model-5d1e';
 const CANARY = 'canary-of-the-environment-c44d';
 /** Questions expire after ten seconds of the daemon's life. */
@@ -126,8 +129,14 @@ async function playChapter(
 ): Promise<Evidence> {
   const { daemon, model, recorder, score } = stage;
   const effectsFile = `${name}.txt`;
-  model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile, tokens }));
   const cast = await openChapter({ ...stage, name, onCut: () => (score.cuts += 1) });
+  const [wsId] = cast.wsIds;
+  if (score.rounds === 0 && wsId !== undefined) {
+    const effect = { tag: `${name}-rehearsal`, file: effectsFile };
+    await within(rehearse({ wsId, recorder, model, effect, next: cast.next }), REHEARSAL_MS, () => 'the rehearsal');
+    score.kills += 1;
+  }
+  model.onRequest(createMoods(stage.random.fork(`moods of ${name}`), { name, effectsFile, tokens }));
   const scope = { wsIds: cast.wsIds, effectsFiles: [path.join(daemon.home, 'workspace', effectsFile)] };
   let earlier: Evidence['disk'] | undefined;
   for (let round = 0; round < rounds; round += 1) {

@@ -40,12 +40,8 @@ export function createMoods(
     const command = effectCommand({ tag, file, secs });
     return { name: 'bash', arguments: { command: `${command}${random.pick(AFTERWARDS)}` } };
   };
-  let ids = 0;
-  // Unique: the numbers that the scripted model counts come again once calls were taken back.
-  const call = (): ScriptedCall => ({
-    ...(random.chance(0.8) ? bash() : random.pick(harmless)),
-    id: `${name}-${++ids}`,
-  });
+  // Without ids of their own: as from some servers, the calls of each answer are `call_0`, `call_1`, and so on.
+  const call = (): ScriptedCall => (random.chance(0.8) ? bash() : random.pick(harmless));
   const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),

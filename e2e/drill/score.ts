@@ -33,7 +33,9 @@ export interface Score {
   granted: number;
   declined: number;
   expired: number;
+  /** Turns taken back, and turns answered again. */
   rewinds: number;
+  retries: number;
   compactions: number;
   violations: number;
   /** From the start of a process to its first served request. */
@@ -60,18 +62,21 @@ export function storedIn({ workstreams }: Disk) {
   const runs = workstreams.flatMap((workstream) => workstream.runs);
   const approvals = workstreams.flatMap((workstream) => workstream.approvals);
   const cuts = workstreams.flatMap((workstream) => workstream.cuts);
+  const events = workstreams.flatMap((workstream) => workstream.events.map(({ event }) => event));
+  const rewound = events.filter((event) => event.type === 'rewound');
   const steering = runs.map(({ run }) => JSON.parse(run.request_json)).filter(({ steer }) => steer);
   return {
     steered: steering.length,
     taken: steering.filter(({ steeredInto }) => steeredInto !== undefined).length,
-    eventsOnDisk: workstreams.reduce((sum, { events }) => sum + events.length, 0),
+    eventsOnDisk: events.length,
     eventRows: workstreams.reduce((sum, { eventRows }) => sum + eventRows, 0),
     runs: runs.length,
     approvals: approvals.length,
     toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
     ...budgetsIn(approvals),
     unknownOutcomes: approvals.filter(({ kind }) => kind === 'outcome').length,
-    rewinds: cuts.filter(({ kind }) => kind === 'rewind').length,
+    rewinds: rewound.filter(({ reason }) => reason === 'rewind').length,
+    retries: rewound.filter(({ reason }) => reason === 'retry').length,
     compactions: cuts.filter(({ kind }) => kind === 'compaction').length,
   };
 }
@@ -110,7 +115,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
       'budgets',
       `${score.budgetQuestions} questions (${score.granted} approved, ${score.declined} declined, ${score.expired} expired)`,
     ],
-    ['taken back', `${score.rewinds} times, ${score.compactions} summaries`],
+    ['taken back', `${score.rewinds} times, ${score.retries} retries, ${score.compactions} summaries`],
     ['ready after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
     ['violations', score.violations],
   ];

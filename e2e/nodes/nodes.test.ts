@@ -219,6 +219,30 @@ test('the agent runs a command on a node after approval, and the shown command i
   await talk.agree();
 });
 
+test('a retry sends its command to the node again, although the model gives the call the same id', async () => {
+  await using node = await paired(['--allow', 'sh *']);
+  await using talk = await openConversation(daemon);
+  const params = { argv: ['sh', '-c', 'echo again >> ran; wc -l < ran'] };
+  const call = { action: 'invoke', node: node.nodeId(), command: 'system.run', params };
+  model.when('count', [callTools({ name: 'node', arguments: call, id: 'call_0' })], [say('done')]);
+  const { answer } = await talk.ask('count');
+  const first = await talk.until('approve_request');
+  await talk.decide(first.approval_id, { approved: true });
+  await answer;
+  const { runId } = await talk.client.call('workstream.retry', { wsId: talk.wsId });
+  const second = await talk.until('approve_request', ({ approval_id }) => approval_id !== first.approval_id);
+  await talk.decide(second.approval_id, { approved: true });
+  await talk.ended({ runId });
+  const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event] : []));
+  assert.deepEqual(
+    results.map(({ call_id, output }) => [call_id, JSON.parse(output).stdout.trim()]),
+    [
+      ['call_0', '1'],
+      ['call_0_2', '2'],
+    ],
+  );
+});
+
 test('cancelling a run ends its program on a node, with its children', async () => {
   await using node = await paired(['--allow', 'sh *']);
   await using talk = await openConversation(daemon);

@@ -16,6 +16,8 @@ export interface ToolDefinition {
 export interface ModelRequest {
   system: string;
   messages: readonly Message[];
+  /** The ids of calls that the messages may leave out. An answer gets other ones, too. */
+  earlierCalls?: ReadonlySet<string>;
   /** The contents of the attachments in the messages; missing ones are not available. */
   attachments?: AttachedContents;
   tools: readonly ToolDefinition[];

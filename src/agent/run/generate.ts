@@ -90,10 +90,12 @@ async function requestOf(
 ): Promise<ModelRequest> {
   const { autoApprove, effort, sampling } = run.settings;
   const wanted = Math.min(sampling.maxOutputTokens ?? most, budget.isLast ? LAST_ANSWER_TOKENS : most, most);
+  const earlierCalls = await run.earlierCalls();
   const isLimited = budget.isLast || sampling.maxOutputTokens !== undefined;
   return {
     system: prefix.system,
     messages: messagesAfter(prefix, run.messages),
+    ...(earlierCalls && { earlierCalls }),
     attachments: await readAttached(run.messages, run.readAttachment),
     tools: prefix.tools,
     effort,

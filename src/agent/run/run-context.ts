@@ -48,6 +48,8 @@ export interface RunContext {
   readAttachment: ReadAttachment;
   /** Messages stored in the workstream, including those left out of the context. */
   messageCount: number;
+  /** The ids of calls that may be missing in `messages`; undefined when none is. */
+  earlierCalls(): Promise<ReadonlySet<string> | undefined>;
   window: RunWindow;
   progress: Progress;
   recorder: Recorder;

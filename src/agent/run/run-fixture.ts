@@ -95,6 +95,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get messageCount() {
       return recorder.stored.count;
     },
+    earlierCalls: async () => undefined,
     window: windowOf(recorder, async (account) => ({ model: countedModel(await settings.model(), account) })),
     progress,
     recorder,

@@ -11,6 +11,7 @@ import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../timing/until.ts';
+import { readEarlierCalls } from '../history/earlier-calls.ts';
 import { createSteering } from '../queue/steering.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -45,6 +46,7 @@ export async function driveRun(
       get messageCount() {
         return data.messageCount;
       },
+      earlierCalls: () => readEarlierCalls(deps.store, data, live.messages),
       window: windowOf(live, data, deps),
       progress: live.progress,
       recorder: live,

@@ -13,6 +13,7 @@ import type { Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
+import type { KnownCalls } from '../history/earlier-calls.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
@@ -60,6 +61,8 @@ export interface WorkstreamData {
   templates: AppliedTemplates | undefined;
   /** The templates that a context began with. It holds as long as the prefix does, and after cuts for models. */
   opening: OpeningPrompt | undefined;
+  /** Read when an answer must not use their ids again. */
+  readonly knownCalls: KnownCalls;
   updatedMs: number;
   epoch: number;
   abortedLastRun: boolean;
@@ -186,6 +189,7 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   prefix: undefined,
   templates: undefined,
   opening: undefined,
+  knownCalls: { upTo: 0, ids: new Set<string>() },
   updatedMs: row.updated_ms,
   epoch: row.run_epoch,
   abortedLastRun: row.last_run_status === 'cancelled',

@@ -46,7 +46,7 @@ export async function* streamAiSdk(
     const { modelId } = model;
     const prefix = kind.bindsReasoning?.(modelId) ? request.conversation : undefined;
     const author = { provider: upstream.provider, modelId, prefix };
-    const callIds = createCallIds(request.messages);
+    const callIds = createCallIds(request);
     const convert = createConverter({ author, upstream, callIds });
     const options = toCallOptions(request, { kind, attaching, author, abortSignal: silence.signal });
     silence.expect();

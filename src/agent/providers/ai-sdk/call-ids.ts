@@ -1,19 +1,23 @@
-import type { Message } from '../../message.ts';
+import type { ModelRequest } from '../model.ts';
 
 /**
- * Makes call ids that are unique in their conversation and valid for every provider. Some servers use `call_0` in each
- * answer, or characters that another provider rejects when the conversation moves to it.
+ * Makes call ids that are unique in their workstream and valid for every provider. Some servers use `call_0` in each
+ * answer, or count the calls of the request, so that ids come again after a retry or a summary. Others use characters that
+ * another provider rejects when the conversation moves to it.
  */
-export function createCallIds(messages: readonly Message[]): { take(id: string): string } {
+export function createCallIds({ messages, earlierCalls }: Pick<ModelRequest, 'messages' | 'earlierCalls'>): {
+  take(id: string): string;
+} {
   const taken = new Set<string>();
   for (const message of messages) {
     if (message.role === 'assistant') for (const { id } of message.toolCalls) taken.add(id);
   }
+  const isFree = (id: string) => !taken.has(id) && !earlierCalls?.has(id);
   return {
     take(id) {
       const base = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_CHARS) || 'call';
       let unique = base;
-      for (let n = 2; taken.has(unique); n++) unique = `${base}_${n}`;
+      for (let n = 2; !isFree(unique); n++) unique = `${base}_${n}`;
       taken.add(unique);
       return unique;
     },

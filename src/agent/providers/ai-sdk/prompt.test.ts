@@ -138,10 +138,18 @@ test('provider data that cannot be read is left out', () => {
 
 test('call ids become unique and harmless', () => {
   const call = { id: 'call_0', name: 'bash', arguments: '{}' };
-  const ids = createCallIds([{ role: 'assistant', content: '', toolCalls: [call] }]);
+  const ids = createCallIds({ messages: [{ role: 'assistant', content: '', toolCalls: [call] }] });
   assert.deepEqual(
     ['call_0', 'call_0', 'functions.bash:0', '', 'x'.repeat(99)].map((id) => ids.take(id)),
     ['call_0_2', 'call_0_3', 'functions_bash_0', 'call', 'x'.repeat(56)],
+  );
+});
+
+test('call ids are not those of calls that the request leaves out', () => {
+  const ids = createCallIds({ messages: [calling('call_2')], earlierCalls: new Set(['call_0', 'call_0_2', 'call_1']) });
+  assert.deepEqual(
+    ['call_0', 'call_1', 'call_2', 'call_3'].map((id) => ids.take(id)),
+    ['call_0_3', 'call_1_2', 'call_2_2', 'call_3'],
   );
 });
 

@@ -36,8 +36,9 @@ interface UniqueIds {
 }
 
 /**
- * A conversation can have two calls with one id: an answer reuses the id of a call that a summary had replaced, and a copy
- * of the conversation has the originals of both. Servers refuse that. Depends only on what comes before.
+ * A conversation can have two calls with one id if it was imported, or comes from an earlier version: an answer reused the
+ * id of a call that a summary had replaced, and a copy has the originals of both. Servers refuse that. Depends only on what
+ * comes before.
  */
 function createUniqueIds(): UniqueIds {
   const taken = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import { describeAttachment } from '../../attached-content.ts';
-import { isAsked, type Message, type ToolMessage } from '../../message.ts';
+import { isAsked, type ToolMessage } from '../../message.ts';
 import { createCallIds } from '../ai-sdk/call-ids.ts';
 import { type Model, type ModelPart, type ModelRequest, ProviderError } from '../model.ts';
 import { type DemoCommand, demoHelp, parseDemoCommand } from './demo-command.ts';
@@ -31,7 +31,7 @@ export function createDemoModel({ clock }: { clock: Clock }): Model {
       if (!request.typedByPerson) throw new ProviderError('refused', UNATTENDED);
       const steps = answer(request);
       let completionTokens = 0;
-      for await (const part of write(steps, { clock, signal, messages: request.messages })) {
+      for await (const part of write(steps, { clock, signal, request })) {
         if (part.type !== 'tool_call') completionTokens++;
         yield part;
       }
@@ -145,9 +145,9 @@ const MAX_PAUSES = 40;
 
 async function* write(
   steps: Step[],
-  { clock, signal, messages }: { clock: Clock; signal: AbortSignal; messages: readonly Message[] },
+  { clock, signal, request }: { clock: Clock; signal: AbortSignal; request: ModelRequest },
 ): AsyncGenerator<ModelPart> {
-  const callIds = createCallIds(messages);
+  const callIds = createCallIds(request);
   for (const step of steps) {
     if (step.type !== 'tools') yield* writeText(step, { clock, signal });
     else
