@@ -12,7 +12,7 @@ const FINGER_PX = 44;
 /** All controls that are too small for a finger. */
 const tooSmall = (page: Page) =>
   page.evaluate((least) => {
-    const targets = [...document.querySelectorAll('button, input, textarea, summary, a[href]')];
+    const targets = [...document.querySelectorAll('button, input, select, textarea, summary, a[href]')];
     const seen = targets.filter((target) => target.checkVisibility({ visibilityProperty: true }));
     return seen.flatMap((target) => {
       const { width, height } = target.getBoundingClientRect();
@@ -120,6 +120,19 @@ test('a view closes with its close button, with Escape from any focus, and with 
   await shows('home');
   await page.goBack();
   await page.waitForURL('about:blank');
+});
+
+test('the menu to export a conversation is within the screen, wherever the name ends', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  for (const name of ['a', 'a conversation with a name that fills the bar']) {
+    await openWorkstream(page, name);
+    model.when('keep it', say('Kept.'));
+    await send(page, 'keep it');
+    await page.locator('.answer', { hasText: 'Kept.' }).waitFor();
+    await page.locator('.export-menu summary').tap();
+    await page.getByRole('link', { name: 'As a file to import' }).waitFor();
+    assert.deepEqual([await isInView(page, '.export-menu ul'), await tooSmall(page)], [true, []]);
+  }
 });
 
 test('the button that copies an output does not cover any of its lines', async (t) => {

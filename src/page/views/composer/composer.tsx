@@ -34,6 +34,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const chips = tab.chips.value;
   const isSomething = draft.trim() !== '' || chips.length > 0;
   const mayGo = isSomething && !isUploading(chips);
+  const hint = toHint({ app, tab, conversation });
   useLayoutEffect(() => fitHeight(field.current), [draft]);
   useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
   const submit = (how?: { steer: true }) => {
@@ -83,8 +84,8 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
             <AttachButton desk={desk} tab={tab} />
             <ModelPicker desk={desk} tab={tab} conversation={conversation} />
             <TokenStatus status={conversation.status} />
-            <span class="composer-hint" id="composer-hint">
-              {toHint({ app, tab, conversation })}
+            <span class={`composer-hint ${hint.isOfKeys ? 'of-keys' : ''}`} id="composer-hint">
+              {hint.text}
             </span>
             {busy && <StopButton desk={desk} tab={tab} />}
             {(!busy || mayGo) && (
@@ -144,12 +145,20 @@ function CommandList({ offered, active, onTake }: CommandListProps) {
   );
 }
 
-function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): string {
+interface Hint {
+  text: string;
+  /** It says what keys do. */
+  isOfKeys?: true;
+}
+
+function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): Hint {
   const draft = tab.draft.value;
-  if (app.lost.value) return tab.sending.value.length === 0 ? 'Disconnected' : 'Will be sent once reconnected';
-  if (state === 'attention') return 'Waiting for your decision';
-  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Enter queues, Ctrl+Enter steers';
-  return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';
+  if (app.lost.value)
+    return { text: tab.sending.value.length === 0 ? 'Disconnected' : 'Will be sent once reconnected' };
+  if (state === 'attention') return { text: 'Waiting for your decision' };
+  if (isBusy(state) && (draft.trim() === '' || isCommand(draft))) return { text: 'Working' };
+  if (isBusy(state)) return { text: 'Enter queues, Ctrl+Enter steers', isOfKeys: true };
+  return draft === '' ? { text: '' } : { text: 'Enter to send, Shift+Enter for a new line', isOfKeys: true };
 }
 
 /** Focuses the field, unless the focus is elsewhere or would open an on-screen keyboard. */
