@@ -7,6 +7,13 @@ import { blocksOf, button, openWorkstream, send, state, visit } from '../support
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
+declare global {
+  interface Window {
+    /** Whether a finger could reach the button that approves, at each moment noted. */
+    reached: string[];
+  }
+}
+
 /** Without a sandbox, a card says so. */
 const sandboxed = await needs('bubblewrap');
 const { model, daemon } = await openStage();
@@ -168,6 +175,72 @@ test('a reader further up is notified of an approval, and Review scrolls to it',
   await button(page, 'Review').click();
   await page.locator('.review').waitFor({ state: 'detached' });
   await button(page, 'Approve').click({ trial: true });
+});
+
+test('on a phone, while a question is open, one line of a draft is shown until it is edited, and messages can be sent', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'one line');
+  const field = page.getByRole('textbox', { name: 'Message' });
+  const height = () => field.evaluate((element) => element.clientHeight);
+  const rest = stall();
+  model.when('ask later', [say('Hm.'), rest, bash('true')], say('Done.'));
+  await send(page, 'ask later');
+  await page.locator('.answer', { hasText: 'Hm.' }).waitFor();
+  await field.fill('one\ntwo\nthree');
+  const whole = await height();
+  await field.blur();
+  rest.release();
+  await page.locator('.approval.pending').waitFor();
+  assert.equal(await height(), 44);
+  await field.tap();
+  assert.equal(await height(), whole);
+  await button(page, 'Approve').tap({ trial: true });
+  assert.equal(await height(), whole, 'nothing moves when the field loses the focus');
+  model.when('one\ntwo\nthree', say('Four.'));
+  await button(page, 'Send').tap();
+  await page.getByRole('list', { name: 'Waiting messages' }).waitFor();
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: 'Four.' }).waitFor();
+});
+
+test('a press that was meant for something else approves nothing', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'guarded');
+  model.when('ask', bash('true'), say('Done.'));
+  await page.evaluate(() => {
+    const note = (event: string) => {
+      const approve = document.querySelector('.approves');
+      if (!approve) return;
+      const { left, top, width, height } = approve.getBoundingClientRect();
+      const isReached = document.elementFromPoint(left + width / 2, top + height / 2) === approve;
+      window.reached.push(`${event}: ${approve.textContent} ${isReached ? 'reached' : 'not reached'}`);
+    };
+    window.reached = [];
+    const appears = new MutationObserver(() => {
+      if (!document.querySelector('.approves')) return;
+      appears.disconnect();
+      note('appears');
+    });
+    appears.observe(document.body, { childList: true, subtree: true });
+    document.addEventListener('click', () => note('press'));
+  });
+  await send(page, 'ask');
+  const settings = button(page, 'Model settings');
+  await button(page, 'Approve').tap({ trial: true });
+  await settings.tap();
+  await button(page, 'Approve').tap({ trial: true });
+  await settings.tap();
+  await button(page, 'Always allow…').tap();
+  await button(page, 'Yes, never ask here').tap({ trial: true });
+  assert.deepEqual(await page.evaluate(() => window.reached), [
+    'appears: Approve not reached',
+    'press: Approve not reached',
+    'press: Approve not reached',
+    'press: Yes, never ask here not reached',
+  ]);
+  await button(page, 'Back').tap();
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
 });
 
 test('Stop ends an answer while it streams and keeps the partial text', async (t) => {

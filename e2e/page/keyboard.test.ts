@@ -54,6 +54,28 @@ test('global shortcuts open the list of keys, neighbouring workstreams, a new wo
   await focusIsIn(page, '#message');
 });
 
+test('after a new workstream is created, the focus is in its message field, even if the conversations arrive late', async (t) => {
+  const { context } = await visit(t, daemon);
+  const page = await context.newPage();
+  const late: (() => void)[] = [];
+  await page.routeWebSocket(/\/v1\/ws/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) => {
+      if (frame.includes('"pendingApprovals"')) late.push(() => socket.send(frame));
+      else socket.send(frame);
+    });
+  });
+  await page.goto(daemon.url);
+  await page.getByRole('tab', { selected: true }).waitFor();
+  await button(page, 'New workstream').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('late');
+  await page.getByRole('textbox', { name: 'Name' }).press('Enter');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('#message').count(), 0);
+  for (const arrive of late) arrive();
+  await focusIsIn(page, '#message');
+});
+
 test('the list of workstreams is one tab stop; arrows move, F2 renames, Delete closes', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'walk a');
@@ -197,6 +219,12 @@ test('a phone has no accessibility violations, with the drawer closed and open',
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'axe phone');
   await assertAccessible(page, 'a conversation on a phone');
+  model.when('ask on a phone', bash('echo asked'), say('Fine.'));
+  await send(page, 'ask on a phone');
+  await page.locator('.approval.pending').waitFor();
+  await assertAccessible(page, 'a question on a phone');
+  await button(page, 'Model settings').tap();
+  await assertAccessible(page, 'a question on a phone, with model and effort');
   await openDrawer(page);
   await page.locator('.drawn .rail').waitFor();
   await assertAccessible(page, 'the drawer');

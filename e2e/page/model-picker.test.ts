@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
 
@@ -18,6 +19,24 @@ await writeFile(
   }),
 );
 await daemon.restart();
+
+const pickersOf = (page: Page): [model: Locator, effort: Locator] => [
+  page.getByLabel('Model', { exact: true }),
+  page.getByLabel('Effort'),
+];
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+
+/** Whether the list is as wide as its chosen words. */
+const isWhole = (list: Locator) =>
+  list.evaluate((select: HTMLSelectElement) => {
+    const copy = document.createElement('select');
+    copy.append(new Option(select.selectedOptions[0]?.text));
+    select.parentElement?.append(copy);
+    copy.style.cssText = 'position: absolute; max-width: none;';
+    const wantedPx = copy.getBoundingClientRect().width;
+    copy.remove();
+    return select.getBoundingClientRect().width >= wantedPx - 1;
+  });
 
 test('model and effort are chosen next to the message field, with names and windows, in all open pages', async (t) => {
   const { page } = await visit(t, daemon);
@@ -48,6 +67,72 @@ test('model and effort are chosen next to the message field, with names and wind
   await other.waitForFunction(
     () => document.querySelector<HTMLSelectElement>('[aria-label=Effort]')?.value === 'medium',
   );
+});
+
+test('on the desk, model and effort are chosen with the keys only', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'keys');
+  const { page: other } = await visit(t, daemon);
+  await other.getByRole('tab', { name: /keys/ }).click();
+  await other.getByRole('heading', { name: 'keys', level: 1 }).waitFor();
+  const [model, effort] = pickersOf(page);
+  const [otherModel, otherEffort] = pickersOf(other);
+  await page.waitForFunction(() => document.activeElement?.id === 'message');
+  const goTo = async (label: string) => {
+    for (let presses = 0; presses < 5 && (await focused(page)) !== label; presses += 1)
+      await page.keyboard.press('Tab');
+    assert.equal(await focused(page), label);
+  };
+  await goTo('Model');
+  await model.locator('option[value=quick]').waitFor({ state: 'attached' });
+  // Lists jump to what is typed. One letter, because a list forgets the letters before when its options are read again.
+  await page.keyboard.press('q');
+  await hasValue(otherModel, 'quick');
+  await page.keyboard.press('ArrowUp');
+  await hasValue(otherModel, 'careful');
+  await goTo('Effort');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await hasValue(otherEffort, 'high');
+  await page.keyboard.press('ArrowUp');
+  await hasValue(otherEffort, 'medium');
+  await hasValue(effort, 'medium');
+  await hasValue(model, 'careful');
+  assert.equal(await focused(page), 'Effort', 'the focus stays');
+});
+
+test('on a phone, model and effort are chosen by touch, and the names and windows are shown whole', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  const wsId = await openWorkstream(page, 'by touch');
+  const [picker, effort] = pickersOf(page);
+  for (const list of [picker, effort]) {
+    await list.tap();
+    const box = await list.boundingBox();
+    assert.ok(box && box.width >= 44 && box.height >= 44, JSON.stringify(box));
+  }
+  for (const [alias, level] of [
+    ['careful', 'high'],
+    ['quick', 'medium'],
+  ] as const) {
+    await picker.selectOption(alias); // the list itself is drawn by the system
+    await effort.selectOption(level);
+    await hasValue(picker, alias);
+    await hasValue(effort, level);
+    assert.deepEqual([await isWhole(picker), await isWhole(effort)], [true, true], alias);
+  }
+  const isStored = async () => {
+    const { snapshot } = await (await daemon.client()).call('workstream.get', { wsId });
+    return [snapshot.workstream.modelAlias, snapshot.effort];
+  };
+  await page.reload();
+  await hasValue(effort, 'medium');
+  assert.deepEqual(await isStored(), ['quick', 'medium']);
+  model.when('hello', say('Quickly.'));
+  await page.getByRole('textbox', { name: 'Message' }).fill('hello');
+  await button(page, 'Send').tap();
+  await page.locator('.answer', { hasText: 'Quickly.' }).waitFor();
+  assert.equal(model.requests.at(-1)?.body.model, 'quick-8b');
 });
 
 test('a model that the daemon no longer knows leaves the choice as it was', async (t) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { button, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { button, hasValue, openDrawer, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { callTools, say } from '../support/model/scripted-steps.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -12,7 +12,7 @@ const FINGER_PX = 44;
 /** All controls that are too small for a finger. */
 const tooSmall = (page: Page) =>
   page.evaluate((least) => {
-    const targets = [...document.querySelectorAll('button, input, textarea, summary, a[href]')];
+    const targets = [...document.querySelectorAll('button, input, select, textarea, summary, a[href]')];
     const seen = targets.filter((target) => target.checkVisibility({ visibilityProperty: true }));
     return seen.flatMap((target) => {
       const { width, height } = target.getBoundingClientRect();
@@ -54,6 +54,43 @@ test('a whole task works with one thumb: workstream, message, approval and the w
   assert.equal(await overflowOf(page), 0);
   assert.deepEqual(await tooSmall(page), []);
   assert.equal(await isInView(page, '.composer-box'), true);
+});
+
+test('a question does not move the composer; model and effort are behind a button until the run has ended', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openWorkstream(page, 'folds');
+  const [picker, effort] = [page.locator('.model-picker'), page.getByLabel('Effort')];
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await picker.waitFor();
+  const rest = stall();
+  model.when(
+    'fold',
+    [say('One moment.'), rest, callTools({ name: 'bash', arguments: { command: 'true' } })],
+    say('Done.'),
+  );
+  await field.fill('fold');
+  await button(page, 'Send').tap();
+  await page.locator('.answer', { hasText: 'One moment.' }).waitFor();
+  await picker.waitFor({ state: 'hidden' });
+  const before = await page.locator('.composer-box').boundingBox();
+  rest.release();
+  await page.locator('.approval.pending').waitFor();
+  assert.deepEqual(await page.locator('.composer-box').boundingBox(), before);
+  const settings = button(page, 'Model settings');
+  await settings.tap();
+  await effort.selectOption('high');
+  await hasValue(effort, 'high');
+  assert.deepEqual(await tooSmall(page), []);
+  for (const name of ['Approve', 'Stop']) await button(page, name).tap({ trial: true });
+  await effort.focus();
+  await settings.evaluate((element: HTMLElement) => element.click());
+  await picker.waitFor({ state: 'hidden' });
+  assert.equal(await settings.evaluate((element) => document.activeElement === element), true, 'the focus is not lost');
+  await button(page, 'Approve').tap();
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+  await state(page, 'idle');
+  await picker.waitFor();
+  assert.deepEqual([await effort.inputValue(), await settings.isVisible()], ['high', false]);
 });
 
 test('the drawer lists the workstreams, traps the focus, and closes on a choice, on a tap outside and on Escape', async (t) => {
@@ -120,6 +157,19 @@ test('a view closes with its close button, with Escape from any focus, and with 
   await shows('home');
   await page.goBack();
   await page.waitForURL('about:blank');
+});
+
+test('the menu to export a conversation is within the screen, wherever the name ends', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  for (const name of ['a', 'a conversation with a name that fills the bar']) {
+    await openWorkstream(page, name);
+    model.when('keep it', say('Kept.'));
+    await send(page, 'keep it');
+    await page.locator('.answer', { hasText: 'Kept.' }).waitFor();
+    await page.locator('.export-menu summary').tap();
+    await page.getByRole('link', { name: 'As a file to import' }).waitFor();
+    assert.deepEqual([await isInView(page, '.export-menu ul'), await tooSmall(page)], [true, []]);
+  }
 });
 
 test('the button that copies an output does not cover any of its lines', async (t) => {

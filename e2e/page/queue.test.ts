@@ -107,6 +107,11 @@ test('on a phone, waiting messages are changed with a finger, and nothing is cov
     );
     await control.tap({ trial: true });
   }
+  assert.deepEqual(
+    await items.nth(1).getByRole('button').allInnerTexts(),
+    ['Steer', 'Earlier', 'Later', 'Edit', 'Take back'],
+    'titles are not shown on a touch screen, so the words are',
+  );
   const box = await page.locator('.composer-box').boundingBox();
   assert.ok(box && box.y + box.height <= (page.viewportSize()?.height ?? 0), JSON.stringify(box));
   await items.nth(2).getByRole('button', { name: 'Take back' }).tap();

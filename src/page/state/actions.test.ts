@@ -6,7 +6,7 @@ import { snapshot } from './conversation/conversation-fixture.ts';
 import { createFakeClient } from './fake-client.ts';
 import { openTab } from './tab.ts';
 
-function open() {
+function open(schedule = (run: () => void) => run()) {
   const fake = createFakeClient();
   const shown: string[] = [];
   const kept: string[] = [];
@@ -19,7 +19,7 @@ function open() {
   });
   const tab = openTab(snapshot().workstream, {
     client: fake.client,
-    schedule: (run) => run(),
+    schedule,
     isInFront: () => true,
     drafts,
     onRetitled: () => undefined,
@@ -35,6 +35,24 @@ test('a sent draft leaves the composer', async () => {
   await actions.submit(tab);
   assert.deepEqual(calls, [['workstream.send', { wsId: 'w', message: 'hello', queue: true, idempotencyKey: 'key1' }]]);
   assert.deepEqual([tab.draft.value, tab.sending.value, tab.problem.value], ['', [], undefined]);
+});
+
+test('once a change is answered, the conversation has it, even if no frame was drawn since', async () => {
+  const { actions, tab, answer, deliver } = open(() => undefined);
+  deliver('w').onSnapshot(snapshot(), 'e:0');
+  answer('workstream.update', () => {
+    const changed = {
+      name: 'main',
+      model: 'demo',
+      model_alias: 'demo',
+      effort: 'high',
+      skip_permissions: false,
+    } as const;
+    deliver('w').onEvent({ type: 'settings_changed', ...changed }, 'e:1');
+    return snapshot().workstream;
+  });
+  assert.equal(await actions.update(tab, { effort: 'high' }), true);
+  assert.equal(tab.conversation.value?.effort, 'high');
 });
 
 test('a message being sent is kept as a draft until the daemon has it', async () => {

@@ -30,8 +30,12 @@ export function createActions(port: SubmitPort) {
     decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
       attempt(tab, () => client.call('approval.resolve', decision)),
 
-    update: (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>) =>
-      attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change })),
+    /** Once this resolves, the conversation has the settings that the daemon answered for. */
+    async update(tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>): Promise<boolean> {
+      const isDone = await attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change }));
+      tab.catchUp(); // the event of a change is received before the answer, but applied with the next drawn frame
+      return isDone;
+    },
 
     /** Answers the last message again, or sends it again if it failed. */
     retry: (tab: Tab) => {

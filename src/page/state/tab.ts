@@ -39,6 +39,8 @@ export interface Tab {
   readonly sending: Signal<readonly Draft[]>;
   /** The error of the last action in this tab. */
   readonly problem: Signal<string | undefined>;
+  /** Applies the events that were received since the last drawn frame. */
+  catchUp(): void;
   close(): void;
 }
 
@@ -99,6 +101,7 @@ export function openTab(
     chips: signal([]),
     sending,
     problem: signal(undefined),
+    catchUp: flush,
     close() {
       stopKeeping();
       subscription.close();

@@ -1,17 +1,15 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { isUploading } from '../../state/chips.ts';
-import { isCommand, type Suggestion } from '../../state/commands.ts';
+import type { Suggestion } from '../../state/commands.ts';
+import { findPendingApproval } from '../../state/conversation/blocks.ts';
 import type { Conversation } from '../../state/conversation/conversation.ts';
 import type { Tab } from '../../state/tab.ts';
-import { Icon } from '../icons.tsx';
-import { AttachButton, takesFiles } from './attach-button.tsx';
+import { takesFiles } from './attach-button.tsx';
 import { ChipList } from './chip-list.tsx';
-import { ModelPicker } from './model-picker.tsx';
+import { ComposerRow } from './composer-row.tsx';
 import { QueueList } from './queue-list.tsx';
-import { StopButton } from './stop-button.tsx';
-import { TokenStatus } from './token-status.tsx';
 import { useSuggestions } from './use-suggestions.ts';
 
 interface ComposerProps {
@@ -36,6 +34,10 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
   const mayGo = isSomething && !isUploading(chips);
   useLayoutEffect(() => fitHeight(field.current), [draft]);
   useEffect(() => takeFocus(field.current), [conversation.state === 'attention']);
+  const question = findPendingApproval(conversation.blocks)?.approvalId;
+  const [isShort, setIsShort] = useState(false);
+  // Nothing changes for a person who is writing: neither now nor when they press a button of the question.
+  useLayoutEffect(() => setIsShort(question !== undefined && document.activeElement !== field.current), [question]);
   const submit = (how?: { steer: true }) => {
     if (mayGo) void desk.actions.submit(tab, how);
   };
@@ -46,7 +48,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
     submit(busy && (event.ctrlKey || event.metaKey) ? { steer: true } : undefined);
   };
   return (
-    <footer class="composer">
+    <footer class={`composer ${question === undefined ? '' : 'asked'}`}>
       <div class="composer-column">
         <p class="problem" role="alert">
           {tab.problem.value}
@@ -65,6 +67,7 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
           <textarea
             ref={field}
             id="message"
+            class={isShort ? 'short' : ''}
             rows={1}
             aria-label="Message"
             aria-describedby="composer-hint"
@@ -74,25 +77,13 @@ export function Composer({ app, desk, tab, conversation }: ComposerProps) {
             enterkeyhint="send"
             placeholder={busy ? 'Write the next message…' : 'Message, or / for commands'}
             value={draft}
+            onFocus={() => setIsShort(false)}
             onInput={({ currentTarget }) => {
               tab.draft.value = currentTarget.value;
             }}
             onKeyDown={onKeyDown}
           />
-          <div class="composer-row">
-            <AttachButton desk={desk} tab={tab} />
-            <ModelPicker desk={desk} tab={tab} conversation={conversation} />
-            <TokenStatus status={conversation.status} />
-            <span class="composer-hint" id="composer-hint">
-              {toHint({ app, tab, conversation })}
-            </span>
-            {busy && <StopButton desk={desk} tab={tab} />}
-            {(!busy || mayGo) && (
-              <button type="submit" class="primary round" aria-label="Send" title="Send" disabled={!mayGo}>
-                <Icon name="send" />
-              </button>
-            )}
-          </div>
+          <ComposerRow app={app} desk={desk} tab={tab} conversation={conversation} mayGo={mayGo} />
         </form>
       </div>
     </footer>
@@ -142,14 +133,6 @@ function CommandList({ offered, active, onTake }: CommandListProps) {
       </p>
     </>
   );
-}
-
-function toHint({ app, tab, conversation: { state } }: Pick<ComposerProps, 'app' | 'tab' | 'conversation'>): string {
-  const draft = tab.draft.value;
-  if (app.lost.value) return tab.sending.value.length === 0 ? 'Disconnected' : 'Will be sent once reconnected';
-  if (state === 'attention') return 'Waiting for your decision';
-  if (isBusy(state)) return draft.trim() === '' || isCommand(draft) ? 'Working' : 'Enter queues, Ctrl+Enter steers';
-  return draft === '' ? '' : 'Enter to send, Shift+Enter for a new line';
 }
 
 /** Focuses the field, unless the focus is elsewhere or would open an on-screen keyboard. */

@@ -12,17 +12,18 @@ interface ModelPickerProps {
   desk: Desk;
   tab: Tab;
   conversation: Conversation;
+  element: { current: HTMLSpanElement | null };
 }
 
 /** The model of the workstream and its effort, for the next run. */
-export function ModelPicker({ desk, tab, conversation }: ModelPickerProps) {
+export function ModelPicker({ desk, tab, conversation, element }: ModelPickerProps) {
   const { models, actions } = desk;
   const { model, modelAlias, effort } = conversation;
   const read = () => void models.refresh();
   useEffect(read, [models, modelAlias]);
   const choices = toChoices(models.rows.value, { alias: modelAlias, name: model });
   return (
-    <span class="model-picker">
+    <span class="model-picker" id="model-picker" ref={element}>
       <Choice
         label="Model"
         title={`Model ${model || modelAlias}, from the next message on`}
@@ -65,7 +66,7 @@ function Choice({ label, title, value, options, onFocus, choose }: ChoiceProps) 
     const mine = newest.current;
     setChosen(picked);
     await choose(picked);
-    // Its event came before its answer. If a newer choice is on its way, that one is shown.
+    // The conversation has this choice now. If a newer one is on its way, that one is shown.
     if (newest.current === mine) setChosen(undefined);
   };
   return (

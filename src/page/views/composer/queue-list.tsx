@@ -79,31 +79,41 @@ function QueueItem({
       <span class="queue-text">{[message, files].filter((text) => text !== '').join(' ')}</span>
       <span class="queue-actions">
         {source === 'person' && !steer && (
-          <Action icon="steer" label="Steer with this message" run={() => steerQueued(tab, runId)} />
+          <Action icon="steer" word="Steer" label="Steer with this message" run={() => steerQueued(tab, runId)} />
         )}
         {earlier && earlier.steer === steer && (
-          <Action icon="up" label="Send earlier" run={() => moveQueued(tab, { runId, to: place - 1 })} />
+          <Action icon="up" word="Earlier" label="Send earlier" run={() => moveQueued(tab, { runId, to: place - 1 })} />
         )}
         {later && later.steer === steer && (
-          <Action icon="down" label="Send later" run={() => moveQueued(tab, { runId, to: place + 1 })} />
+          <Action icon="down" word="Later" label="Send later" run={() => moveQueued(tab, { runId, to: place + 1 })} />
         )}
         {source === 'person' && (
           <Action
             icon="pencil"
+            word="Edit"
             label="Edit waiting message"
             run={() => {
               isEditing.value = true;
             }}
           />
         )}
-        <Action icon="close" label="Take back" run={() => removeQueued(tab, { runId, message })} />
+        <Action icon="close" word="Take back" label="Take back" run={() => removeQueued(tab, { runId, message })} />
       </span>
     </li>
   );
 }
 
-const Action = ({ icon, label, run }: { icon: IconName; label: string; run(): unknown }) => (
+interface ActionProps {
+  icon: IconName;
+  /** Shown on touch screens. */
+  word: string;
+  label: string;
+  run(): unknown;
+}
+
+const Action = ({ icon, word, label, run }: ActionProps) => (
   <button type="button" class="quiet icon-only" aria-label={label} title={label} onClick={() => void run()}>
     <Icon name={icon} />
+    <span class="queue-word">{word}</span>
   </button>
 );

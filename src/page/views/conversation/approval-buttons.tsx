@@ -4,6 +4,7 @@ import type { Desk } from '../../state/app.ts';
 import type { ApprovalBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { isCovered, isField } from '../overlay.ts';
+import { usePressGuard } from '../use-press-guard.ts';
 
 interface ApprovalButtonsProps {
   approval: ApprovalBlock;
@@ -33,38 +34,25 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
     await desk.actions.decide(tab, { approvalId: approval.approvalId, ...verdict });
     busy.value = false;
   };
-  switch (step.value) {
-    case 'deny':
-      return (
+  const buttons = useRef<HTMLDivElement>(null);
+  usePressGuard(buttons, step.value);
+  return (
+    <div class="decision" ref={buttons}>
+      {step.value === 'deny' && (
         <DenyForm
           busy={busy.value}
           onBack={go('choose')}
           onDeny={(feedback) => void decide({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
         />
-      );
-    case 'always':
-      return (
-        <div class="decide">
-          <p class="explain">
-            Every tool call in this workstream, of any kind, runs without asking (by default for eight hours). You can
-            end this at the top of the page.
-          </p>
-          <button
-            type="button"
-            class="danger"
-            disabled={busy.value}
-            onClick={() => void decide({ approved: true, always: true })}
-          >
-            Yes, never ask here
-          </button>
-          {/* The focus is on Back, so that a key pressed right after "Always allow…" does not confirm it. */}
-          <button type="button" ref={takeFocus} onClick={go('choose')}>
-            Back
-          </button>
-        </div>
-      );
-    case 'choose':
-      return (
+      )}
+      {step.value === 'always' && (
+        <AlwaysForm
+          busy={busy.value}
+          onBack={go('choose')}
+          onAlways={() => void decide({ approved: true, always: true })}
+        />
+      )}
+      {step.value === 'choose' && (
         <Choices
           question={approval.question}
           busy={busy.value}
@@ -73,8 +61,9 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
           go={go}
           decide={decide}
         />
-      );
-  }
+      )}
+    </div>
+  );
 }
 
 /** Makes Escape go back one step, and nothing else: elsewhere Escape stops the run or leaves a view. */
@@ -109,7 +98,14 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
   if (question === 'instructions')
     return (
       <div class="decide">
-        <button type="button" class="primary" disabled={busy} data-decision="approve" title="Alt+Y" onClick={onApprove}>
+        <button
+          type="button"
+          class="primary approves"
+          disabled={busy}
+          data-decision="approve"
+          title="Alt+Y"
+          onClick={onApprove}
+        >
           Follow them
         </button>
         <button
@@ -126,7 +122,7 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
   if (question !== 'tools')
     return (
       <div class="decide">
-        <button type="button" disabled={busy} data-decision="approve" onClick={onApprove}>
+        <button type="button" class="approves" disabled={busy} data-decision="approve" onClick={onApprove}>
           {question === 'outcome' ? 'Run again' : 'Continue'}
         </button>
         <button
@@ -142,7 +138,14 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
     );
   return (
     <div class="decide">
-      <button type="button" class="primary" disabled={busy} data-decision="approve" title="Alt+Y" onClick={onApprove}>
+      <button
+        type="button"
+        class="primary approves"
+        disabled={busy}
+        data-decision="approve"
+        title="Alt+Y"
+        onClick={onApprove}
+      >
         Approve
       </button>
       <button
@@ -163,6 +166,24 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
         onClick={go('always')}
       >
         Always allow…
+      </button>
+    </div>
+  );
+}
+
+function AlwaysForm({ busy, onBack, onAlways }: { busy: boolean; onBack(): void; onAlways(): void }) {
+  return (
+    <div class="decide">
+      <p class="explain">
+        Every tool call in this workstream, of any kind, runs without asking (by default for eight hours). You can end
+        this at the top of the page.
+      </p>
+      <button type="button" class="danger approves" disabled={busy} onClick={onAlways}>
+        Yes, never ask here
+      </button>
+      {/* The focus is on Back, so that a key pressed right after "Always allow…" does not confirm it. */}
+      <button type="button" ref={takeFocus} onClick={onBack}>
+        Back
       </button>
     </div>
   );

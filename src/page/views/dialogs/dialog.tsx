@@ -13,13 +13,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
-    const conversation = document.getElementById('conversation');
+    const shown = shownTab();
     element.current?.showModal();
     return () => {
       element.current?.close();
       // After opening another conversation, a person wants to write there. The opener may be hidden (in a closed
       // drawer).
-      if (document.getElementById('conversation') !== conversation) moveToComposer();
+      if (shownTab() !== shown) moveToComposer();
       else if (before instanceof HTMLElement && before.checkVisibility()) before.focus();
     };
   }, []);
@@ -35,6 +35,9 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     </dialog>
   );
 }
+
+/** The tab of the conversation that is shown, even if its messages are still on their way. */
+const shownTab = () => document.querySelector('[role=tab][aria-selected=true]')?.id;
 
 /** If the composer is not drawn yet, frees the focus: the composer takes a free focus when it appears. */
 function moveToComposer(): void {
