@@ -52,6 +52,13 @@ const rows = {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',
   },
+  workstreams: {
+    argument: '[WORDS]',
+    summary: 'List the saved conversations, or those with these words in their name or title.',
+  },
+  history: { argument: '[WORDS]', summary: 'List the last messages, or the last ones with these words.' },
+  reason: { argument: '[low | med | high]', summary: 'The same as /effort.' },
+  skill: { argument: '[NAME | clear]', summary: 'The same as /template.' },
 } satisfies Record<string, SlashCommand>;
 
 /** A slash command without its slash. */

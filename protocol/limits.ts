@@ -41,6 +41,8 @@ export const LIMITS = {
   floodRestMs: 10_000,
   inFlightPerConnection: 256,
   sseKeepaliveMs: 5_000,
+  /** What clients of an event stream are told to wait before they connect again. */
+  sseRetryMs: 1_000,
   idempotencyMs: 24 * 60 * 60 * 1000,
   loginCodeMs: 10 * 60 * 1000,
   apiTokens: 1_000,

@@ -279,6 +279,8 @@ export const STREAM_EVENTS = {
     /** Absent in events of earlier versions. */
     effort: Effort.optional(),
   }),
+  /** A conversation without a name got a title, which lists may show in place of a name. */
+  ws_rename: event('ws_rename', { ws_id: z.string(), name: z.string() }),
 } as const;
 
 type EventRows = typeof STREAM_EVENTS;

@@ -68,10 +68,11 @@ test('Every path by workstream must answer 404 `Unknown workstream` for an unkno
 test('The detail of a workstream must show its name, its state and its pending approval', async () => {
   await using talk = await openConversation(daemon, { name: 'shown' });
   const usual = { ws_id: talk.wsId, name: 'shown', user_id: '', kind: 'interactive' };
-  assert.deepEqual((await askIn(talk)('GET ')).body, { ...usual, state: 'idle' });
+  const { body } = await askIn(talk)('GET ');
+  assert.deepEqual(body, { ...body, ...usual, state: 'idle', title: null, message_count: 0 });
   const { runId, approvalId } = await askFor(talk, 'asks and is shown');
   const { pending_approval, ...rest } = (await askIn(talk)('GET ')).body;
-  assert.deepEqual(rest, { ...usual, state: 'attention' });
+  assert.deepEqual(rest, { ...rest, ...usual, state: 'attention', title: 'asks and is shown' });
   assert.deepEqual(
     [pending_approval.approval_id, pending_approval.cycle_id, pending_approval.items[0].call_id],
     [approvalId, approvalId, 'call_a'],

@@ -178,7 +178,13 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   'workstream.list': () => nothing('workstream.list'),
   'workstream.saved': () => call('workstream.saved', { limit: 3 }),
+  'workstream.dashboard': () => nothing('workstream.dashboard'),
   'workstream.create': () => newSession(),
+  async 'workstream.retitle'() {
+    const wsId = await newSession();
+    await call('agent', { sessionKey: wsId, message: 'hello', idempotencyKey: key() });
+    await call('workstream.retitle', { wsId });
+  },
   'workstream.get': async () => call('workstream.get', { wsId: await newSession() }),
   'workstream.history': async () => call('workstream.history', { wsId: await newSession() }),
   async 'output.read'() {

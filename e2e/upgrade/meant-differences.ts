@@ -69,10 +69,42 @@ const SINCE_26: readonly Declared[] = [
   { at: `${STATUS} > oidc_provider_name`, is: '', why: 'users log in with passwords' },
 ];
 
+const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isState = (value: unknown): boolean => ['idle', 'error', 'attention'].includes(String(value));
+const LISTS = ['GET /v1/api/workstreams > workstreams > *', 'GET /v1/api/workstreams/saved > workstreams > *'];
+const LISTED = 'lists have more fields';
+
+/** Schema version 30 came with more fields of lists. */
+const SINCE_30: readonly Declared[] = [
+  { at: 'config.get > config > session', is: { retentionDays: 0, titles: 'model' }, why: 'a new setting' },
+  { at: 'workstream.saved * > nodeId', is: isText, why: LISTED },
+  { at: 'workstream.saved * > workstreams > * > state', is: isState, why: LISTED },
+  { at: 'workstream.saved * > workstreams > * > modelAlias', is: isText, why: LISTED },
+  { at: 'workstream.saved * > workstreams > * > contextTokens', is: isNumber, why: LISTED },
+  { at: 'workstream.saved * > workstreams > * > contextRatio', is: isNumber, why: LISTED },
+  ...LISTS.flatMap((row): Declared[] => [
+    { at: `${row} > kind`, is: 'interactive', why: LISTED },
+    { at: `${row} > parent_ws_id`, is: null, why: LISTED },
+    { at: `${row} > project_id`, is: null, why: LISTED },
+    { at: `${row} > model_alias`, is: isText, why: LISTED },
+  ]),
+  { at: `${LISTS[0]} > title`, is: (value) => value === null || isText(value), why: LISTED },
+  { at: `${LISTS[0]} > message_count`, is: isNumber, why: LISTED },
+  { at: `${LISTS[0]} > created`, is: isText, why: LISTED },
+  { at: `${LISTS[0]} > updated`, is: isText, why: LISTED },
+  { at: `${LISTS[1]} > name`, is: isText, why: LISTED },
+  { at: `${LISTS[1]} > state`, is: isState, why: LISTED },
+  { at: `${LISTS[1]} > loaded`, is: (value) => typeof value === 'boolean', why: LISTED },
+  { at: `${LISTS[1]} > node_id`, is: isText, why: LISTED },
+  { at: `${LISTS[1]} > child_count`, is: 0, why: LISTED },
+  { at: `${LISTS[1]} > context_tokens`, is: isNumber, why: LISTED },
+  { at: `${LISTS[1]} > context_ratio`, is: isNumber, why: LISTED },
+];
+
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
-  'schema-11': [...OF_EACH_START, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
-  'schema-16': [...OF_EACH_START, ...SINCE_26, ...SINCE_17, ...SINCE_16],
+  'schema-11': [...OF_EACH_START, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
+  'schema-16': [...OF_EACH_START, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
 };
 
 /** The intended differences between the first and the second start of today's build. */

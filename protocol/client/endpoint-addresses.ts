@@ -17,6 +17,7 @@ export const endpoints: Addresses = {
   workstream: {
     list: { verb: 'get', path: '/v1/api/workstreams' },
     saved: { verb: 'get', path: '/v1/api/workstreams/saved' },
+    dashboard: { verb: 'get', path: '/v1/api/dashboard' },
     create: { verb: 'post', path: '/v1/api/workstreams/new' },
     close: { verb: 'post', path: '/v1/api/workstreams/close' },
     send: { verb: 'post', path: '/v1/api/send' },
@@ -36,6 +37,7 @@ export const endpoints: Addresses = {
     rewind: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/rewind' },
     retry: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/retry' },
     title: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/title' },
+    refreshTitle: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/refresh-title' },
     open: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/open' },
     remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}' },
   },

@@ -7,6 +7,7 @@ import { Frame } from '../frames.ts';
 import { type Endpoint, hasBody } from '../http/endpoint.ts';
 import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
+import { LIMITS } from '../limits.ts';
 import { StreamEvent } from '../stream-events.ts';
 
 /** Every frame, method and event: committed as protocol/generated/schema.json. Used as a schema, it accepts any frame. */
@@ -162,8 +163,14 @@ function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.Z
   return path.includes('{') ? { path: part(true), rest: part(false) } : { rest: request };
 }
 
-const bodyOf = ({ body, request }: Endpoint, rest: z.ZodObject | undefined) =>
-  body === 'multipart' ? { content: { 'multipart/form-data': { schema: rest ?? request } } } : json(rest ?? request);
+function bodyOf({ body, formToo, request }: Endpoint, rest: z.ZodObject | undefined) {
+  if (body === 'multipart') return { content: { 'multipart/form-data': { schema: rest ?? request } } };
+  const { content } = json(rest ?? request);
+  return { content: { ...content, ...(formToo && { 'multipart/form-data': { schema: Form } }) } };
+}
+
+/** `meta` is the JSON of the other form of the request. */
+const Form = z.object({ meta: z.string(), file: z.array(z.file()).max(LIMITS.attachmentsPerMessage).optional() });
 
 const statusesOf = ({ status }: Endpoint): number[] => (status === '200 or 201' ? [200, 201] : [status ?? 200]);
 

@@ -33,6 +33,8 @@ export interface Endpoint<
   bodyBytes?: number;
   /** Refuse a form, because its fields would be ignored silently. */
   jsonOnly?: true;
+  /** A form is accepted, too: its field `meta` has the JSON, and its fields `file` have files. */
+  formToo?: true;
   /** Refuse a body that is not a JSON object, instead of treating it as an empty one. */
   strictBody?: true;
   /** A DELETE whose fields may be in a JSON body instead of the query, as clients of later releases send them. */

@@ -24,10 +24,16 @@ export const eventsEndpoints = {
       resume: flag,
       /** Catch up with one in_progress_snapshot instead of replaying the turn. */
       snapshot: flag,
+      /** Like `resume` with the header Last-Event-ID, which takes precedence. */
+      last_event_id: z.string().max(256).optional(),
+      /** The `handoff_token` of the history; the same as `last_event_id`. */
+      history_token: z.string().max(256).optional(),
+      /** The most messages in the first `history`. */
+      history: z.coerce.number().int().min(0).max(2_000).optional(),
     }),
     reply: z.union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged)]),
     answers: 'event-stream',
-    errors: { 404: 'Unknown workstream' },
+    errors: { 400: 'history: must be at most 2000', 404: 'Unknown workstream' },
   }),
   global: endpoint({
     verb: 'get',

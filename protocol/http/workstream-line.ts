@@ -40,6 +40,14 @@ export const workstreamLineEndpoints = {
       /** Empty: workstreams have no owner. */
       user_id: z.string(),
       kind: z.literal('interactive'),
+      title: z.string().nullable(),
+      model_alias: z.string(),
+      message_count: z.int(),
+      created: z.string(),
+      updated: z.string(),
+      /** The only tools that run without asking; absent unless auto-approve covers just these. */
+      auto_approve_tools: z.array(z.string()).optional(),
+      judge_model: z.string().optional(),
       pending_approval: z
         .object({
           approval_id: z.string(),
@@ -58,12 +66,21 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/history',
     summary: 'The last messages, and the cursor at which the event stream continues.',
     scope: 'read',
-    request: z.object({ ...Place, limit: z.coerce.number().int().min(1).max(500).optional() }),
+    request: z.object({
+      ...Place,
+      limit: z.coerce.number().int().min(1).max(500).optional(),
+      /** The `seq` of the oldest message read so far: answers the page before it. */
+      before: z.coerce.number().int().min(0).optional(),
+    }),
     reply: z.object({
       ws_id: z.string(),
       messages: z.array(HistoryMessage),
+      /** Older messages exist. */
       truncated: z.boolean(),
-      cursor: z.string(),
+      /** Absent with `before`, because the stream continues after the newest page. */
+      cursor: z.string().optional(),
+      /** The same as `cursor`, for the parameter `history_token` of the stream. */
+      handoff_token: z.string().optional(),
     }),
     errors: { 400: 'limit: must be at most 500', ...UNKNOWN },
   }),
@@ -72,15 +89,10 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/events',
     summary: 'The event stream of a workstream, as /v1/api/events.',
     scope: 'read',
-    request: z.object({
-      ...eventsEndpoints.events.request.shape,
-      ...Place,
-      /** Like `resume` with the header Last-Event-ID, which takes precedence. */
-      last_event_id: z.string().optional(),
-    }),
+    request: z.object({ ...eventsEndpoints.events.request.shape, ...Place }),
     reply: eventsEndpoints.events.reply,
     answers: 'event-stream',
-    errors: UNKNOWN,
+    errors: { 400: 'history: must be at most 2000', ...UNKNOWN },
   }),
   send: endpoint({
     verb: 'post',
@@ -198,6 +210,15 @@ export const workstreamLineEndpoints = {
     request: z.object({ ...Place, title: text }).refine(({ title }) => isGiven(title ?? ''), NO_TITLE),
     reply: z.object({ status: z.literal('ok'), title: z.string() }),
     errors: { 400: NO_TITLE, 409: 'That name is already used by another workstream', ...UNKNOWN },
+  }),
+  refreshTitle: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/refresh-title',
+    summary: 'Let the model write a new title.',
+    scope: 'write',
+    request: z.object(Place),
+    reply: z.object({ status: z.literal('ok'), title: z.string() }),
+    errors: { 400: 'There is nothing to name yet', 503: 'No title was written: …', ...UNKNOWN },
   }),
   open: endpoint({
     verb: 'post',

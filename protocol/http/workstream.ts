@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Activity } from '../methods/conversation/listing.ts';
 import { WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -8,16 +9,17 @@ const Ok = z.object({ status: z.literal('ok') });
 const text = z.string().nullish();
 
 /** Fields of later releases, refused rather than ignored because a client that sends one depends on it. */
-const NOT_SUPPORTED = [
-  'judge_model',
-  'initial_message',
-  'auto_approve_tools',
-  'notify_targets',
-  'attachment_ids',
-  'kind',
-  'parent_ws_id',
-  'ws_id',
-] as const;
+const NOT_SUPPORTED = ['notify_targets', 'attachment_ids', 'kind', 'parent_ws_id'] as const;
+
+/** A list of names, which some clients send as text with commas. */
+const Names = z
+  .union([z.string().max(2_048), z.array(z.string())], { error: 'must be a list of names' })
+  .nullish()
+  .transform((names) =>
+    (typeof names === 'string' ? names.split(',') : (names ?? []))
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  );
 
 /** Values that clients send for the default. */
 const isDefault = (field: string, value: unknown): boolean =>
@@ -37,6 +39,12 @@ const Create = z.object({
   template: text,
   ws_template: text,
   skill: text,
+  /** 32 hexadecimal digits. */
+  ws_id: text,
+  initial_message: text,
+  /** Needs the approve scope, like `auto_approve`. */
+  auto_approve_tools: Names,
+  judge_model: text,
   ...Object.fromEntries(NOT_SUPPORTED.map((field) => [field, z.unknown().optional()])),
 });
 
@@ -45,6 +53,9 @@ function refusedIn(request: z.output<typeof Create>): { path: string[]; message:
   const field = NOT_SUPPORTED.find((name) => !isDefault(name, Reflect.get(request, name)));
   return field && { path: [field], message: 'not supported; leave it out' };
 }
+
+/** Workstreams are of one kind, and belong to none and to no project. */
+const Kind = { kind: z.literal('interactive'), parent_ws_id: z.null(), project_id: z.null() };
 
 /** Workstreams, their conversations and their approvals. */
 export const workstreamEndpoints = {
@@ -55,7 +66,20 @@ export const workstreamEndpoints = {
     scope: 'read',
     request: z.object({}),
     reply: z.object({
-      workstreams: z.array(z.object({ id: z.string(), ws_id: z.string(), name: z.string(), state: WorkstreamState })),
+      workstreams: z.array(
+        z.object({
+          id: z.string(),
+          ws_id: z.string(),
+          name: z.string(),
+          state: WorkstreamState,
+          ...Kind,
+          title: z.string().nullable(),
+          model_alias: z.string(),
+          message_count: z.int(),
+          created: z.string(),
+          updated: z.string(),
+        }),
+      ),
     }),
   }),
   saved: endpoint({
@@ -73,8 +97,51 @@ export const workstreamEndpoints = {
           created: z.string(),
           updated: z.string(),
           message_count: z.int(),
+          name: z.string(),
+          state: WorkstreamState,
+          loaded: z.boolean(),
+          ...Kind,
+          node_id: z.string(),
+          model_alias: z.string(),
+          child_count: z.literal(0),
+          context_tokens: z.int(),
+          context_ratio: z.number(),
         }),
       ),
+    }),
+  }),
+  dashboard: endpoint({
+    verb: 'get',
+    path: '/v1/api/dashboard',
+    summary: 'What the loaded workstreams do, and what they have used.',
+    scope: 'read',
+    request: z.object({}),
+    reply: z.object({
+      workstreams: z.array(
+        z.object({
+          id: z.string(),
+          ws_id: z.string(),
+          name: z.string(),
+          state: WorkstreamState,
+          title: z.string().nullable(),
+          tokens: z.int(),
+          context_ratio: z.number(),
+          activity: z.string(),
+          activity_state: Activity,
+          tool_calls: z.int(),
+          node: z.string(),
+          model: z.string(),
+          model_alias: z.string(),
+        }),
+      ),
+      aggregate: z.object({
+        total_tokens: z.int(),
+        total_tool_calls: z.int(),
+        active_count: z.int(),
+        total_count: z.int(),
+        uptime_seconds: z.number(),
+        node: z.string(),
+      }),
     }),
   }),
   create: endpoint({
@@ -82,15 +149,27 @@ export const workstreamEndpoints = {
     path: '/v1/api/workstreams/new',
     summary: 'Create a workstream, or reopen a stored one.',
     scope: 'write',
-    jsonOnly: true,
+    /** In a form, the field `meta` has the JSON, and each field `file` a file. */
+    formToo: true,
     request: Create.superRefine((request, { addIssue }) => {
       const refused = refusedIn(request);
       if (refused) addIssue({ code: 'custom', ...refused });
     }),
-    reply: z.object({ ws_id: z.string(), name: z.string(), resumed: z.boolean(), message_count: z.int() }),
+    reply: z.object({
+      ws_id: z.string(),
+      name: z.string(),
+      resumed: z.boolean(),
+      message_count: z.int(),
+      /** With `initial_message`. */
+      initial_message_status: z.enum(['ok', 'queued']).optional(),
+      run_id: z.string().optional(),
+      /** The files of the form, in its order. */
+      attachment_ids: z.array(z.string()).optional(),
+    }),
     errors: {
       400: 'Maximum of N workstreams reached, or Template not found: x',
-      409: '"x" names several workstreams: … Use one of these ids.',
+      409: 'Workstream already exists, or "x" names several workstreams: … Use one of these ids.',
+      413: 'The file is too large',
     },
     idempotencyKey: true,
   }),

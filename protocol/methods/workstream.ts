@@ -1,51 +1,16 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
-import { Effort, HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
+import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { Approval } from './approval.ts';
+import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
 import { storedContracts } from './conversation/stored.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
+import { titleContracts } from './conversation/title.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();
-
-/** An open workstream, as lists show it. */
-export const WorkstreamRow = z
-  .strictObject({
-    wsId: NonEmpty,
-    /** The alias if set, otherwise the name given at its creation, or the generated `ws-xxxx`. Not unique. */
-    name: NonEmpty,
-    sessionKey: NonEmpty,
-    state: WorkstreamState,
-    title: z.string().nullable(),
-    modelAlias: z.string(),
-    skipPermissions: z.boolean(),
-    /** When auto-approve ends; absent when it is off or has no end. */
-    skipPermissionsUntilMs: Count.optional(),
-    /** All stored messages, also cleared ones and those that were taken back. */
-    messageCount: Count,
-    createdMs: Count,
-    updatedMs: Count,
-  })
-  .meta({ id: 'WorkstreamRow' });
-export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
-
-/** A stored conversation, open (`loaded`) or not. */
-export const SavedWorkstream = z
-  .strictObject({
-    wsId: NonEmpty,
-    /** The name that a person gave it; null without one. */
-    alias: z.string().nullable(),
-    name: NonEmpty,
-    title: z.string().nullable(),
-    createdMs: Count,
-    updatedMs: Count,
-    /** The messages that count now. */
-    messageCount: Count,
-    loaded: z.boolean(),
-  })
-  .meta({ id: 'SavedWorkstream' });
 
 /** One workstream at a cursor of its log. */
 export const WorkstreamSnapshot = z
@@ -59,6 +24,9 @@ export const WorkstreamSnapshot = z
     /** The notes between these messages, oldest first; absent if there are none. */
     notes: z.array(HistoryNote).optional(),
     pendingApprovals: z.array(Approval),
+    /** The only tools that run without asking; absent unless auto-approve covers just these. */
+    autoApproveTools: z.array(z.string()).optional(),
+    judgeModel: z.string().optional(),
     status: StatusRecord.optional(),
     effort: Effort,
   })
@@ -95,28 +63,8 @@ const Ok = z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamOk'
 
 /** Creates, lists, changes, stops and closes workstreams, and sends them messages. */
 export const workstreamContracts = {
-  'workstream.list': contract({
-    summary: 'Loaded workstreams, in the order of their creation.',
-    scope: 'read',
-    params: z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
-    result: z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),
-  }),
-  'workstream.saved': contract({
-    summary: 'Stored workstreams, most recently updated first.',
-    scope: 'read',
-    weight: 3,
-    params: z
-      .strictObject({
-        limit: z.int().min(1).max(500).optional(),
-        /** With `beforeWsId`: `updatedMs` and `wsId` of the last row read. Without it, rows with an equal time are skipped. */
-        before: Count.optional(),
-        beforeWsId: optionalText(128),
-        /** Words, each of which has to be in the name or the title. */
-        search: optionalText(256),
-      })
-      .meta({ id: 'WorkstreamSavedParams' }),
-    result: z.strictObject({ workstreams: z.array(SavedWorkstream) }).meta({ id: 'WorkstreamSavedResult' }),
-  }),
+  ...listingContracts,
+  ...titleContracts,
   'workstream.create': contract({
     summary: 'Create a workstream, or reopen a stored one with resumeWs.',
     scope: 'write',
@@ -135,11 +83,30 @@ export const workstreamContracts = {
         wsTemplate: optionalText(256),
         /** A name of `skill.list`. */
         skill: optionalText(256),
+        /** The id of the new workstream: 32 hexadecimal digits that no workstream has or had. */
+        wsId: optionalText(32),
+        /** Sent once the workstream is there; without it, nothing is created if it is refused. */
+        initialMessage: optionalText(),
+        /** Tools whose calls run without asking, with the limits of autoApprove. */
+        autoApproveTools: z.array(z.string().min(1).max(128)).max(64).optional(),
+        /** Stored; nothing is judged yet. */
+        judgeModel: optionalText(256),
+        /** Files that were sent with the request, which is possible only over HTTP. */
+        fileIds: z.array(z.string().max(128)).max(10).optional(),
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamCreateParams' }),
     result: z
-      .strictObject({ wsId: NonEmpty, name: NonEmpty, resumed: z.boolean(), messageCount: Count })
+      .strictObject({
+        wsId: NonEmpty,
+        name: NonEmpty,
+        resumed: z.boolean(),
+        messageCount: Count,
+        /** The first message; `queued` if it waits in a resumed workstream. */
+        initialMessage: z.strictObject({ status: z.enum(['ok', 'queued']), runId: z.string() }).optional(),
+        /** The files of the request, in its order; absent if there were none. */
+        attachmentIds: z.array(z.string()).optional(),
+      })
       .meta({ id: 'WorkstreamCreateResult' }),
     idempotency: 'optional',
   }),

@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
-import type { WorkstreamRow } from '../../protocol/methods/workstream.ts';
+import type { WorkstreamRow } from '../../protocol/methods/conversation/listing.ts';
 import { UsageError } from '../start-error.ts';
 
 type Client = Pick<GatewayClient, 'call'>;

@@ -1,5 +1,4 @@
-import type { CronEvent } from '../../protocol/cron.ts';
-import type { HeartbeatEvent } from '../../protocol/methods/wake.ts';
+import type { Spending } from '../agent/run/spending.ts';
 import { Attachments } from './attachments/attachments.ts';
 import { createChannels } from './channels/channels.ts';
 import { DeliveryQueue } from './channels/delivery-queue.ts';
@@ -7,7 +6,7 @@ import { createWebhookChannel } from './channels/webhook.ts';
 import { createWorkstreamChannel } from './channels/workstream-note.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
-import { createCron } from './cron/create-cron.ts';
+import { createSchedules } from './create-schedules.ts';
 import { Compactions } from './cuts/compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
@@ -17,8 +16,9 @@ import { createMessages } from './history/messages.ts';
 import { createNotes } from './history/notes.ts';
 import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
+import { createSavedWorkstreams } from './listing/saved-workstreams.ts';
 import type { Metrics } from './metrics.ts';
-import { observeWorkstreams } from './observer.ts';
+import { countTokens, observeWorkstreams } from './observer.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { Approvals } from './runs/approvals.ts';
@@ -30,9 +30,9 @@ import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Templates } from './templates/templates.ts';
+import { Titles } from './titles/titles.ts';
 import { Budgets } from './usage/budgets.ts';
 import { createLearnedWindows } from './usage/learned-windows.ts';
-import { Heartbeats } from './wake/heartbeats.ts';
 import { createSystemEvents } from './wake/system-events.ts';
 import { AlwaysRules } from './workstreams/always.ts';
 import { HiddenWorkstreams } from './workstreams/hidden-workstreams.ts';
@@ -128,7 +128,10 @@ function createTalks(
   });
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
-  const observer = observeWorkstreams({ broadcast, metrics, agentEvents, unseenRuns, events, onSessions, onAnswer });
+  const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
+  const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
+  const observed = { broadcast, metrics, agentEvents, unseenRuns, events, titles };
+  const observer = observeWorkstreams({ ...observed, onSessions, onAnswer });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -176,7 +179,7 @@ function createTalks(
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
   const exports = new Exports({ workstreams, messages, notes, attachments });
-  return { workstreams, hidden, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns };
+  return { workstreams, hidden, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns, titles };
 }
 type Talks = ReturnType<typeof createTalks>;
 
@@ -192,60 +195,54 @@ interface BeforeTurns {
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
-function createTurns(
-  { store, models, toolbox, workdirs, live, hostTimeZone, clock, ids, log }: TurnDeps,
-  { shared: { broadcast }, records, talks }: BeforeTurns,
-) {
-  const { messages, attachments, always, systemEvents } = records;
-  const { workstreams, hidden, channels } = talks;
+function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
+  const { store, models, toolbox, workdirs, clock, ids, log } = deps;
+  const { messages, attachments, always, budgets, windows, templates, systemEvents } = records;
+  const { workstreams, hidden } = talks;
   const runs = new Runs({ store, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
-  const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
-  const commands = new Commands({
+  const compactions = new Compactions({
     store,
     messages,
+    models,
+    windows,
+    toolbox,
+    attachments,
+    budgets,
+    clock,
+    ids,
+    log,
+  });
+  const saved = createSavedWorkstreams({ store, models, workstreams });
+  const commands = new Commands({
+    store,
+    saved,
+    messages,
+    budgets,
+    windows,
+    templates,
     settings,
     rewinds,
     forks,
     compactions,
     hidden,
     runs,
-    budgets: records.budgets,
-    windows: records.windows,
-    templates: records.templates,
     models,
     toolbox,
     clock,
     ids,
     log,
   });
-  const heartbeats = new Heartbeats({
-    workstreams,
-    runs,
+  const { heartbeats, cron } = createSchedules(deps, {
+    broadcast: shared.broadcast,
     systemEvents,
-    live,
-    clock,
-    log,
-    publish: (event: HeartbeatEvent) => broadcast.publish('heartbeat', event),
-  });
-  const cron = createCron({
     workstreams,
+    channels: talks.channels,
     runs,
     commands,
-    channels,
-    systemEvents,
-    heartbeats,
-    toolbox,
-    store,
-    live,
-    hostTimeZone,
-    clock,
-    ids,
-    log,
-    publish: (event: CronEvent) => broadcast.publish('cron', event),
   });
   return {
     runs,
@@ -254,30 +251,13 @@ function createTurns(
     forks,
     imports,
     commands,
+    saved,
     heartbeats,
     cron,
     approvals: new Approvals({ workstreams, store }),
   };
 }
 type Turns = ReturnType<typeof createTurns>;
-
-function createCompactions(
-  { store, models, toolbox, clock, ids, log }: Pick<TurnDeps, 'store' | 'models' | 'toolbox' | 'clock' | 'ids' | 'log'>,
-  { messages, attachments, windows, budgets }: Pick<Records, 'messages' | 'attachments' | 'windows' | 'budgets'>,
-): Compactions {
-  return new Compactions({
-    store,
-    messages,
-    models,
-    windows,
-    toolbox,
-    readAttachment: (attachment) => attachments.read(attachment),
-    budgets,
-    clock,
-    ids,
-    log,
-  });
-}
 
 type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 

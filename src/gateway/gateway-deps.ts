@@ -37,7 +37,7 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   tokens: TokenMethodDeps['tokens'] & UserMethodDeps['tokens'];
   users: Users;
   orgs: Orgs;
-  trail: Pick<AuditTrail, 'list' | 'verify'>;
+  trail: Pick<AuditTrail, 'list' | 'verify' | 'statementOf'>;
   audit: CallAudit;
 }
 

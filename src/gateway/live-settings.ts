@@ -16,8 +16,17 @@ export interface LiveSettings {
   readonly heartbeatMs: number;
   readonly cron: CronSettings;
   readonly budgets: BudgetSettings;
+  readonly session: SessionSettings;
   /** The request limit of each connection. */
   readonly inbound: InboundLimit;
+}
+
+/** How conversations are kept and named. */
+export interface SessionSettings {
+  /** How long a closed conversation without a name is kept; 0: without end. */
+  readonly retentionDays: number;
+  /** `model`: the model writes titles after the first answer; `message`: they are the first message. */
+  readonly titles: 'model' | 'message';
 }
 
 /** How scheduled jobs run. */

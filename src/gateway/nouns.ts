@@ -5,6 +5,7 @@ import type { Conversations } from './conversations.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
+import { createExpiredWorkstreams } from './listing/expired-workstreams.ts';
 import { createMemories } from './memories/memories.ts';
 import { auditMethods } from './methods/accounts/audit.ts';
 import { authMethods } from './methods/accounts/auth.ts';
@@ -42,7 +43,6 @@ import type { Templates } from './templates/templates.ts';
 import { announceAlwaysEnds } from './workstreams/announce-always-ends.ts';
 import { Folders } from './workstreams/folders.ts';
 import { createProjectCommands } from './workstreams/project-commands.ts';
-import { createSavedWorkstreams } from './workstreams/saved-workstreams.ts';
 
 /** One noun of the gateway: its methods and, where needed, its background work. */
 interface Noun {
@@ -69,6 +69,7 @@ type NounDeps = Pick<
   | 'logRing'
   | 'readOutput'
   | 'hostTimeZone'
+  | 'server'
   | 'clock'
   | 'ids'
   | 'log'
@@ -90,14 +91,15 @@ interface SharedWithSockets {
  */
 export function joinNouns(
   deps: NounDeps,
-  { records, talks, turns, recover }: Conversations,
+  conversations: Conversations,
   { broadcast, presence, health, idempotency }: SharedWithSockets,
 ): JoinedNouns {
-  const { store, storePath, models, nodes, workdirs, projectCommands, live, auth } = deps;
+  const { records, talks, turns } = conversations;
+  const { store, storePath, models, nodes, live, auth } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, notes, always, attachments, budgets, systemEvents, windows, templates } = records;
-  const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
-  const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
+  const { events, messages, always, attachments, budgets, systemEvents, windows, templates } = records;
+  const { workstreams, sessions, channels, deliveries, snapshots } = talks;
+  const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
     ...accountNouns(auth),
     ...templateNouns(templates),
@@ -117,6 +119,7 @@ export function joinNouns(
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
     queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
+    retention: retentionNoun(deps, { sessions, attachments }),
     send: {
       methods: sendMethods({ channels, deliveries, store, clock, ids }),
       run: (signal) => deliveries.run(signal),
@@ -127,32 +130,7 @@ export function joinNouns(
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
     usage: { methods: usageMethods({ store, workstreams, budgets }) },
-    workstream: {
-      methods: workstreamMethods({
-        workstreams,
-        runs,
-        approvals,
-        commands,
-        projectCommands: createProjectCommands({ files: projectCommands, runs, store }),
-        settings,
-        rewinds,
-        forks,
-        exports,
-        imports,
-        always,
-        folders: new Folders({ store, workdirs }),
-        snapshots,
-        saved: createSavedWorkstreams(store),
-        messages,
-        notes,
-        attachments,
-        events,
-        templates,
-        budgets,
-      }),
-      recover,
-      close: () => workstreams.shutdown(),
-    },
+    workstream: workstreamNoun(deps, conversations, health),
     wake: {
       methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),
       recover: () => heartbeats.recover(),
@@ -182,6 +160,60 @@ const configNouns = ({ store, auth, configFile, clock }: NounDeps, cron: Convers
     }),
   },
 });
+
+/** Workstreams with everything that callers do in them. */
+const workstreamNoun = (
+  { store, server, workdirs, projectCommands }: NounDeps,
+  { records, talks, turns, recover }: Conversations,
+  health: Health,
+) => ({
+  methods: workstreamMethods({
+    workstreams: talks.workstreams,
+    runs: turns.runs,
+    approvals: turns.approvals,
+    commands: turns.commands,
+    projectCommands: createProjectCommands({ files: projectCommands, runs: turns.runs, store }),
+    settings: turns.settings,
+    rewinds: turns.rewinds,
+    forks: turns.forks,
+    exports: talks.exports,
+    imports: turns.imports,
+    always: records.always,
+    folders: new Folders({ store, workdirs }),
+    snapshots: talks.snapshots,
+    saved: turns.saved,
+    messages: records.messages,
+    notes: records.notes,
+    attachments: records.attachments,
+    events: records.events,
+    templates: records.templates,
+    budgets: records.budgets,
+    titles: talks.titles,
+    store,
+    health,
+    nodeId: server.nodeId,
+  }),
+  recover,
+  close: () => talks.workstreams.shutdown(),
+});
+
+/** Conversations that nobody uses any more. */
+const retentionNoun = (
+  { store, live, auth, clock, ids, log }: NounDeps,
+  { sessions, attachments }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments'>,
+) =>
+  createExpiredWorkstreams({
+    store,
+    live,
+    trail: auth.trail,
+    async onRemoved() {
+      sessions.refresh();
+      await attachments.sweep();
+    },
+    clock,
+    ids,
+    log,
+  });
 
 /** What conversations begin with. */
 const templateNouns = (templates: Templates) => ({

@@ -1,9 +1,11 @@
+import type { Usage } from '../agent/providers/model.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
 import { toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
+import type { Titles } from './titles/titles.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
 import type { WorkstreamObserver } from './workstreams/workstream-deps.ts';
 
@@ -15,6 +17,7 @@ interface ObserverDeps {
   events: Pick<EventLog, 'bounds'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
+  titles: Pick<Titles, 'runEnded'>;
   /** An answer may have been queued for delivery together with the end of its run. */
   onAnswer(): void;
 }
@@ -27,6 +30,7 @@ export function observeWorkstreams({
   unseenRuns,
   events,
   onSessions,
+  titles,
   onAnswer,
 }: ObserverDeps): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
@@ -39,8 +43,10 @@ export function observeWorkstreams({
       const place = { after: events.bounds(wsId).last, upTo: messageCount };
       unseenRuns.begun(wsId, source === 'person' ? place : undefined);
     },
-    onEnded(_data, _run, { status }) {
+    onEnded(data, run, result) {
+      const { status } = result;
       if (status !== 'ok' && status !== 'cancelled') metrics.error();
+      titles.runEnded(data, run, result);
       onAnswer();
     },
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
@@ -51,10 +57,7 @@ export function observeWorkstreams({
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
       metrics.thoughtsDropped(droppedThoughts);
-      metrics.tokens('prompt', spent.promptTokens);
-      metrics.tokens('completion', spent.completionTokens);
-      metrics.tokens('cache_creation', spent.cacheCreationTokens);
-      metrics.tokens('cache_read', spent.cacheReadTokens);
+      countTokens(metrics, spent);
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),
@@ -68,4 +71,12 @@ export function observeWorkstreams({
     },
     onEvicted: () => metrics.evicted(),
   };
+}
+
+/** Adds the tokens of a request to the metrics. */
+export function countTokens(metrics: Pick<Metrics, 'tokens'>, used: Usage): void {
+  metrics.tokens('prompt', used.promptTokens);
+  metrics.tokens('completion', used.completionTokens);
+  metrics.tokens('cache_creation', used.cacheCreationTokens);
+  metrics.tokens('cache_read', used.cacheReadTokens);
 }

@@ -23,7 +23,13 @@ const JSON_BODY = JSON.stringify({
 
 test('every endpoint row is served', async () => {
   const answer = () => Promise.reject(new GatewayError('BUSY', 'reached'));
-  const attachments = { receive: answer, list: answer, open: answer, remove: answer };
+  const attachments = {
+    receive: answer,
+    list: answer,
+    open: answer,
+    remove: answer,
+    staged: { stage: answer, release: answer },
+  };
   await using edge = await httpEdge({ answer, attachments, exports: { open: answer } });
   for (const { verb, path, answers, body: kind } of rows) {
     if (answers === 'event-stream') continue;

@@ -21,6 +21,7 @@ import { type Answer, createRespond, type HttpMetrics, type Respond } from './ex
 import { createExpressClasses, type EdgeHandler, type ExpressClasses } from './express-classes.ts';
 import { createGate, type Gate, preflight } from './gate.ts';
 import { fail, type Guarded, guard } from './guard.ts';
+import { createForms } from './input/form.ts';
 import { createLargeBodies } from './input/large-bodies.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
 import type { Page } from './page.ts';
@@ -155,7 +156,9 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
   const admitBody = createLargeBodies((req) => bodies.mayTakeLong(req));
-  const callDeps = { dispatch, clientAddress, disconnectSignalOf: createDisconnectSignals(), admitBody, respond, log };
+  const withForm = createForms({ attachments, bodies });
+  const disconnectSignalOf = createDisconnectSignals();
+  const callDeps = { dispatch, clientAddress, disconnectSignalOf, admitBody, withForm, respond, log };
   const bindings: Binding[] = [
     ...workstreamRoutes,
     ...workstreamLineRoutes,

@@ -54,7 +54,9 @@ function receiver() {
 async function setUp() {
   const { receive, hasBytes, ending } = receiver();
   const unused = () => Promise.reject(new Error('not in this test'));
-  const edge = await httpEdge({ attachments: { receive, list: unused, open: unused, remove: unused } });
+  const edge = await httpEdge({
+    attachments: { receive, list: unused, open: unused, remove: unused, staged: { stage: unused, release: unused } },
+  });
   /** The head of a request and the beginning of its body; `length` is the declared length. */
   const begin = (line: string, { token = 'write', type = 'application/json', length = 1_000, body = '' } = {}) => {
     const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true });

@@ -10,9 +10,10 @@ import { NO_PERMISSIONS } from '../gateway/users/grant.ts';
 import { whenThere } from '../timing/when-there.ts';
 import type { Binding } from './bind.ts';
 import { type Exchange, empty, json } from './exchange.ts';
-import { attempt, type FailDeps, fail, type Guarded } from './guard.ts';
+import { attempt, type FailDeps, fail, type Guarded, known } from './guard.ts';
 import { isMultipart, readBody, UNREADABLE } from './input/body.ts';
 import { keyOf, queryOf, read } from './input/fields.ts';
+import type { ReadForm, WithForm } from './input/form.ts';
 import type { AdmitBody } from './input/large-bodies.ts';
 
 export interface CallDeps extends Pick<FailDeps, 'respond' | 'log'> {
@@ -22,9 +23,12 @@ export interface CallDeps extends Pick<FailDeps, 'respond' | 'log'> {
   disconnectSignalOf(socket: Socket): AbortSignal;
   /** For endpoints with large bodies. */
   admitBody: AdmitBody;
+  /** For endpoints that accept forms. */
+  withForm: WithForm;
 }
 
-type Fields = Record<string, unknown>;
+/** The fields of a request, and the files of a form. */
+type Input = Pick<ReadForm, 'input'> & Partial<ReadForm>;
 
 /** An endpoint backed by a gateway method: reads the input, renames it, dispatches, renames the result and answers. */
 export function callOf(binding: Binding, deps: CallDeps): Guarded {
@@ -35,12 +39,12 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const plain: FailDeps = { respond, log, refusal: binding.refusal };
   const hinting: FailDeps = { respond, log, hint: HINT };
 
-  function ask(exchange: Exchange, caller: Principal | undefined, input: Fields): unknown {
+  function ask(exchange: Exchange, caller: Principal | undefined, { input, fileIds }: Input): unknown {
     const { req, fields } = exchange;
     // The generic seam: `bind` has checked that these types fit.
     const request = read(endpoint, hasFields ? { ...input, ...fields } : input) as never;
     const renamed = binding.params(request);
-    const answered = deps.dispatch(method, withKey(renamed, endpoint, req), {
+    const answered = deps.dispatch(method, withMore(renamed, { idempotencyKey: keyFor(endpoint, req), fileIds }), {
       principal: binding.asDaemon ? DAEMON : caller,
       signal: deps.disconnectSignalOf(req.socket),
       address: deps.clientAddress(req),
@@ -61,8 +65,10 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     endpoint,
     work(exchange, caller) {
       const { req } = exchange;
-      if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return ask(exchange, caller, queryOf(exchange));
+      if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return ask(exchange, caller, { input: queryOf(exchange) });
       const query = endpoint.bodyToo && queryOf(exchange);
+      if (endpoint.formToo && isMultipart(req.headers['content-type']))
+        return deps.withForm(req, known(caller), (form) => ask(exchange, caller, form));
       if (endpoint.jsonOnly && isMultipart(req.headers['content-type'])) throw noForm();
       if (endpoint.bodyBytes !== undefined) deps.admitBody(req, exchange.res);
       readBody(req, {
@@ -70,7 +76,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
         take(input) {
           if (input === UNREADABLE && endpoint.strictBody) return fail(exchange, notJson(), plain);
           const fields = query ? { ...query, ...input } : input;
-          attempt(exchange, () => ask(exchange, caller, fields), input === UNREADABLE ? hinting : plain);
+          attempt(exchange, () => ask(exchange, caller, { input: fields }), input === UNREADABLE ? hinting : plain);
         },
         fail: (error) => fail(exchange, error, plain),
       });
@@ -100,7 +106,19 @@ const DAEMON: Principal = {
   ended: new AbortController().signal,
 };
 
-function withKey(params: unknown, endpoint: Endpoint, req: IncomingMessage): unknown {
-  const key = endpoint.idempotencyKey && keyOf(req);
-  return key === undefined ? params : { ...(params as object), idempotencyKey: key };
+const keyFor = (endpoint: Endpoint, req: IncomingMessage): string | undefined => endpoint.idempotencyKey && keyOf(req);
+
+/** Params of the method that no field of the request has. */
+interface More {
+  idempotencyKey: string | undefined;
+  fileIds: readonly string[] | undefined;
+}
+
+function withMore(params: unknown, { idempotencyKey, fileIds }: More): unknown {
+  if (idempotencyKey === undefined && fileIds === undefined) return params;
+  return {
+    ...(params as object),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(fileIds && { fileIds }),
+  };
 }

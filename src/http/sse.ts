@@ -116,6 +116,9 @@ function createChunkEncoding(): SseWriting['encode'] {
   };
 }
 
+/** How long a client waits before it connects again, in the block of the stream's first frame. */
+export const RETRY = `retry: ${LIMITS.sseRetryMs}\n`;
+
 /** A frame for an event that is not in the log. */
 export const sseFrame = (json: string): string => `data: ${json}\n\n`;
 

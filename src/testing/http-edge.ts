@@ -139,7 +139,13 @@ const unused = () => {
   throw new Error('not in this test');
 };
 const notHere = () => Promise.reject(new Error('no attachments'));
-const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove: notHere };
+const NO_ATTACHMENTS = {
+  receive: notHere,
+  list: notHere,
+  open: notHere,
+  remove: notHere,
+  staged: { stage: notHere, release: notHere },
+};
 
 const NO_EXPORTS = { open: notHere };
 

@@ -23,7 +23,14 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       'budget.list',
     ],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
-    ...['workstream.list', 'workstream.saved', 'workstream.get', 'workstream.history', 'workstream.export'],
+    ...[
+      'workstream.list',
+      'workstream.saved',
+      'workstream.dashboard',
+      'workstream.get',
+      'workstream.history',
+      'workstream.export',
+    ],
     ...['template.list', 'wstemplate.list', 'skill.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get'],
@@ -34,6 +41,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...[
       'workstream.create',
       'workstream.update',
+      'workstream.retitle',
       'workstream.send',
       'workstream.cancel',
       'workstream.proceed',
@@ -72,7 +80,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
   ],
   read: [
-    ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],
+    ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
     ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
@@ -85,7 +93,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
-    ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'open'].map(
+    ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open'].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
     'DELETE /v1/api/workstreams/{ws_id}/send',

@@ -122,6 +122,9 @@ export function bundleUpToDate(): Promise<unknown> {
   return built;
 }
 
+/** A scripted model knows what it is asked, and in which order. */
+const NO_TITLES = { HEADGATE_SKIP_TITLES: '1' };
+
 const KEPT = ['PATH', 'LANG', 'TMPDIR'];
 
 /**
@@ -133,5 +136,5 @@ function cleanEnvironment(file: string, env: Record<string, string>): NodeJS.Pro
   const NODE_V8_COVERAGE = file.endsWith('.ts') ? process.env.NODE_V8_COVERAGE : undefined;
   // Hundreds of processes run the same bundle, each with a new home.
   const { NODE_COMPILE_CACHE } = process.env;
-  return { ...Object.fromEntries(kept), NODE_V8_COVERAGE, NODE_COMPILE_CACHE, ...env };
+  return { ...Object.fromEntries(kept), NODE_V8_COVERAGE, NODE_COMPILE_CACHE, ...NO_TITLES, ...env };
 }

@@ -76,6 +76,10 @@ export interface Step {
   durable?: boolean;
 }
 
+/** How many tool calls begin with a step. */
+export const countStarted = ({ journal = [] }: Step): number =>
+  journal.filter(({ kind }) => kind === 'tool_started').length;
+
 /** The run was superseded (force cancel, or another owner), so its writes are refused. */
 export class RunSuperseded extends Error {
   override readonly name = 'RunSuperseded';

@@ -24,6 +24,8 @@ export type TakesOver = (next: Model) => Promise<Pick<Step, 'reserved'>>;
 export interface RunSettings {
   workdir: WorkdirSource;
   autoApprove: boolean;
+  /** Tools whose calls need no approval, without auto-approve. */
+  approvedTools?: readonly string[];
   effort: Effort;
   /** What requests of the workstream ask for instead of the model's usual settings. */
   sampling: { readonly temperature?: number; readonly maxOutputTokens?: number };

@@ -94,6 +94,8 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
+      case 'ws_rename':
+        return; // only lists show titles
       default:
         this.#onNotice(event);
         break;

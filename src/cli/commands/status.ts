@@ -1,8 +1,8 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import type { NodePairing } from '../../../protocol/methods/node.ts';
-import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import { budgetOf } from '../../../protocol/text/budget-words.ts';
 import { pairingCodeOf } from '../../../protocol/text/pairing-code.ts';
 import { systemClock } from '../../clock.ts';

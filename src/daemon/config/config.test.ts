@@ -22,6 +22,7 @@ const DEFAULTS: Config = {
   retentionDays: 30,
   approvalTimeoutSecs: 3_600,
   approvals: { alwaysSecs: 28_800 },
+  session: { retentionDays: 0, titles: 'model' },
   agents: { trusted: [] },
   logLevel: 'info',
 };
@@ -67,6 +68,7 @@ test('every setting can be set', () => {
     retentionDays: 1,
     approvalTimeoutSecs: 60,
     approvals: { alwaysSecs: 0 },
+    session: { retentionDays: 365, titles: 'message' },
     agents: { trusted: ['~/src'] },
     budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },
     workdir: '/srv/work',

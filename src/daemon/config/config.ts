@@ -13,6 +13,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { SessionConfig } from './session-config.ts';
 
 /** Where the daemon listens if nothing else is given. */
 export const DEFAULT_ADDRESS = { host: '127.0.0.1', port: 7717 };
@@ -196,6 +197,7 @@ export const Config = ModelsConfig.extend({
     .default(3_600)
     .describe('Seconds that a question waits for an answer before it is denied.'),
   approvals: ApprovalsConfig.prefault({}),
+  session: SessionConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),
   workdir: Folder.optional().describe('Where the agent works. Default: the folder workspace in the home.'),

@@ -21,6 +21,7 @@ const LIVE_KEYS: readonly string[] = [
     'nodes',
   ],
   'retentionDays',
+  'session',
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
 
@@ -72,6 +73,10 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get budgets() {
       return current.budgets ?? {};
+    },
+    get session() {
+      const { session } = current;
+      return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
     },
     get inbound() {
       return current.server.inbound;

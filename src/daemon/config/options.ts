@@ -65,6 +65,8 @@ export function overridesOf(flags: StartFlags, options: Options, around: Pick<Su
     else if (environment[variable] !== undefined) overrides.set(key, { value, source: 'environment' });
   }
   if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
+  if (environment.HEADGATE_SKIP_TITLES === '1')
+    overrides.set('session.titles', { value: 'message', source: 'environment' });
   return overrides;
 }
 

@@ -19,6 +19,7 @@ import type { AttachmentFiles } from './attachment-files.ts';
 import { findAttachment, findWaiting, isNamed, type Owner } from './attachment-queries.ts';
 import { insertPending, insertReserved, type NewAttachment, reserve, toAttachment } from './attachment-rows.ts';
 import type { InlineFile } from './inline.ts';
+import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 import { createWholeFiles, type WholeFiles } from './whole-files.ts';
 
 interface AttachmentsDeps {
@@ -28,12 +29,6 @@ interface AttachmentsDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
-}
-
-/** A file as sent: its name and its bytes. */
-export interface ReceivedFile {
-  fileName: string | undefined;
-  bytes: AsyncIterable<Uint8Array>;
 }
 
 type Files = AsyncIterable<InlineFile> | Iterable<InlineFile>;
@@ -67,10 +62,14 @@ export class Attachments {
   readonly #whole: WholeFiles;
   /** Files whose row is not committed yet, with their owner, so that the sweep keeps them. */
   readonly #arriving = new Map<string, string>();
+  /** Files whose workstream is not there yet. */
+  readonly staged: StagedFiles;
 
   constructor(deps: AttachmentsDeps) {
     this.#deps = deps;
     this.#whole = createWholeFiles(deps);
+    const { files, clock, ids } = deps;
+    this.staged = new StagedFiles({ files, arriving: this.#arriving, clock, ids });
   }
 
   /**

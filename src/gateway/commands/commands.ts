@@ -18,6 +18,7 @@ import { newestWithin, toHistory } from '../history/history.ts';
 import { lastComplete } from '../history/last-complete.ts';
 import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
+import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -33,6 +34,7 @@ import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import type { Command, CommandCaller } from './command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
+import { createListCommands } from './list-commands.ts';
 import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createSteerCommand } from './steer-command.ts';
@@ -51,6 +53,7 @@ export interface CommandDeps {
   runs: Pick<Runs, 'accept'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
   templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
+  saved: SavedWorkstreams;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions'>;
@@ -71,8 +74,8 @@ export class Commands {
     this.#deps = deps;
     const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
     const say = (to: Workstream, text: string) => this.#say(to, text);
-    const { models, windows, settings } = deps;
-    const { model, effort } = createModelCommands({ models, windows, settings, say });
+    const { model, effort } = createModelCommands(deps, say);
+    const template = createTemplateCommand(deps.templates, say);
     this.#commands = {
       help: { when: 'always', run: (_argument, workstream) => this.#say(workstream, helpText()) },
       clear: { when: 'alone', run: (_argument, workstream) => this.#clear(workstream, []) },
@@ -88,11 +91,11 @@ export class Commands {
       fork: this.#taking(takeBack.fork),
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
       budget: { when: 'always', run: createBudgetCommand(deps.budgets, say) },
-      tools: {
-        when: 'always',
-        run: createToolsCommand({ store: deps.store, toolbox: deps.toolbox, clock: deps.clock }, say),
-      },
-      template: { when: 'always', run: createTemplateCommand(deps.templates, say) },
+      tools: { when: 'always', run: createToolsCommand(deps, say) },
+      template: { when: 'always', run: template },
+      skill: { when: 'always', run: template },
+      reason: { when: 'always', run: (word, workstream) => effort(word === 'med' ? 'medium' : word, workstream) },
+      ...createListCommands(deps, say),
       compact: {
         when: 'idle',
         run: async (focus, workstream, { principal }) => deps.compactions.start(workstream, { focus, principal }),

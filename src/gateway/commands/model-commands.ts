@@ -10,18 +10,17 @@ interface ModelCommandDeps {
   models: Pick<Models, 'list'>;
   windows: Pick<ModelWindows, 'of'>;
   settings: Pick<Settings, 'change'>;
-  say(to: Workstream, text: string): Promise<void>;
 }
+
+type Say = (to: Workstream, text: string) => Promise<void>;
 
 type Run = (argument: string, workstream: Workstream) => Promise<void>;
 
 /** `/model` and `/effort`: who answers, and how much it reasons. Both apply from the next message on. */
-export const createModelCommands = ({
-  models,
-  windows,
-  settings,
-  say,
-}: ModelCommandDeps): Record<'model' | 'effort', Run> => ({
+export const createModelCommands = (
+  { models, windows, settings }: ModelCommandDeps,
+  say: Say,
+): Record<'model' | 'effort', Run> => ({
   async model(alias, workstream) {
     if (alias === '')
       return say(

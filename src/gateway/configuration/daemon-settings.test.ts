@@ -7,7 +7,7 @@ import type { Overrides } from './setting-rows.ts';
 
 const schema = {
   properties: {
-    retentionDays: { type: 'integer', default: 30, minimum: 1 },
+    session: { properties: { retentionDays: { type: 'integer', default: 30, minimum: 1 } } },
     server: { properties: { publicUrl: { type: 'string' }, port: { type: 'integer', default: 7717 } } },
     models: { type: 'object' },
   },
@@ -27,7 +27,13 @@ function setUp({ parsed = {}, overrides = new Map(), refuse }: Given = {}) {
     configFile: {
       overrides,
       schema: () => ({ schema, uiHints }),
-      read: async () => ({ parsed, config: { retentionDays: 30, ...parsed }, valid: true, issues: [], hash: 'h' }),
+      read: async () => ({
+        parsed,
+        config: { session: { retentionDays: 30 }, ...parsed },
+        valid: true,
+        issues: [],
+        hash: 'h',
+      }),
       async write(raw, hash) {
         if (refuse) throw refuse;
         written.push([JSON.parse(raw), hash]);
@@ -45,12 +51,15 @@ const valuesOf = async ({ settings }: ReturnType<typeof setUp>) =>
 
 test('a flag wins over the file, and the file over the default', async () => {
   const overrides: Overrides = new Map([['server.port', { value: 1, source: 'flag' }]]);
-  assert.deepEqual(await valuesOf(setUp({ parsed: { retentionDays: 7, server: { port: 2 } }, overrides })), [
-    ['session.retention_days', 7, 'storage'],
-    ['server.publicUrl', null, 'default'],
-    ['server.port', 1, 'flag'],
-    ['models', null, 'default'],
-  ]);
+  assert.deepEqual(
+    await valuesOf(setUp({ parsed: { session: { retentionDays: 7 }, server: { port: 2 } }, overrides })),
+    [
+      ['session.retention_days', 7, 'storage'],
+      ['server.publicUrl', null, 'default'],
+      ['server.port', 1, 'flag'],
+      ['models', null, 'default'],
+    ],
+  );
 });
 
 test('a masked address and a section with secrets are shown as three asterisks', async () => {
@@ -68,21 +77,21 @@ test('a change writes the rest of the file as it was read, under the hash of tha
 });
 
 test('a reset removes a section that it empties, and keeps the others', async () => {
-  const { settings, written } = setUp({ parsed: { server: { port: 1 }, retentionDays: 7 } });
+  const { settings, written } = setUp({ parsed: { server: { port: 1 }, session: { retentionDays: 7 } } });
   await settings.reset('server.port');
-  assert.deepEqual(written, [[{ retentionDays: 7 }, 'h']]);
+  assert.deepEqual(written, [[{ session: { retentionDays: 7 } }, 'h']]);
 });
 
 test('the key of config.json is accepted, too', async () => {
   const { settings, written } = setUp();
-  assert.equal((await settings.set('retentionDays', 3, '')).result.key, 'session.retention_days');
-  assert.deepEqual(written, [[{ retentionDays: 3 }, 'h']]);
+  assert.equal((await settings.set('session.retentionDays', 3, '')).result.key, 'session.retention_days');
+  assert.deepEqual(written, [[{ session: { retentionDays: 3 } }, 'h']]);
 });
 
 test('a refusal of the file keeps its message', async () => {
   const refuse = new GatewayError('CONFLICT', 'config changed since last load', { details: { issues: [] } });
   const { settings } = setUp({ refuse });
-  await assert.rejects(settings.set('retentionDays', 3, ''), {
+  await assert.rejects(settings.set('session.retentionDays', 3, ''), {
     ...{ code: 'CONFLICT', message: 'config changed since last load', details: undefined },
   });
 });

@@ -5,7 +5,12 @@ import { findProblem, type SettingRow, toSettingRows, toSettingValue } from './s
 const schema = {
   type: 'object',
   properties: {
-    retentionDays: { type: 'integer', default: 30, minimum: 1, maximum: 36_500, description: 'Days.' },
+    session: {
+      type: 'object',
+      properties: {
+        retentionDays: { type: 'integer', default: 30, minimum: 1, maximum: 36_500, description: 'Days.' },
+      },
+    },
     server: {
       type: 'object',
       properties: { allowedHosts: { type: 'array', default: [] }, port: { type: 'integer' } },
@@ -22,7 +27,7 @@ function rowOf(key: string): SettingRow {
 
 test('every value of the schema is a setting, under the name of the specification where there is one', () => {
   assert.deepEqual(rows[0], {
-    ...{ key: 'session.retention_days', path: ['retentionDays'], section: 'session', type: 'int' },
+    ...{ key: 'session.retention_days', path: ['session', 'retentionDays'], section: 'session', type: 'int' },
     ...{ description: 'Days.', default: 30, minValue: 1, maxValue: 36_500, isSecret: false, restartRequired: false },
   });
   assert.deepEqual(

@@ -13,7 +13,7 @@ export interface SettingRow extends SettingDefinition {
 /** The names of the specification that differ from config.json, and the keys they stand for. */
 const NAMES: Readonly<Record<string, string>> = {
   defaultModel: 'model.name',
-  retentionDays: 'session.retention_days',
+  'session.retentionDays': 'session.retention_days',
   'tools.timeoutSecs': 'tools.timeout',
   'server.maxWorkstreams': 'server.max_workstreams',
   'ratelimit.requestsPerSecond': 'ratelimit.requests_per_second',

@@ -1,31 +1,28 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import { budgetOf, remedyFor } from '../../../protocol/text/budget-words.ts';
-import { type ReadAttachment, readAttached } from '../../agent/attached-content.ts';
+import { readAttached } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
 import { type ModelRequest, type Models, ProviderError, type Usage } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
-import { sizeOf } from '../../agent/run/limits/call-size.ts';
-import type { Held } from '../../agent/run/limits/run-budget.ts';
 import type { Recorder } from '../../agent/run/recorder.ts';
 import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
-import type { NumberedMessage, SummaryAccount } from '../../agent/run/window/run-window.ts';
+import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-count.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { Attachments } from '../attachments/attachments.ts';
 import type { Messages } from '../history/messages.ts';
 import { readPrefix } from '../runs/prefix-rows.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { Store } from '../store/store.ts';
-import type { Budgets, Spender } from '../usage/budgets.ts';
-import { chargeBrokenOff, forgetReservation, reserve } from '../usage/reservation-rows.ts';
-import { addUsage } from '../usage/usage-rows.ts';
+import type { Budgets } from '../usage/budgets.ts';
+import { openCallAccount } from '../usage/call-account.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { busy } from './busy.ts';
@@ -38,7 +35,7 @@ interface CompactionsDeps {
   models: Models;
   windows: ModelWindows;
   toolbox: Pick<Toolbox, 'definitions'>;
-  readAttachment: ReadAttachment;
+  attachments: Pick<Attachments, 'read'>;
   budgets: Pick<Budgets, 'forRun'>;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
@@ -93,7 +90,8 @@ export class Compactions {
     const { store, messages, models, windows, clock, ids, log } = this.#deps;
     const { data } = workstream;
     const recorder = this.#recorderOf(workstream);
-    const account = this.#accountOf({ runId: ids.id('compact'), wsId: data.wsId, principal }, signal);
+    const spender = { runId: ids.id('compact'), wsId: data.wsId, principal };
+    const account = openCallAccount(spender, signal, this.#deps);
     const { waits } = workstream;
     const summarizer = await summarizerOf(data.modelAlias ?? undefined, account, {
       models,
@@ -143,7 +141,7 @@ export class Compactions {
   ): Promise<{ sent?: ModelRequest }> {
     if (version === undefined) return {};
     const messages = stored.map(({ message }) => message);
-    const attachments = await readAttached(messages, this.#deps.readAttachment);
+    const attachments = await readAttached(messages, (attachment) => this.#deps.attachments.read(attachment));
     const effort = data.effort();
     return { sent: { system, messages, attachments, tools, effort, conversation: version, typedByPerson: false } };
   }
@@ -157,41 +155,6 @@ export class Compactions {
         store.commit({ events: { wsId, events: [event] } }).catch((err: unknown) => {
           log.warn({ err, wsId }, 'an event of a summary could not be stored');
         });
-      },
-    };
-  }
-
-  /** No run is there to ask for more, so a used-up budget refuses the summary. */
-  #accountOf(spender: Spender, signal: AbortSignal): SummaryAccount & { close(): Promise<void> } {
-    const { store, budgets, clock } = this.#deps;
-    const budget = budgets.forRun(spender);
-    let held: Held | undefined;
-    return {
-      async begin(model, { messages, system }) {
-        held?.drop();
-        held = undefined;
-        const { provider, modelId, price } = model;
-        const called = { provider, modelId, ...(price && { price }) };
-        if (!budget.isLimited(called)) return;
-        const size = sizeOf(messages, model, system.length);
-        const found = await budget.reserve({ model: called, size: () => size }, signal);
-        if (found.kind === 'exhausted')
-          throw new GatewayError('UNAVAILABLE', `${budgetOf(found.question)} is used up. ${remedyFor(found.question)}`);
-        held = found;
-        const expected = { expected: size.expected, model: called };
-        await store.commit({ statements: [reserve(spender, expected, clock.now())] });
-      },
-      async end(spending) {
-        const statements = [addUsage(spender, spending, clock.now()), forgetReservation(spender.runId)];
-        await store.commit({ statements });
-        held?.drop();
-        held = undefined;
-      },
-      /** A request that broke off counts as an estimate. */
-      async close() {
-        if (!held) return;
-        held.drop();
-        await store.commit({ statements: chargeBrokenOff(spender.runId) });
       },
     };
   }

@@ -27,8 +27,12 @@ export interface Snapshots {
   placeOf(workstream: Workstream): Place;
   /** `placeOf` after a turn of the event loop, with the cursor to continue from. */
   nextPlace(workstream: Workstream): Promise<Place & { cursor: string }>;
-  /** The messages up to a position. */
-  history(workstream: Workstream, place: Place): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
+  /** The messages up to a position; at most the last `most`. */
+  history(
+    workstream: Workstream,
+    place: Place,
+    most?: number,
+  ): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
   take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
 }
 
@@ -52,7 +56,8 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
 
   const pageAt = async ({ data }: Workstream, upTo: number, size: Size) => {
     const range = { after: data.contextAfterSeq, upTo, limit: size.messages };
-    const page = newestWithin(toHistory(await messages.page(data.wsId, range)), size.chars);
+    const stored = size.messages === 0 ? [] : await messages.page(data.wsId, range);
+    const page = newestWithin(toHistory(stored), size.chars);
     return { messages: page, truncated: await isCutShort(page[0]?.seq, { wsId: data.wsId, messages, range }) };
   };
 
@@ -65,7 +70,9 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
       const place = placeOf(workstream);
       return { ...place, cursor: cursorAt(place.after) };
     },
-    history: (workstream, { upTo }) => pageAt(workstream, upTo, FULL_REPLAY),
+    history(workstream, { upTo }, most = FULL_REPLAY.messages) {
+      return pageAt(workstream, upTo, { ...FULL_REPLAY, messages: most });
+    },
     async take(workstream) {
       await nextTurn();
       const { data } = workstream;
@@ -89,6 +96,8 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
           truncated,
           ...(told.length > 0 && { notes: told }),
           pendingApprovals: pending ? [pending] : [],
+          ...(data.always?.tools && { autoApproveTools: [...data.always.tools] }),
+          ...(data.judgeModel !== null && { judgeModel: data.judgeModel }),
           ...(status && { status }),
           effort: data.effort(),
         },

@@ -1,10 +1,12 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { WorkstreamRow, workstreamContracts } from '../../../protocol/methods/workstream.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
+import type { workstreamContracts } from '../../../protocol/methods/workstream.ts';
 import { whenThere } from '../../timing/when-there.ts';
-import type { Attachments, Claim } from '../attachments/attachments.ts';
+import type { Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
-import { callerOf, deciderOf, mayApprove, namerOf } from '../caller.ts';
+import { callerOf, deciderOf, mayApprove } from '../caller.ts';
 import type { Commands } from '../commands/commands.ts';
+import { type CreationDeps, createWorkstream, requireApproveFor } from '../creation/create-workstream.ts';
 import { type TakingBackDeps, takingBackMethods } from '../cuts/taking-back-methods.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { toHistory } from '../history/history.ts';
@@ -13,23 +15,20 @@ import type { Messages } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
 import { shownPage } from '../history/shown-page.ts';
 import type { Snapshots } from '../history/snapshot.ts';
+import { type ListingDeps, listingMethods } from '../listing/listing-methods.ts';
 import { type PortableDeps, portableMethods } from '../portable/portable-methods.ts';
 import type { Approvals } from '../runs/approvals.ts';
 import type { AcceptOptions, Runs } from '../runs/runs.ts';
-import type { WorkstreamTable } from '../store/schema/schema.ts';
-import type { Beginning, Templates } from '../templates/templates.ts';
-import { storeBudget } from '../usage/budget-rows.ts';
-import type { Budgets } from '../usage/budgets.ts';
+import type { Titles } from '../titles/titles.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
-import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
-import { MAIN, unknownWorkstream } from '../workstreams/session-keys.ts';
+import { MAIN, NoRoom, unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import { NoRoom, type Workstreams } from '../workstreams/workstreams.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 
-interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
+interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps, ListingDeps, CreationDeps {
   workstreams: Workstreams;
   runs: Runs;
   approvals: Approvals;
@@ -39,13 +38,10 @@ interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
   always: Pick<AlwaysRules, 'grant'>;
   folders: Folders;
   snapshots: Snapshots;
-  saved: SavedWorkstreams;
   messages: Messages;
   notes: Notes;
-  attachments: Pick<Attachments, 'claim'>;
+  titles: Pick<Titles, 'refresh'>;
   events: EventLog;
-  templates: Pick<Templates, 'begin'>;
-  budgets: Pick<Budgets, 'apply'>;
 }
 
 const PAGE = 100;
@@ -53,11 +49,14 @@ const BUSY = 'Already processing a request. Please wait.';
 const ASKING = 'Already processing a request that waits for approval. Approve or deny it first.';
 
 export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof typeof workstreamContracts> {
-  const { workstreams, commands, projectCommands, snapshots, saved } = deps;
+  const { workstreams, commands, projectCommands, snapshots } = deps;
   return {
-    'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
-    'workstream.saved': async (params) => ({ workstreams: await saved.list(params) }),
-    'workstream.create': (params, call) => create(params, call, deps),
+    ...listingMethods(deps),
+    'workstream.create': (params, call) => createWorkstream(params, call, deps),
+    'workstream.retitle': async ({ wsId }, call) => {
+      const { data } = await workstreams.get(wsId);
+      return { title: await deps.titles.refresh(data, callerOf(call).principal, call.signal) };
+    },
     'workstream.get': async ({ wsId }) => {
       const { cursor, snapshot } = await snapshots.take(await workstreams.get(wsId));
       return { cursor, snapshot };
@@ -105,12 +104,6 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
 
 type Handled<M extends keyof typeof workstreamContracts> = Handlers<M>[M];
 
-/** `auto_approve` approves all later calls, so it requires the approve scope. */
-function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
-  if (!autoApprove || mayApprove(call)) return;
-  throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
-}
-
 /** The folders decide what is read without approval, so they require the approve scope. */
 function requireApproveForFolders(
   { confirmWorkdir, readable }: { confirmWorkdir?: true | undefined; readable?: string[] | undefined },
@@ -119,55 +112,6 @@ function requireApproveForFolders(
   if ((confirmWorkdir === undefined && readable === undefined) || mayApprove(call)) return;
   throw new GatewayError('FORBIDDEN', 'confirmWorkdir and readable need the approve scope');
 }
-
-async function create(params: CreateParams, call: Call, deps: WorkstreamMethodDeps): Promise<Created> {
-  const { autoApprove, resumeWs, wsTemplate, skill } = params;
-  requireApproveFor(autoApprove, call);
-  const kept = keptOf<Created>(call);
-  if (kept) return kept;
-  const begun = await deps.templates.begin({ template: resumeWs ? undefined : params.template, wsTemplate, skill });
-  const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs) : undefined;
-  if (!resumed) return createNew(params, call, { begun, deps });
-  const { workstream, wasOpen } = resumed;
-  if (autoApprove && !wasOpen) {
-    await deps.settings.change(workstream, { always: deps.always.grant(callerOf(call).principal) });
-  }
-  const { wsId, name, messageCount } = workstream.data;
-  return { wsId, name, resumed: true, messageCount };
-}
-
-/** Settings of a workstream template win over those of the request. */
-async function createNew(
-  { name, model, autoApprove, workdir }: CreateParams,
-  call: Call,
-  { begun, deps: { workstreams, always, budgets } }: { begun: Beginning; deps: WorkstreamMethodDeps },
-): Promise<Created> {
-  requireApproveFor(begun.autoApprove, call);
-  const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
-    wsId,
-    name: alias ?? generated_name,
-    resumed: false,
-    messageCount: 0,
-  });
-  const options = {
-    ...(name !== undefined && { name }),
-    ...(model !== undefined && { model }),
-    ...(begun.model !== undefined && { model: begun.model }),
-    always: autoApprove || begun.autoApprove ? always.grant(callerOf(call).principal) : undefined,
-    effort: begun.effort,
-    ...(workdir !== undefined && { workdir, by: namerOf(call) }),
-  };
-  const { budget } = begun;
-  const { data } = await workstreams.create(options, (row) => [
-    ...call.keep(made(row)),
-    ...begun.statementsFor(row.ws_id),
-    ...(budget ? [storeBudget(row.ws_id, budget)] : []),
-  ]);
-  if (budget) budgets.apply(data.wsId, budget);
-  return { wsId: data.wsId, name: data.name, resumed: false, messageCount: 0 };
-}
-
-type CreateParams = Parameters<Handled<'workstream.create'>>[0];
 
 /** Updates a workstream. A name may also be given to a stored workstream; all other fields need a loaded one. */
 async function update(
@@ -190,8 +134,6 @@ async function update(
   });
   return workstream.data.toRow();
 }
-
-type Created = Awaited<ReturnType<Handled<'workstream.create'>>>;
 
 interface Range {
   before?: number | undefined;

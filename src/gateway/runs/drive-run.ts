@@ -92,7 +92,10 @@ function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
   return {
     workdir: deps.workdirs.hold(data),
     get autoApprove() {
-      return deps.always.covers(data.always, live);
+      return !data.always?.tools && deps.always.covers(data.always, live);
+    },
+    get approvedTools() {
+      return deps.always.covers(data.always, live) ? (data.always?.tools ?? []) : [];
     },
     sampling: samplingOf(data),
     get effort() {

@@ -2,6 +2,7 @@ import type { MessageFailure, RunOutcome } from '../../../protocol/run-outcome.t
 import type { Message } from '../../agent/message.ts';
 import type { JournalEntry } from '../../agent/run/journal.ts';
 import {
+  countStarted,
   type NewApproval,
   RunSuperseded,
   type SteeredMessage,
@@ -52,6 +53,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.settled ? settleApproval(step.settled, nowMs) : []),
     ...(step.journal ?? []).map((entry) => insertJournal(run, entry, nowMs)),
     ...(step.steered ?? []).flatMap((steered) => takeOver(run, steered, nowMs)),
+    ...countCalls(run.wsId, countStarted(step)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
@@ -62,6 +64,11 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }
+
+const countCalls = (wsId: string, started: number): Statement[] =>
+  started === 0
+    ? []
+    : [{ sql: 'UPDATE workstreams SET tool_calls = tool_calls + ? WHERE ws_id = ?', parameters: [started, wsId] }];
 
 const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowMs: number): Statement[] => {
   const { usage, contextWindow, afterSeq } = spent;
@@ -276,6 +283,7 @@ export interface WorkstreamValues {
   model_alias: string | null;
   always_by: string | null;
   always_until_ms: number | null;
+  always_tools_json: string | null;
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;

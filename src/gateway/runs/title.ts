@@ -1,6 +1,7 @@
-import { toPlainName } from '../../../protocol/text/plain-text.ts';
+import { withoutSecrets } from '../../secret-text.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import type { Statement } from '../store/store.ts';
+import { toTitle } from '../titles/title-text.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { RunRequest } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
@@ -17,7 +18,4 @@ export function nameAfter(
 }
 
 /** The first line of a first message, shortened for a tab. */
-function titleOf(message: string): string {
-  const line = toPlainName(message.trim().split(/[\r\n]/, 1)[0] ?? '');
-  return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
-}
+export const titleOf = (message: string): string => toTitle(withoutSecrets(message.trim().split(/[\r\n]/, 1)[0] ?? ''));

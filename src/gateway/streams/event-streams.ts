@@ -11,6 +11,15 @@ export interface Opening {
   begin(signal: AbortSignal): Promise<Beginning>;
 }
 
+/** How a client wants its stream to begin. */
+export interface StreamRequest {
+  lastEventId?: string;
+  resume: boolean;
+  snapshot: boolean;
+  /** The most messages of the first `history`; default: as many as fit. */
+  history?: number;
+}
+
 /** The frames that a stream begins with, and where the log continues. */
 export interface Beginning {
   /** In order. Frames with an id are log events, or replay them; the others are transient. */
@@ -22,7 +31,7 @@ export interface Beginning {
 /** Event streams of the HTTP interface (specification: http-and-sse, "Events"; decisions on catch-up and resume). */
 export interface EventStreams {
   /** Throws NOT_FOUND `Unknown workstream`. */
-  open(wsId: string, request: { lastEventId?: string; resume: boolean; snapshot: boolean }): Promise<Opening>;
+  open(wsId: string, request: StreamRequest): Promise<Opening>;
   /**
    * Continues a stream. The reader ends when the workstream is closed (then `onEnd`). `mayDecide`: this reader may
    * answer approvals, so questions are asked.

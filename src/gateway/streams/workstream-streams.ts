@@ -6,7 +6,7 @@ import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import type { Beginning, EventStreams, Opening } from './event-streams.ts';
+import type { Beginning, EventStreams, Opening, StreamRequest } from './event-streams.ts';
 import { asSnapshot, replay } from './replay.ts';
 import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
 
@@ -32,7 +32,7 @@ export class WorkstreamStreams implements EventStreams {
     });
   }
 
-  async open(wsId: string, request: { lastEventId?: string; resume: boolean; snapshot: boolean }): Promise<Opening> {
+  async open(wsId: string, request: StreamRequest): Promise<Opening> {
     const workstream = await this.#deps.workstreams.get(wsId);
     const { events } = this.#deps;
     const cursor = request.resume ? parseCursor(request.lastEventId) : undefined;
@@ -44,7 +44,7 @@ export class WorkstreamStreams implements EventStreams {
     const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
     return {
       connected: connectedTo(workstream, lost),
-      begin: (signal) => this.#fresh(workstream, { snapshot: request.snapshot, signal }),
+      begin: (signal) => this.#fresh(workstream, request, signal),
     };
   }
 
@@ -86,13 +86,14 @@ export class WorkstreamStreams implements EventStreams {
 
   async #fresh(
     workstream: Workstream,
-    { snapshot, signal }: { snapshot: boolean; signal: AbortSignal },
+    { snapshot, history: most }: StreamRequest,
+    signal: AbortSignal,
   ): Promise<Beginning> {
     const { events, snapshots, unseenRuns } = this.#deps;
     const { wsId } = workstream.data;
     const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, signal);
     const { after } = place;
-    const { messages, truncated } = await snapshots.history(loaded.workstream, place);
+    const { messages, truncated } = await snapshots.history(loaded.workstream, place, most);
     const history = { type: 'history', messages, ...(truncated && { truncated }) } as const;
     const frames: Beginning['frames'] = [
       { id: formatCursor({ epoch: events.epoch, offset: after }), json: json(history) },

@@ -23,6 +23,8 @@ export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPe
 export const LIVE: LiveSettings = {
   ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
   budgets: {},
+  /** A puppet's next turn is not for its title. */
+  session: { retentionDays: 0, titles: 'message' },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 

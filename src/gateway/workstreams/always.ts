@@ -5,12 +5,14 @@ import type { LiveSettings } from '../live-settings.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 
-/** Auto-approve of a workstream: every call runs without approval until it ends. */
+/** Auto-approve of a workstream: its calls run without approval until it ends. */
 export interface Always {
   /** The principal that enabled it. */
   by: string;
   /** Null: without end. */
   untilMs: number | null;
+  /** The only tools that it covers; absent: all of them. */
+  tools?: readonly string[];
 }
 
 /** Why auto-approve ended: its time, the credential of its giver, or the conversation in which it was enabled. */
@@ -31,9 +33,9 @@ export class AlwaysRules {
     this.#deps = deps;
   }
 
-  grant(by: string): Always {
+  grant(by: string, tools?: readonly string[]): Always {
     const { live, clock } = this.#deps;
-    return { by, untilMs: live.alwaysMs === 0 ? null : clock.now() + live.alwaysMs };
+    return { by, untilMs: live.alwaysMs === 0 ? null : clock.now() + live.alwaysMs, ...(tools && { tools }) };
   }
 
   /** Why it has ended; undefined while it is in force. */
@@ -78,12 +80,26 @@ export class AlwaysRules {
 export const hasForeignText = (messages: readonly Message[]): boolean =>
   messages.some((message) => message.role === 'user' && !message.trusted);
 
-type AlwaysColumns = Pick<WorkstreamTable, 'always_by' | 'always_until_ms'>;
+type AlwaysColumns = Pick<WorkstreamTable, 'always_by' | 'always_until_ms' | 'always_tools_json'>;
 
 export const toAlwaysColumns = (always: Always | undefined): AlwaysColumns => ({
   always_by: always?.by ?? null,
   always_until_ms: always?.untilMs ?? null,
+  always_tools_json: always?.tools ? JSON.stringify(always.tools) : null,
 });
 
-export const toAlways = ({ always_by: by, always_until_ms: untilMs }: AlwaysColumns): Always | undefined =>
-  by === null ? undefined : { by, untilMs };
+/** A damaged list of tools covers none. */
+export function toAlways({ always_by: by, always_until_ms: untilMs, always_tools_json: json }: AlwaysColumns) {
+  if (by === null) return undefined;
+  const always: Always = { by, untilMs, ...(json !== null && { tools: toolsIn(json) }) };
+  return always;
+}
+
+function toolsIn(json: string): string[] {
+  try {
+    const tools: unknown = JSON.parse(json);
+    return Array.isArray(tools) ? tools.filter((tool) => typeof tool === 'string') : [];
+  } catch {
+    return []; // not JSON
+  }
+}

@@ -9,6 +9,9 @@ import type { WorkstreamDeps } from './workstream-deps.ts';
 import { toWorkstreamRow } from './workstream-rows.ts';
 
 export interface CreateOptions {
+  /** Default: a new one. It must be free. */
+  wsId?: string | undefined;
+  judgeModel?: string | undefined;
   /** The name shown in lists; not unique. */
   name?: string;
   /** A unique name. */
@@ -35,8 +38,10 @@ export async function prepareNew(
   const asked = options.model?.trim();
   const model = asked ? (await models.resolve(asked)).alias : undefined;
   const { folder, statements } = await workdirs.choose(options.workdir?.trim() || undefined, by);
+  const judge = options.judgeModel?.trim();
   const row = toWorkstreamRow({
-    wsId: ids.wsId(),
+    wsId: options.wsId ?? ids.wsId(),
+    judgeModel: judge ? (await models.resolve(judge)).alias : undefined,
     sessionKey,
     generatedName,
     always,

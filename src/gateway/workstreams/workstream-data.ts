@@ -1,5 +1,5 @@
 import { isRecord } from '../../../protocol/is-record.ts';
-import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type {
   Effort,
   StatusRecord,
@@ -11,7 +11,7 @@ import { generatedName } from '../../../protocol/text/generated-name.ts';
 import type { NewPrefix, Prefix } from '../../agent/prefix/prefix.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
-import type { Step } from '../../agent/run/recorder.ts';
+import { countStarted, type Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { KnownCalls } from '../history/earlier-calls.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
@@ -45,9 +45,12 @@ export interface WorkstreamData {
   readonly generatedName: string;
   alias: string | null;
   title: string | null;
+  /** The title is the first message, and nothing was answered yet: the first answer gives it another one. */
+  isTitleDue: boolean;
   modelAlias: string | null;
   /** As granted; it may have ended by now. */
   always: Always | undefined;
+  readonly judgeModel: string | null;
   thinkingLevel: string | null;
   verboseLevel: string | null;
   state: WorkstreamState;
@@ -69,6 +72,8 @@ export interface WorkstreamData {
   turnStart: TurnStart | undefined;
   /** When the model last answered, or as estimated after a cut. */
   usage: Pick<NonNullable<Step['usage']>, 'usage' | 'contextWindow' | 'afterSeq'> | undefined;
+  /** Tool calls that have begun. */
+  toolCalls: number;
   applyStep(step: Step, at: { lastOffset: number; nowMs: number }): void;
   /** The settings as columns. */
   settings(): Settings;
@@ -82,7 +87,7 @@ export interface WorkstreamData {
 
 export type Settings = Pick<
   WorkstreamTable,
-  'alias' | 'model_alias' | 'always_by' | 'always_until_ms' | 'thinking_level' | 'verbose_level'
+  'alias' | 'model_alias' | 'always_by' | 'always_until_ms' | 'always_tools_json' | 'thinking_level' | 'verbose_level'
 >;
 
 /** Used at each access, because the answers change while a workstream is loaded. */
@@ -96,7 +101,9 @@ export function createWorkstreamData(
   row: WorkstreamTable,
   { models, always: rules, store }: WorkstreamDataDeps,
 ): WorkstreamData {
-  const endIfInForce = (always: Always | undefined) => (rules.isInForce(always) ? { ms: always.untilMs } : undefined);
+  /** Of auto-approve for all tools. */
+  const endIfInForce = (always: Always | undefined) =>
+    rules.isInForce(always) && !always.tools ? { ms: always.untilMs } : undefined;
   const data: WorkstreamData = {
     ...fieldsOf(row, storedReader(store)),
     wsId: row.ws_id,
@@ -106,6 +113,7 @@ export function createWorkstreamData(
       data.updatedMs = Math.max(data.updatedMs, at.nowMs);
       data.messageCount += step.messages?.length ?? 0; // first, because steering messages come before the turn of their step
       followEvents(data, step.events ?? [], at.lastOffset);
+      data.toolCalls += countStarted(step);
       if (step.usage) data.usage = step.usage;
       if (step.prefix) Object.assign(data, beginningWith(step.prefix, data.contextAfterSeq));
       if (!step.ended) return;
@@ -124,7 +132,12 @@ export function createWorkstreamData(
       data.name = data.alias ?? data.generatedName;
       if (values.model_alias !== undefined) data.modelAlias = values.model_alias;
       if (values.always_by !== undefined)
-        data.always = toAlways({ always_until_ms: null, ...values, always_by: values.always_by });
+        data.always = toAlways({
+          always_until_ms: null,
+          always_tools_json: null,
+          ...values,
+          always_by: values.always_by,
+        });
       if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
       if (values.verbose_level !== undefined) data.verboseLevel = values.verbose_level;
     },
@@ -142,26 +155,27 @@ export function createWorkstreamData(
         effort: toEffort(columns.thinking_level),
       };
     },
-    toRow() {
-      const until = endIfInForce(data.always);
-      return {
-        wsId: data.wsId,
-        name: data.name,
-        sessionKey: data.sessionKey,
-        state: data.state,
-        title: data.title,
-        modelAlias: modelOf(data.modelAlias, models).alias,
-        skipPermissions: until !== undefined,
-        ...(until?.ms && { skipPermissionsUntilMs: until.ms }),
-        messageCount: data.messageCount,
-        createdMs: data.createdMs,
-        updatedMs: data.updatedMs,
-      };
-    },
+    toRow: () => rowOf(data, endIfInForce(data.always), modelOf(data.modelAlias, models).alias),
     status: () => data.usage && statusOf(data.usage.usage, data.usage.contextWindow, data.effort()),
     effort: () => toEffort(data.thinkingLevel),
   };
   return data;
+}
+
+function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, modelAlias: string): WorkstreamRow {
+  return {
+    wsId: data.wsId,
+    name: data.name,
+    sessionKey: data.sessionKey,
+    state: data.state,
+    title: data.title,
+    modelAlias,
+    skipPermissions: until !== undefined,
+    ...(until?.ms && { skipPermissionsUntilMs: until.ms }),
+    messageCount: data.messageCount,
+    createdMs: data.createdMs,
+    updatedMs: data.updatedMs,
+  };
 }
 
 /** The prefix of a context, and the templates in it. */
@@ -178,6 +192,7 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   generatedName: row.generated_name,
   alias: row.alias,
   title: row.title,
+  isTitleDue: false,
   modelAlias: row.model_alias,
   always: toAlways(row),
   thinkingLevel: row.thinking_level,
@@ -194,19 +209,41 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   epoch: row.run_epoch,
   abortedLastRun: row.last_run_status === 'cancelled',
   turnStart: undefined,
-  usage:
-    row.usage_json === null ? undefined : read(row.usage_json, `the last usage of workstream ${row.ws_id}`, isUsage),
+  usage: usageIn(row, read),
+  toolCalls: row.tool_calls,
+  judgeModel: row.judge_model,
 });
+
+type Used = NonNullable<WorkstreamData['usage']>;
+
+const usageIn = (row: Pick<WorkstreamTable, 'ws_id' | 'usage_json'>, read: ReadStored): Used | undefined =>
+  row.usage_json === null ? undefined : read(row.usage_json, `the last usage of workstream ${row.ws_id}`, isUsage);
+
+/** The last usage of a workstream that is not loaded. */
+export const readUsage = (
+  row: Pick<WorkstreamTable, 'ws_id' | 'usage_json'>,
+  store: Pick<Store, 'reportDamage'>,
+): Used | undefined => usageIn(row, storedReader(store));
+
+/** How much of its context window a workstream uses. */
+export function shareOf(used: Used | undefined): { contextTokens: number; contextRatio: number } {
+  if (!used) return { contextTokens: 0, contextRatio: 0 };
+  const contextTokens = used.usage.promptTokens + used.usage.completionTokens;
+  const { contextWindow } = used;
+  return {
+    contextTokens,
+    contextRatio: contextWindow > 0 ? Math.round((contextTokens / contextWindow) * 1_000) / 1_000 : 0,
+  };
+}
 
 const isFolders = isListOf(
   (value): value is FolderIdentity => isRecord(value) && isText(value.path) && isText(value.ino),
 );
 
-const isUsage = (value: unknown): value is NonNullable<WorkstreamData['usage']> =>
-  isRecord(value) && isRecord(value.usage);
+const isUsage = (value: unknown): value is Used => isRecord(value) && isRecord(value.usage);
 
 /** The state of a workstream after the end of its latest run. */
-const stateAfter = (status: WorkstreamTable['last_run_status']): WorkstreamState =>
+export const stateAfter = (status: WorkstreamTable['last_run_status']): WorkstreamState =>
   status === 'error' || status === 'timeout' ? 'error' : 'idle';
 
 function followEvents(data: WorkstreamData, events: readonly StreamEvent[], lastOffset: number): void {

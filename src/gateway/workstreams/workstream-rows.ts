@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
@@ -6,7 +7,7 @@ import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
-import { ambiguousName } from './session-keys.ts';
+import { ambiguousName, kindOfKey, nameTaken, requireReadableName } from './session-keys.ts';
 
 export interface NewWorkstream {
   wsId: string;
@@ -22,6 +23,7 @@ export interface NewWorkstream {
   workdir: string;
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
+  judgeModel?: string | undefined;
   /** 0: stored without being loaded (a saved copy). */
   loaded?: 0 | 1;
   nowMs: number;
@@ -47,6 +49,8 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   usage_json: null,
   run_epoch: 1,
   last_run_status: null,
+  tool_calls: 0,
+  judge_model: made.judgeModel ?? null,
   created_ms: made.nowMs,
   updated_ms: made.nowMs,
 });
@@ -65,6 +69,35 @@ export const writesAlias = (statement: Statement): Statement => ({ ...statement,
 /** Whether a unit was refused because its alias is in use. */
 export const isNameTaken = (error: unknown): error is UnitRefused =>
   error instanceof UnitRefused && error.tag === ALIAS && error.why === 'key';
+
+/** Throws CONFLICT when another workstream than `except` has the name. */
+export async function requireFreeName(store: Store, name: string, except?: string): Promise<void> {
+  requireReadableName(name);
+  const taken = await readByKey(store, name);
+  if (taken && taken.ws_id !== except) throw nameTaken();
+}
+
+/** An alias in use, in words. */
+export const toNameError = (error: unknown): unknown => (isNameTaken(error) ? nameTaken(error) : error);
+
+/** Whether a unit was refused because a row with its key exists. */
+export const isKeyTaken = (error: unknown): boolean =>
+  error instanceof UnitRefused && error.why === 'key' && error.tag === undefined;
+
+export const idTaken = (cause?: unknown): GatewayError =>
+  new GatewayError('CONFLICT', 'Workstream already exists', { cause });
+
+/**
+ * Refuses an id that a workstream has or had: what a deleted one has spent, and its budget, stay stored under its id.
+ */
+export async function requireUnusedId(wsId: string, { db }: Pick<Store, 'db'>): Promise<void> {
+  if (kindOfKey(wsId) !== 'wsId')
+    throw new GatewayError('INVALID_REQUEST', 'ws_id: must have 32 digits from 0-9 and a-f');
+  for (const table of ['workstreams', 'usage', 'workstream_budgets'] as const) {
+    const row = await db.selectFrom(table).select('ws_id').where('ws_id', '=', wsId).limit(1).executeTakeFirst();
+    if (row) throw idTaken();
+  }
+}
 
 /** Marks a stored workstream as open; refused when it does not exist or is being deleted. */
 export const openRow = (wsId: string): Statement =>

@@ -201,6 +201,7 @@ export class Workstream {
       await live.begin([...(cut?.statements ?? []), ...statements(), ...naming], cut && [cut.event]);
       cut?.apply();
       this.data.title = title;
+      if (naming.length > 0) this.data.isTitleDue = true;
       this.#deps.observer.onMessage();
       this.#drive(live);
       return live;

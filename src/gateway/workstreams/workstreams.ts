@@ -9,18 +9,22 @@ import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import type { HiddenWorkstreams } from './hidden-workstreams.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
-import { kindOfKey, MAIN, nameTaken, noSession, requireReadableName, unknownWorkstream } from './session-keys.ts';
+import { kindOfKey, MAIN, NoRoom, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
 import {
+  idTaken,
   insertWorkstream,
-  isNameTaken,
+  isKeyTaken,
   openRow,
   readById,
   readByKey,
   readByName,
   readOpen,
+  requireFreeName,
+  requireUnusedId,
+  toNameError,
 } from './workstream-rows.ts';
 
 export interface RegistryDeps extends WorkstreamDeps {
@@ -31,13 +35,6 @@ export interface RegistryDeps extends WorkstreamDeps {
   hidden: HiddenWorkstreams;
   /** A workstream was unloaded to make room. */
   onEvicted(): void;
-}
-
-/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. */
-export class NoRoom extends GatewayError {
-  constructor(maxWorkstreams: number) {
-    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
-  }
 }
 
 /** The loaded workstreams, and access to stored ones. */
@@ -154,13 +151,14 @@ export class Workstreams {
   /** `also` is committed together with the new row. */
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
     if (options.alias !== undefined) await this.requireFree(options.alias);
+    if (options.wsId !== undefined) await requireUnusedId(options.wsId, this.#deps.store);
     const { row, statements } = await prepareNew(options, this.#deps);
     const stored = [insertWorkstream(row), ...statements, ...also(row)];
     return this.#withRoom(async () => {
       await this.#deps.store.commit({ statements: stored });
       return this.#add(row);
     }).catch((error: unknown) => {
-      throw isNameTaken(error) ? nameTaken(error) : error;
+      throw options.wsId !== undefined && isKeyTaken(error) ? idTaken(error) : toNameError(error);
     });
   }
 
@@ -177,10 +175,8 @@ export class Workstreams {
   }
 
   /** Throws CONFLICT when another workstream has the name. */
-  async requireFree(name: string, except?: string): Promise<void> {
-    requireReadableName(name);
-    const taken = await readByKey(this.#deps.store, name);
-    if (taken && taken.ws_id !== except) throw nameTaken();
+  requireFree(name: string, except?: string): Promise<void> {
+    return requireFreeName(this.#deps.store, name, except);
   }
 
   /** Closes a workstream: cancels its runs and ends its readers; its rows stay. */

@@ -78,7 +78,8 @@ function readAll(req: IncomingMessage, { take, fail, most }: Taker<Buffer> & { m
   );
 }
 
-function toObject(bytes: Buffer): Record<string, unknown> {
+/** The JSON object that bytes hold, or UNREADABLE. Throws INVALID_REQUEST for half of a surrogate pair. */
+export function toObject(bytes: Buffer): Record<string, unknown> {
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) {
     if (holdsEncodedSurrogate(bytes)) throw halfSurrogate('body');

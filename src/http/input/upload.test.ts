@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { ReceivedFile } from '../../gateway/attachments/attachments.ts';
+import type { ReceivedFile } from '../../gateway/attachments/staged-files.ts';
 import { readUpload } from './upload.ts';
 
 const collect = async ({ fileName, bytes }: ReceivedFile): Promise<string> => {

@@ -3,7 +3,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { tooLarge } from '../../content/content-check.ts';
-import type { ReceivedFile } from '../../gateway/attachments/attachments.ts';
+import type { ReceivedFile } from '../../gateway/attachments/staged-files.ts';
 
 /**
  * Streams the multipart field `file` to `receive`, at the speed at which it reads. Rejects as soon as the request or
@@ -58,8 +58,8 @@ function createParser(req: IncomingMessage, type: string): BusboyInstance | unde
   }
 }
 
-/** A file that breaks off is the client's error. */
-async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
+/** The bytes of a file. One that breaks off is the client's error. */
+export async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
   try {
     yield* stream;
   } catch (cause) {
@@ -69,4 +69,5 @@ async function* readingOf(stream: BusboyFileStream): AsyncGenerator<Uint8Array> 
 
 const notMultipart = () => new GatewayError('INVALID_REQUEST', 'Send multipart/form-data with a field named file');
 const noFile = () => new GatewayError('INVALID_REQUEST', 'Missing form field: file');
-const cutOff = (cause?: unknown) => new GatewayError('INVALID_REQUEST', 'The request body ended early', { cause });
+export const cutOff = (cause?: unknown) =>
+  new GatewayError('INVALID_REQUEST', 'The request body ended early', { cause });

@@ -5,13 +5,16 @@ import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import type { Owner } from '../../gateway/attachments/attachment-queries.ts';
 import type { Attachments } from '../../gateway/attachments/attachments.ts';
+import type { StagedFiles } from '../../gateway/attachments/staged-files.ts';
 import type { BodyDeadlines } from '../body-deadlines.ts';
 import { type Exchange, json, type Respond } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { keyOf, read } from '../input/fields.ts';
 import { readUpload } from '../input/upload.ts';
 
-export type AttachmentService = Pick<Attachments, 'receive' | 'list' | 'open' | 'remove'>;
+export type AttachmentService = Pick<Attachments, 'receive' | 'list' | 'open' | 'remove'> & {
+  staged: Pick<StagedFiles, 'stage' | 'release'>;
+};
 
 export interface AttachmentRouteDeps {
   attachments: AttachmentService;

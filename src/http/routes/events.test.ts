@@ -71,7 +71,7 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await new Promise(setImmediate);
 };
 
-const OPENING = 'data: {"type":"connected"}\n\nid: e:7\ndata: {"type":"history"}\n\n';
+const OPENING = 'retry: 1000\ndata: {"type":"connected"}\n\nid: e:7\ndata: {"type":"history"}\n\n';
 
 test('a stream begins with connected and history, then follows the log from there', async () => {
   const fake = fakeStreams();
@@ -245,7 +245,7 @@ test('the global stream begins with all states and then sends changes', async ()
   const fake = fakeStreams();
   await using edge = await httpEdge({ streams: fake.streams });
   const res = await edge.open({ path: '/v1/api/events/global', headers: READ });
-  const opening = 'data: {"ws_id":"a","state":"idle"}\n\ndata: {"ws_id":"b","state":"idle"}\n\n';
+  const opening = 'retry: 1000\ndata: {"ws_id":"a","state":"idle"}\n\ndata: {"ws_id":"b","state":"idle"}\n\n';
   assert.equal(await readText(res, opening.length), opening);
   fake.change('a', '{"ws_id":"a","state":"thinking"}');
   fake.change('a', '{"ws_id":"a","state":"idle"}');

@@ -9,7 +9,7 @@ import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
-import { openSse, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
+import { openSse, RETRY, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
 
 export interface EventRouteDeps {
   streams: EventStreams;
@@ -46,20 +46,22 @@ export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>,
   },
 });
 
-type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']> & { last_event_id?: string | undefined };
+type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
 
 /** Streams one workstream: `connected`, the beginning, then its log. */
 export async function streamWorkstream(
   { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): Promise<void> {
-  const { ws_id, last_event_id, resume = last_event_id !== undefined, snapshot = false } = request;
+  const { ws_id, history_token, last_event_id = history_token, history } = request;
+  const { resume = last_event_id !== undefined, snapshot = false } = request;
   // The header is newer: an EventSource that reconnects repeats its address and adds the header.
   const lastEventId = resume ? (req.headers['last-event-id'] ?? last_event_id) : undefined;
   const opening = await streams.open(ws_id, {
     ...(typeof lastEventId === 'string' && { lastEventId }),
     resume,
     snapshot,
+    ...(history !== undefined && { history }),
   });
   if (res.destroyed) return;
   let reader: LogReader | undefined;
@@ -77,7 +79,7 @@ export async function streamWorkstream(
     },
   });
   metrics.sseConnections(1);
-  stream.send(sseFrame(opening.connected));
+  stream.send(RETRY + sseFrame(opening.connected));
   const { frames, after } = await opening.begin(left.signal);
   if (left.signal.aborted) return;
   stream.send(frames.map(({ id, json }) => (id === undefined ? sseFrame(json) : toSseFrames(id, json))).join(''));
@@ -96,9 +98,11 @@ export function streamStates(
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): void {
   const waiting = new Map<string, string>(streams.states());
+  let retry = RETRY; // with the first frame
   const pump = () => {
     if (waiting.size === 0 || !stream.ready()) return;
-    stream.send([...waiting.values()].map((json) => sseFrame(json)).join(''));
+    stream.send(retry + [...waiting.values()].map((json) => sseFrame(json)).join(''));
+    retry = '';
     waiting.clear();
   };
   const stream = openSse(res, {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { workstreamLineEndpoints } from '../../../protocol/http/workstream-line.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import { bind, given } from '../bind.ts';
+import { iso } from '../iso.ts';
 import { toCancelReply } from './workstream.ts';
 
 const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Approval) => ({
@@ -19,18 +20,30 @@ const Stale = z.object({ currentCallId: z.string().nullable(), currentCycleId: z
 export const workstreamLineRoutes = [
   bind(workstreamLineEndpoints.detail, 'workstream.get', {
     params: ({ ws_id }) => ({ wsId: ws_id }),
-    reply: ({ snapshot: { workstream, pendingApprovals } }) => ({
+    reply: ({ snapshot: { workstream, pendingApprovals, autoApproveTools, judgeModel } }) => ({
       ws_id: workstream.wsId,
       name: workstream.name,
       state: workstream.state,
       user_id: '',
       kind: 'interactive' as const,
+      title: workstream.title,
+      model_alias: workstream.modelAlias,
+      message_count: workstream.messageCount,
+      created: iso(workstream.createdMs),
+      updated: iso(workstream.updatedMs),
+      ...(autoApproveTools && { auto_approve_tools: autoApproveTools }),
+      ...(judgeModel !== undefined && { judge_model: judgeModel }),
       pending_approval: pendingApprovals.map(toPending)[0],
     }),
   }),
   bind(workstreamLineEndpoints.history, 'workstream.history', {
-    params: ({ ws_id, limit }) => ({ wsId: ws_id, limit, withCursor: true }),
-    reply: ({ messages, truncated, cursor = '' }, { ws_id }) => ({ ws_id, messages, truncated, cursor }),
+    params: ({ ws_id, limit, before }) => ({ wsId: ws_id, limit, before, withCursor: true }),
+    reply: ({ messages, truncated, cursor }, { ws_id }) => ({
+      ws_id,
+      messages,
+      truncated,
+      ...(cursor !== undefined && { cursor, handoff_token: cursor }),
+    }),
   }),
   bind(workstreamLineEndpoints.send, 'workstream.send', {
     params: ({ ws_id, message, attachment_ids, client_send_id }) => ({
@@ -87,6 +100,10 @@ export const workstreamLineRoutes = [
   bind(workstreamLineEndpoints.title, 'workstream.update', {
     params: ({ ws_id, title }) => ({ wsId: ws_id, name: title?.trim() }),
     reply: ({ name }) => ({ status: 'ok' as const, title: name }),
+  }),
+  bind(workstreamLineEndpoints.refreshTitle, 'workstream.retitle', {
+    params: ({ ws_id }) => ({ wsId: ws_id }),
+    reply: ({ title }) => ({ status: 'ok' as const, title }),
   }),
   bind(workstreamLineEndpoints.open, 'workstream.open', {
     params: ({ ws_id }) => ({ wsId: ws_id }),

@@ -17,38 +17,110 @@ export const toCancelReply = ({ status, dropped }: Result<'workstream.cancel'>) 
   },
 });
 
+const KIND = { kind: 'interactive', parent_ws_id: null, project_id: null } as const;
+
+const toSavedRow = (row: Result<'workstream.saved'>['workstreams'][number], nodeId: string) => ({
+  ws_id: row.wsId,
+  alias: row.alias,
+  title: row.title,
+  created: iso(row.createdMs),
+  updated: iso(row.updatedMs),
+  message_count: row.messageCount,
+  name: row.name,
+  state: row.state,
+  loaded: row.loaded,
+  ...KIND,
+  node_id: nodeId,
+  model_alias: row.modelAlias,
+  child_count: 0 as const,
+  context_tokens: row.contextTokens,
+  context_ratio: row.contextRatio,
+});
+
+const toDashboardRow = (row: Result<'workstream.dashboard'>['workstreams'][number], nodeId: string) => ({
+  id: row.wsId,
+  ws_id: row.wsId,
+  name: row.name,
+  state: row.state,
+  title: row.title,
+  tokens: row.totalTokens,
+  context_ratio: row.contextRatio,
+  activity: row.activity,
+  activity_state: row.activityState,
+  tool_calls: row.toolCalls,
+  node: nodeId,
+  model: row.model,
+  model_alias: row.modelAlias,
+});
+
 export const workstreamRoutes = [
   bind(workstreamEndpoints.list, 'workstream.list', {
     params: () => ({}),
     reply: ({ workstreams }) => ({
-      workstreams: workstreams.map(({ wsId, name, state }) => ({ id: wsId, ws_id: wsId, name, state })),
+      workstreams: workstreams.map(({ wsId, name, state, title, modelAlias, messageCount, createdMs, updatedMs }) => ({
+        id: wsId,
+        ws_id: wsId,
+        name,
+        state,
+        title,
+        ...KIND,
+        model_alias: modelAlias,
+        message_count: messageCount,
+        created: iso(createdMs),
+        updated: iso(updatedMs),
+      })),
     }),
   }),
   bind(workstreamEndpoints.saved, 'workstream.saved', {
     params: ({ limit }) => ({ limit }),
-    reply: ({ workstreams }) => ({
-      workstreams: workstreams.map(({ wsId, alias, title, createdMs, updatedMs, messageCount }) => ({
-        ws_id: wsId,
-        alias,
-        title,
-        created: iso(createdMs),
-        updated: iso(updatedMs),
-        message_count: messageCount,
-      })),
+    reply: ({ workstreams, nodeId }) => ({ workstreams: workstreams.map((row) => toSavedRow(row, nodeId)) }),
+  }),
+  bind(workstreamEndpoints.dashboard, 'workstream.dashboard', {
+    params: () => ({}),
+    reply: ({ workstreams, nodeId, uptimeSeconds, activeCount, totalTokens, totalToolCalls }) => ({
+      workstreams: workstreams.map((row) => toDashboardRow(row, nodeId)),
+      aggregate: {
+        total_tokens: totalTokens,
+        total_tool_calls: totalToolCalls,
+        active_count: activeCount,
+        total_count: workstreams.length,
+        uptime_seconds: uptimeSeconds,
+        node: nodeId,
+      },
     }),
   }),
   bind(workstreamEndpoints.create, 'workstream.create', {
-    params: ({ name, model, auto_approve, resume_ws, workdir, template, ws_template, skill }) => ({
-      name: given(name),
-      model: given(model),
+    params: ({
+      auto_approve,
+      auto_approve_tools,
+      resume_ws,
+      ws_template,
+      ws_id,
+      initial_message,
+      judge_model,
+      ...same
+    }) => ({
+      name: given(same.name),
+      model: given(same.model),
       autoApprove: auto_approve,
       resumeWs: given(resume_ws),
-      workdir: given(workdir),
-      template: given(template),
+      workdir: given(same.workdir),
+      template: given(same.template),
       wsTemplate: given(ws_template),
-      skill: given(skill),
+      skill: given(same.skill),
+      wsId: given(ws_id),
+      initialMessage: given(initial_message),
+      ...(auto_approve_tools.length > 0 && { autoApproveTools: auto_approve_tools }),
+      judgeModel: given(judge_model),
     }),
-    reply: ({ wsId, name, resumed, messageCount }) => ({ ws_id: wsId, name, resumed, message_count: messageCount }),
+    reply: ({ wsId, name, resumed, messageCount, initialMessage, attachmentIds }) => ({
+      ws_id: wsId,
+      name,
+      resumed,
+      message_count: messageCount,
+      ...(initialMessage && { initial_message_status: initialMessage.status, run_id: initialMessage.runId }),
+      ...(attachmentIds && { attachment_ids: attachmentIds }),
+    }),
   }),
   bind(workstreamEndpoints.close, 'workstream.close', {
     params: ({ ws_id }) => ({ wsId: ws_id }),

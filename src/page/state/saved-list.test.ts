@@ -13,6 +13,10 @@ const row = (wsId: string, more: Partial<SavedRow> = {}): SavedRow => ({
   createdMs: 1,
   updatedMs: 7,
   messageCount: 1,
+  state: 'idle',
+  modelAlias: 'demo',
+  contextTokens: 0,
+  contextRatio: 0,
   ...more,
 });
 const rows = (from: number, count: number) => Array.from({ length: count }, (_, index) => row(`w${from + index}`));

@@ -1,7 +1,7 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import type { Subscription } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol/stream-events.ts';
 import { generatedName } from '../../../protocol/text/generated-name.ts';
@@ -123,9 +123,9 @@ export function tabName(tab: Tab): string {
 /** The state from the event log, or from the list until the log is read. */
 export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
 
-/** The first message sets the title; clearing, or taking back everything, removes it. */
+/** The first message sets the title, and the model may replace it; clearing, or taking back everything, removes it. */
 const changesTitle = ({ type }: StreamEvent, { title }: WorkstreamRow) =>
-  title === null ? type === 'user_turn' : type === 'clear_ui' || type === 'rewound';
+  type === 'ws_rename' || (title === null ? type === 'user_turn' : type === 'clear_ui' || type === 'rewound');
 
 const isNews = ({ type }: StreamEvent) =>
   type === 'content' || type === 'error' || type === 'approve_request' || type === 'user_turn';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import { snapshot } from './conversation/conversation-fixture.ts';
 import { createFakeClient } from './fake-client.ts';
 import { tabName, tabState } from './tab.ts';

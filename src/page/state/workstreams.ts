@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
-import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
 

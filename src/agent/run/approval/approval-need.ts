@@ -34,5 +34,11 @@ export const isReasonToAsk = (run: RunContext, item: BatchCall): boolean =>
 export const canAskMore = (run: RunContext): boolean =>
   policyInForce(run) === undefined && (!run.settings.autoApprove || run.isWatched());
 
-const needsPerson = ({ policy }: RunContext, { call, prepared }: BatchCall): boolean =>
-  prepared.kind === 'ready' && prepared.needsApproval && !isAllowed(policy, call.name);
+const needsPerson = (
+  { policy, settings: { approvedTools = [] } }: RunContext,
+  { call, prepared }: BatchCall,
+): boolean =>
+  prepared.kind === 'ready' &&
+  prepared.needsApproval &&
+  !isAllowed(policy, call.name) &&
+  !approvedTools.includes(call.name);

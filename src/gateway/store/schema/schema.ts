@@ -67,6 +67,8 @@ export interface WorkstreamTable {
   always_by: string | null;
   /** Null: it does not end, or is off. */
   always_until_ms: number | null;
+  /** The names of the only tools that auto-approve covers, as JSON; null: it covers all of them, or is off. */
+  always_tools_json: string | null;
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;
@@ -90,6 +92,10 @@ export interface WorkstreamTable {
   run_epoch: number;
   /** How the latest run ended; null before the first end. */
   last_run_status: RunOutcome['status'] | null;
+  /** How many tool calls have begun. */
+  tool_calls: number;
+  /** The model that shall judge its tool calls; null: the usual one. Without an effect yet. */
+  judge_model: string | null;
   created_ms: number;
   updated_ms: number;
 }

@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'role.unassign',
   'role.update',
   'sessions.delete',
+  'sessions.expire',
   'setting.delete',
   'setting.update',
   'template.create',

@@ -126,6 +126,8 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return onState(now, event, key);
     case 'settings_changed':
       return onSettings(now, event);
+    case 'ws_rename':
+      return before; // lists show titles; the name stays
   }
 }
 

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import type { SavedWorkstream } from '../../../protocol/methods/workstream.ts';
+import type { SavedWorkstream } from '../../../protocol/methods/conversation/listing.ts';
+import type { Models } from '../../agent/providers/model.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { Store } from '../store/store.ts';
-import { givenName } from './workstream-data.ts';
+import { givenName, readUsage, shareOf, stateAfter } from '../workstreams/workstream-data.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface SavedPage {
   limit?: number | undefined;
@@ -21,8 +23,15 @@ export interface SavedWorkstreams {
 
 const LIMIT = 50;
 
+interface SavedDeps {
+  store: Store;
+  models: Pick<Models, 'current'>;
+  /** The loaded ones, which know their present state. */
+  workstreams: Pick<Workstreams, 'find'>;
+}
+
 /** Stored conversations that have messages that count, after the last /clear or /new. */
-export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
+export const createSavedWorkstreams = ({ store, models, workstreams }: SavedDeps): SavedWorkstreams => ({
   async list({ limit = LIMIT, before, beforeWsId = '', search = '' }) {
     let query = store.db
       .selectFrom('workstreams')
@@ -45,6 +54,9 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
       updatedMs: row.updated_ms,
       messageCount: row.message_count - row.context_after_seq - row.cut_count,
       loaded: row.loaded === 1,
+      state: workstreams.find(row.ws_id)?.data.state ?? stateAfter(row.last_run_status),
+      modelAlias: row.model_alias ?? models.current().alias,
+      ...shareOf(readUsage(row, store)),
     }));
   },
 });

@@ -1,0 +1,150 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params, Result } from '../../../protocol/index.ts';
+import type { Attachments } from '../attachments/attachments.ts';
+import type { StagedFiles } from '../attachments/staged-files.ts';
+import { type Call, keptOf } from '../call.ts';
+import { callerOf, mayApprove, namerOf } from '../caller.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
+import type { Statement } from '../store/store.ts';
+import type { Beginning, Templates } from '../templates/templates.ts';
+import { storeBudget } from '../usage/budget-rows.ts';
+import type { Budgets } from '../usage/budgets.ts';
+import type { Always, AlwaysRules } from '../workstreams/always.ts';
+import type { Settings } from '../workstreams/settings.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+
+/** What creating a workstream needs. */
+export interface CreationDeps {
+  workstreams: Workstreams;
+  runs: Runs;
+  settings: Settings;
+  always: Pick<AlwaysRules, 'grant'>;
+  attachments: Pick<Attachments, 'claim'> & { staged: Pick<StagedFiles, 'adopt'> };
+  templates: Pick<Templates, 'begin'>;
+  budgets: Pick<Budgets, 'apply'>;
+}
+
+type Asked = Params<'workstream.create'>;
+type Created = Result<'workstream.create'>;
+
+/** Creates a workstream, or reopens a stored one, and sends its first message. */
+export async function createWorkstream(params: Asked, call: Call, deps: CreationDeps): Promise<Created> {
+  const { autoApprove, autoApproveTools: tools = [], resumeWs, wsTemplate, skill, fileIds = [] } = params;
+  requireApproveFor(autoApprove || tools.length > 0, call);
+  const kept = keptOf<Created>(call);
+  if (kept) return kept;
+  if (resumeWs && fileIds.length > 0)
+    throw new GatewayError('INVALID_REQUEST', 'Files are not possible with resume_ws');
+  const begun = await deps.templates.begin({ template: resumeWs ? undefined : params.template, wsTemplate, skill });
+  const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs) : undefined;
+  if (!resumed) return createNew(params, call, { begun, deps });
+  const { workstream, wasOpen } = resumed;
+  const always = alwaysOf(params, call, deps);
+  if (always && !wasOpen) await deps.settings.change(workstream, { always });
+  const { wsId, name, messageCount } = workstream.data;
+  const answer: Created = { wsId, name, resumed: true, messageCount };
+  return isSaid(params) ? sendFirst(workstream, { answer, params, call }, deps) : answer;
+}
+
+/** It approves later calls, so it requires the approve scope. */
+export function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
+  if (!autoApprove || mayApprove(call)) return;
+  throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
+}
+
+const isSaid = ({ initialMessage = '' }: Asked): boolean => initialMessage.trim() !== '';
+
+/** Approval of everything includes that of some tools. */
+function alwaysOf(
+  { autoApprove, autoApproveTools = [] }: Pick<Asked, 'autoApprove' | 'autoApproveTools'>,
+  call: Call,
+  { always }: Pick<CreationDeps, 'always'>,
+): Always | undefined {
+  const { principal } = callerOf(call);
+  if (autoApprove) return always.grant(principal);
+  return autoApproveTools.length > 0 ? always.grant(principal, [...new Set(autoApproveTools)]) : undefined;
+}
+
+/** Settings of a workstream template win over those of the request. */
+async function createNew(
+  params: Asked,
+  call: Call,
+  { begun, deps }: { begun: Beginning; deps: CreationDeps },
+): Promise<Created> {
+  requireApproveFor(begun.autoApprove, call);
+  const { name, model, workdir, wsId: newId, judgeModel, fileIds = [] } = params;
+  const { workstreams, budgets, attachments } = deps;
+  const files = attachments.staged.adopt(callerOf(call).principal, fileIds);
+  const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
+    wsId,
+    name: alias ?? generated_name,
+    resumed: false,
+    messageCount: 0,
+    ...(fileIds.length > 0 && { attachmentIds: fileIds }),
+  });
+  const options = {
+    ...(name !== undefined && { name }),
+    ...(model !== undefined && { model }),
+    ...(begun.model !== undefined && { model: begun.model }),
+    always: alwaysOf({ ...params, autoApprove: params.autoApprove || begun.autoApprove }, call, deps),
+    effort: begun.effort,
+    ...(workdir !== undefined && { workdir, by: namerOf(call) }),
+    wsId: newId,
+    judgeModel,
+  };
+  const { budget } = begun;
+  let answer: Created | undefined;
+  const workstream = await workstreams.create(options, (row): Statement[] => {
+    answer = made(row);
+    return [
+      // With a message, the call has its effect only when that is accepted.
+      ...(isSaid(params) ? [] : call.keep(answer)),
+      ...begun.statementsFor(row.ws_id),
+      ...files.statementsFor(row.ws_id),
+      ...(budget ? [storeBudget(row.ws_id, budget)] : []),
+    ];
+  });
+  files.settle();
+  const { wsId } = workstream.data;
+  if (budget) budgets.apply(wsId, budget);
+  if (!answer) throw new Error('the statements of a new workstream were not asked for');
+  if (!isSaid(params)) return answer;
+  try {
+    return await sendFirst(workstream, { answer, params, call }, deps);
+  } catch (error) {
+    await workstreams.remove(wsId); // what is half done would be taken for done
+    throw error;
+  }
+}
+
+/** Sends the first message, with the files of the request. In a workstream that is busy, it waits. */
+async function sendFirst(
+  workstream: Workstream,
+  { answer, params, call }: { answer: Created; params: Asked; call: Call },
+  { runs, attachments }: CreationDeps,
+): Promise<Created> {
+  const { initialMessage = '', fileIds = [], idempotencyKey } = params;
+  const { principal, rights } = callerOf(call);
+  const claim = await attachments.claim({ wsId: workstream.data.wsId, principal }, { ids: fileIds });
+  const answerTo = (runId: string): Created => ({
+    ...answer,
+    initialMessage: { status: workstream.busy || workstream.queue.length > 0 ? 'queued' : 'ok', runId },
+  });
+  let sent: Created | undefined;
+  await runs.accept(workstream, {
+    message: initialMessage.trim(),
+    claim,
+    principal,
+    rights,
+    ...(idempotencyKey !== undefined && { key: idempotencyKey }),
+    source: 'person',
+    also(runId) {
+      sent = answerTo(runId);
+      return call.keep(sent);
+    },
+  });
+  if (!sent) throw new Error('the statements of a message were not asked for');
+  return sent;
+}

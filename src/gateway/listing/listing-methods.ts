@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { listingContracts } from '../../../protocol/methods/conversation/listing.ts';
+import type { Handlers } from '../call.ts';
+import type { Health } from '../health.ts';
+import type { Store } from '../store/store.ts';
+import { shareOf } from '../workstreams/workstream-data.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { activityOf } from './activity.ts';
+import type { SavedWorkstreams } from './saved-workstreams.ts';
+
+/** What the methods of this folder need. */
+export interface ListingDeps {
+  workstreams: Pick<Workstreams, 'list'>;
+  saved: SavedWorkstreams;
+  store: Pick<Store, 'db'>;
+  health: Pick<Health, 'summary'>;
+  nodeId: string;
+}
+
+/** Lists of workstreams. */
+export const listingMethods = ({
+  workstreams,
+  saved,
+  store,
+  health,
+  nodeId,
+}: ListingDeps): Handlers<keyof typeof listingContracts> => ({
+  'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
+  'workstream.saved': async (params) => ({ workstreams: await saved.list(params), nodeId }),
+  'workstream.dashboard': async () => {
+    const tokens = await tokensOf(
+      workstreams.list().map(({ data }) => data.wsId),
+      store,
+    );
+    const rows = workstreams.list().map((workstream) => {
+      const { wsId, name, state, title, modelAlias } = workstream.data.toRow();
+      const { usage, toolCalls } = workstream.data;
+      return {
+        wsId,
+        name,
+        state,
+        title,
+        modelAlias,
+        toolCalls,
+        ...activityOf(workstream),
+        model: workstream.data.settingsEvent().model,
+        totalTokens: tokens.get(wsId) ?? 0,
+        contextRatio: shareOf(usage).contextRatio,
+      };
+    });
+    const { uptimeSeconds } = health.summary();
+    return {
+      workstreams: rows,
+      totalTokens: sum(rows.map(({ totalTokens }) => totalTokens)),
+      totalToolCalls: sum(rows.map(({ toolCalls }) => toolCalls)),
+      activeCount: rows.filter(({ state }) => state !== 'idle' && state !== 'error').length,
+      uptimeSeconds,
+      nodeId,
+    };
+  },
+});
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** All tokens that these workstreams have used. */
+async function tokensOf(wsIds: readonly string[], { db }: Pick<Store, 'db'>): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('usage')
+    .select(['ws_id', sql<number>`sum(input + output)`.as('tokens')])
+    .where('ws_id', 'in', wsIds)
+    .groupBy('ws_id')
+    .execute();
+  return new Map(rows.map(({ ws_id, tokens }) => [ws_id, tokens]));
+}

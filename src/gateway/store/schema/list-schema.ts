@@ -1,0 +1,6 @@
+/** What lists of workstreams show, and settings of workstreams of later releases of the interface. */
+export const listed: readonly string[] = [
+  'alter table workstreams add column tool_calls bigint not null default 0',
+  'alter table workstreams add column always_tools_json text',
+  'alter table workstreams add column judge_model text',
+];
