@@ -105,6 +105,10 @@ export function tidy({
 
 const ErrorReply = z.object({
   error: z.string().meta({ description: 'The problem, for people.' }),
+  request_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Names the request in the log; present from status 500 on.' }),
   hint: z.string().optional().meta({ description: 'Present if the body could not be read.' }),
 });
 

@@ -206,12 +206,12 @@ interface HttpDeps extends ClientPolicies {
   closing: AbortSignal;
 }
 
-type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'log'>;
+type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | 'log'>;
 
-function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps): Server {
+function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = deps;
   const { ratelimit } = config;
-  const { pageHtml: html, licenses, scriptSources, styleSources, openapi } = assets;
+  const { pageHtml: html, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
     authenticator,
@@ -226,6 +226,8 @@ function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps)
     rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
     page: { html, licenses, scriptSources, styleSources },
     openapi,
+    siteFiles,
+    requestIdPrefix: ids.secret(4),
     clock,
     log,
     closing,

@@ -44,6 +44,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       principal: binding.asDaemon ? DAEMON : caller,
       signal: deps.disconnectSignalOf(req.socket),
       address: deps.clientAddress(req),
+      requestId: exchange.requestId,
       interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,
     });
