@@ -1,10 +1,11 @@
 // Builds the files below /static, /shared and /docs: the explorer of the interface, and the script and the styles of the page as files of their own.
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toLicenseText } from './licenses.js';
-import { precompress } from './precompress.js';
+import { toGzip } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SWAGGER = path.join(ROOT, 'node_modules/swagger-ui-dist');
@@ -26,42 +27,30 @@ const COPIED = {
 };
 
 /**
- * Writes the files into `outDir`, each also compressed, and site.json: what the daemon has to know of each file to answer
- * without reading it. `html` is the finished page.
+ * Writes the files into `outDir`, in gzip only because they are large and rarely asked for, and site.json: what the daemon has to
+ * know of each file to answer without reading it. `html` is the finished page.
  */
 export async function buildSite(html, outDir) {
   const folder = path.join(outDir, 'site');
   await mkdir(folder, { recursive: true });
-  const made = {
+  const texts = {
     '/static/app.js': textOf(html, 'script', /type="module"/),
     '/static/style.css': textOf(html, 'style'),
     '/static/swagger-ui-licenses.txt': await swaggerLicenses(),
   };
-  const rows = {};
-  for (const [served, source] of Object.entries(COPIED)) {
-    const name = path.basename(source);
-    await copyFile(source, path.join(folder, name));
-    rows[served] = await toRow(folder, name);
-  }
-  for (const [served, text] of Object.entries(made)) {
-    const name = path.basename(served);
-    await writeFile(path.join(folder, name), text);
-    rows[served] = await toRow(folder, name);
-  }
-  await writeFile(path.join(outDir, 'site.json'), `${JSON.stringify(rows, null, 2)}\n`);
+  for (const [served, source] of Object.entries(COPIED)) texts[served] = await readFile(source);
+  const rows = await Promise.all(Object.entries(texts).map(([served, text]) => write(folder, served, text)));
+  await writeFile(path.join(outDir, 'site.json'), `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
 }
 
-async function toRow(folder, name) {
-  const file = path.join(folder, name);
-  await precompress(file);
-  const [identity, br, gzip] = await Promise.all(['', '.br', '.gzip'].map((end) => sizeOf(`${file}${end}`)));
-  const etag = `W/"${createHash('sha1')
-    .update(await readFile(file))
-    .digest('base64url')}"`;
-  return { file: name, contentType: TYPES[path.extname(name)], etag, bytes: { identity, br, gzip } };
+async function write(folder, served, text) {
+  const file = `${served.slice(1).replaceAll('/', '-')}.gz`;
+  const coded = await toGzip(text);
+  await writeFile(path.join(folder, file), coded);
+  const etag = `W/"${createHash('sha1').update(text).digest('base64url')}"`;
+  const bytes = { identity: Buffer.byteLength(text), gzip: coded.length };
+  return [served, { file, contentType: TYPES[path.extname(served) || '.html'], etag, bytes }];
 }
-
-const sizeOf = async (file) => (await stat(file)).size;
 
 /** The text of the only element of its kind with these attributes. Read from the start, because a script may contain `<style`. */
 function textOf(html, tag, attributes = /^/) {

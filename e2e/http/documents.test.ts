@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { button, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
@@ -55,18 +55,13 @@ test('`/docs` and the files below `/static` and `/shared` must be served without
   }
 });
 
-test('a file is sent in the coding that the client prefers, and answered 304 while it is unchanged', async () => {
+test('a file is sent in gzip if the client accepts it, and answered 304 while it is unchanged', async () => {
   for (const path of Object.keys(TYPES)) {
     const plain = await send(path);
     const etag = plain.headers.etag ?? assert.fail('there is an ETag');
-    for (const [coding, decode] of [
-      ['br', brotliDecompressSync],
-      ['gzip', gunzipSync],
-    ] as const) {
-      const coded = await send(path, { headers: { 'accept-encoding': coding } });
-      assert.deepEqual([coded.headers['content-encoding'], coded.headers.etag], [coding, etag]);
-      assert.deepEqual(decode(coded.body), plain.body);
-    }
+    const coded = await send(path, { headers: { 'accept-encoding': 'br, gzip' } });
+    assert.deepEqual([coded.headers['content-encoding'], coded.headers.etag], ['gzip', etag]);
+    assert.deepEqual(gunzipSync(coded.body), plain.body);
     const again = await send(path, { headers: { 'if-none-match': etag } });
     assert.deepEqual([again.status, again.body.length, again.headers.etag], [304, 0, etag]);
   }

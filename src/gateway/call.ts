@@ -17,6 +17,8 @@ export interface Call {
   requestId?: string;
   connId?: string;
   frameId?: string;
+  /** The span in the caller's trace that caused the call, as the caller sent it. */
+  traceparent?: string | undefined;
   /** Sends the first of two answers, for methods whose row has `interim`. */
   interim(payload: unknown): void;
   /** On a repeat of an idempotent call that used `keep`: the kept value. */

@@ -236,19 +236,6 @@ test('an error that is not a GatewayError is logged and hidden from the client',
   assert.deepEqual([log.lines, outcomes], [[['error', 'a call failed']], [['workstream.list', 'INTERNAL']]]);
 });
 
-test('the log names the request of a call over HTTP, and the connection and the frame of one over WebSocket', async () => {
-  const { dispatch, log } = setUp({ 'workstream.list': () => Promise.reject(new Error('it failed')) });
-  const names = [{ requestId: 'r-1' }, { connId: 'con_1', frameId: 'x'.repeat(100) }];
-  for (const name of names) {
-    await assert.rejects(dispatch('workstream.list', {}, { ...callerWith('read'), ...name }));
-    await assert.rejects(dispatch('workstream.create', {}, { ...callerWith('read'), ...name }));
-  }
-  assert.deepEqual(
-    log.fields.map((fields) => ['requestId', 'connId', 'frameId'].map((name) => Reflect.get(fields, name))),
-    [...Array(2).fill(['r-1', undefined, undefined]), ...Array(2).fill([undefined, 'con_1', 'x'.repeat(64)])],
-  );
-});
-
 test('a GatewayError is passed on unchanged and is no error in the log', async () => {
   const thrown = new GatewayError('NOT_FOUND', 'Unknown workstream');
   const { dispatch, log } = setUp({ 'workstream.list': () => Promise.reject(thrown) });

@@ -17,6 +17,7 @@ import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { EventStreams } from './streams/event-streams.ts';
+import { tracedDispatch } from './traces/traced-dispatch.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
 export interface Gateway {
@@ -44,7 +45,7 @@ export const createGateway = (deps: GatewayDeps): Gateway => connectGateway(deps
 
 /** Connects the gateway. Also returns its parts, which only the fixtures for tests use. */
 export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: GatewayParts } {
-  const { store, nodes, clock, log } = deps;
+  const { store, nodes, tracing, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
   const { version, host, platform } = deps.server;
@@ -69,7 +70,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     broadcast.publish('health', summary, { stateVersion: stateVersion() }),
   );
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
-  const dispatch = createDispatch({
+  const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
     audit: deps.auth.audit,
@@ -78,6 +79,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     clock,
     log,
   });
+  const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
   const gateway: Gateway = {

@@ -45,6 +45,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       signal: deps.disconnectSignalOf(req.socket),
       address: deps.clientAddress(req),
       requestId: exchange.requestId,
+      traceparent: req.headers.traceparent,
       interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,
     });

@@ -2,17 +2,17 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
-import { chooseEncoding, type Encoding } from '../encoding.ts';
+import { accepts } from '../encoding.ts';
 import { type Exchange, everyAnswer, matches, type Respond } from '../exchange.ts';
 
-/** A file of the build, as the answer describes it. */
+/** A file of the build, as the answer describes it. It is stored in gzip only. */
 export interface SiteFile {
   contentType: string;
   etag: string;
-  /** The length in each content coding. */
-  bytes: Record<Encoding | 'identity', number>;
-  read(coding: Encoding | undefined): Readable;
+  bytes: { identity: number; gzip: number };
+  read(): Readable;
 }
 
 /** The files that the daemon serves but does not keep in memory. Only the paths that the build lists exist. */
@@ -24,10 +24,10 @@ export interface SiteFiles {
 const SiteRows = z.record(
   z.string(),
   z.object({
-    file: z.string().regex(/^[\w-]+\.\w+$/),
+    file: z.string().regex(/^[\w.-]+\.gz$/),
     contentType: z.string(),
     etag: z.string(),
-    bytes: z.object({ identity: z.int(), br: z.int(), gzip: z.int() }),
+    bytes: z.object({ identity: z.int(), gzip: z.int() }),
   }),
 );
 
@@ -38,22 +38,20 @@ export const createSiteFiles = (ui: URL): SiteFiles => ({
     const row = Object.hasOwn(rows, path) ? rows[path] : undefined;
     if (row === undefined) return undefined;
     const { file, contentType, etag, bytes } = row;
-    const read = (coding: Encoding | undefined) =>
-      createReadStream(new URL(`site/${file}${coding === undefined ? '' : `.${coding}`}`, ui));
-    return { contentType, etag, bytes, read };
+    return { contentType, etag, bytes, read: () => createReadStream(new URL(`site/${file}`, ui)) };
   },
 });
 
-/** Sends a file from the disk, in the coding that the client prefers. `respond` only counts: the headers are sent here. */
+/** Sends a file from the disk, in gzip if the client accepts that. `respond` only counts: the headers are sent here. */
 export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: Respond): Promise<void> {
   const { req, res } = exchange;
   const isKnown = matches(req.headers['if-none-match'], file.etag);
   const status = isKnown ? 304 : 200;
-  const coding = chooseEncoding(req.headers['accept-encoding']);
+  const coding = accepts('gzip', req.headers['accept-encoding']) ? 'gzip' : 'identity';
   const described = {
     'Content-Type': file.contentType,
-    'Content-Length': file.bytes[coding ?? 'identity'],
-    ...(coding && { 'Content-Encoding': coding }),
+    'Content-Length': file.bytes[coding],
+    ...(coding === 'gzip' && { 'Content-Encoding': coding }),
   };
   try {
     res.writeHead(status, {
@@ -65,7 +63,8 @@ export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: 
       ...(!isKnown && described),
     });
     if (isKnown || req.method === 'HEAD') res.end();
-    else await pipeline(file.read(coding), res);
+    else if (coding === 'gzip') await pipeline(file.read(), res);
+    else await pipeline(file.read(), createGunzip(), res);
   } catch {
     res.destroy(); // the client disconnected, or a new build replaced the file: the response is incomplete
   } finally {
