@@ -10,6 +10,7 @@ import { createFrameCheck } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
+import { loadOf } from './load-metrics.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
 import { joinNouns } from './nouns.ts';
@@ -82,6 +83,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
+  metrics.observeLoad(loadOf({ workstreams, store, passwords: deps.auth.passwords }));
   const gateway: Gateway = {
     dispatch,
     streams,

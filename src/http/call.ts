@@ -45,7 +45,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       signal: deps.disconnectSignalOf(req.socket),
       address: deps.clientAddress(req),
       requestId: exchange.requestId,
-      traceparent: req.headers.traceparent,
+      traceparent: traceparentOf(req),
       interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,
     });
@@ -92,6 +92,10 @@ const noForm = () =>
 const notJson = () => new GatewayError('INVALID_REQUEST', 'Invalid JSON body');
 
 const HINT = 'the body is not a JSON object, so it was treated as an empty object';
+
+/** The type allows a list, as for most headers, but Node joins repeated ones. */
+const traceparentOf = ({ headers: { traceparent } }: IncomingMessage): string | undefined =>
+  typeof traceparent === 'string' ? traceparent : undefined;
 
 /** The daemon calling itself, for public endpoints whose method requires a scope. */
 const DAEMON: Principal = {

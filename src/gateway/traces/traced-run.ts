@@ -23,7 +23,7 @@ interface TracedParts<M> {
  */
 export function traceRun<M extends Pick<Models, 'resolve'>>(
   { wsId, runId, source, parent }: TracedRun,
-  { tracing, models, toolbox }: { tracing: Tracing | undefined; models: M; toolbox: Toolbox },
+  { tracing, models, toolbox }: { tracing?: Tracing | undefined; models: M; toolbox: Toolbox },
 ): TracedParts<M> {
   if (tracing === undefined) return { models, toolbox, end: () => undefined };
   const conversation = { 'gen_ai.conversation.id': wsId, 'headgate.run.id': runId };
