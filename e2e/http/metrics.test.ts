@@ -116,8 +116,7 @@ test('`/metrics` must have every specified metric with its type, its labels and 
   assert.deepEqual(valuesOf('service_tool_calls_total', 'tool'), ['list_directory']);
   assert.deepEqual(valuesOf('service_queue_length', 'queue'), ['messages', 'passwords', 'store']);
   const sends = samples.filter(
-    ({ name, labels }) =>
-      name === 'service_http_request_duration_seconds_bucket' && labels.endpoint === '/v1/api/send',
+    ({ name, labels }) => name === 'service_http_request_duration_seconds_bucket' && labels.endpoint === '/v1/api/send',
   );
   assert.deepEqual(
     sends.map(({ labels }) => labels.le),

@@ -18,7 +18,8 @@ const post = (route: string, body: object, headers: Record<string, string> = {})
   });
 const ofTrace = (traceId: string) => receiver.spans.filter((span) => span.traceId === traceId);
 const named = (spans: readonly ReceivedSpan[], name: string) =>
-  spans.find((span) => span.name === name) ?? assert.fail(`there is no span ${name}: ${spans.map((span) => span.name)}`);
+  spans.find((span) => span.name === name) ??
+  assert.fail(`there is no span ${name}: ${spans.map((span) => span.name)}`);
 
 test('A request must continue the trace of its `traceparent`: call, run, requests to the model and tools', async () => {
   const { ws_id } = (await daemon.post('/v1/api/workstreams/new', {})).body;
@@ -93,7 +94,11 @@ test('a call over WebSocket begins a trace of its own; a malformed traceparent i
 });
 
 test('a collector that refuses or hangs costs its spans only: calls are answered, and the log says it once', async () => {
-  const lines = () => daemon.output().stderr.split('\n').filter((line) => line.includes('spans can'));
+  const lines = () =>
+    daemon
+      .output()
+      .stderr.split('\n')
+      .filter((line) => line.includes('spans can'));
   receiver.become('refuse');
   for (let batch = 0; batch < 2; batch += 1) {
     const arrived = receiver.more(1);

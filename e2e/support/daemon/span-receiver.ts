@@ -105,4 +105,6 @@ const toPlain = (attributes: readonly OtlpAttribute[]): Record<string, unknown> 
   Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
 
 const valueOf = ({ stringValue, intValue, doubleValue, boolValue, arrayValue }: OtlpValue): unknown =>
-  arrayValue?.values.map(valueOf) ?? stringValue ?? (intValue === undefined ? (doubleValue ?? boolValue) : Number(intValue));
+  arrayValue?.values.map(valueOf) ??
+  stringValue ??
+  (intValue === undefined ? (doubleValue ?? boolValue) : Number(intValue));
