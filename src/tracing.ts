@@ -27,3 +27,9 @@ export interface Tracing {
   /** The span of the work in progress. */
   current(): Traceparent | undefined;
 }
+
+/** Tracing that has a receiver. */
+export interface OpenTracing extends Tracing {
+  /** Sends what is left, for a second at most. */
+  close(): Promise<void>;
+}

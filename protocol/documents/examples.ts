@@ -1,16 +1,19 @@
-import type { createDocument } from 'zod-openapi';
 import { isRecord } from '../is-record.ts';
 import { ESSENTIAL_FIELDS, EXAMPLE_VALUES, REQUESTS } from './example-values.ts';
 
-type Document = ReturnType<typeof createDocument>;
+/** As much of an OpenAPI document as is read here. */
+interface Document {
+  paths?: object | undefined;
+  components?: { schemas?: object | undefined } | undefined;
+}
 type Json = Record<string, unknown>;
 
 /**
  * Adds an example to every body of the document and to every event. They are made from the schemas, with values by the name
  * of each field, so that a new row has its examples, too.
  */
-export function addExamples(document: Document): Document {
-  const schemas = (document.components?.schemas ?? {}) as Json;
+export function addExamples<D extends Document>(document: D): D {
+  const schemas: Json = { ...document.components?.schemas };
   for (const schema of Object.values(schemas)) {
     if (isRecord(schema) && isEvent(schema)) schema.examples ??= [exampleOf(schema, schemas)];
   }

@@ -1,6 +1,12 @@
-import type { createDocument } from 'zod-openapi';
+interface Operation {
+  requestBody?: unknown;
+  responses?: object | undefined;
+}
 
-type Document = ReturnType<typeof createDocument>;
+/** As much of an OpenAPI document as is changed here. */
+interface Document {
+  paths?: Record<string, Partial<Record<'get' | 'post' | 'put' | 'delete', Operation>>> | undefined;
+}
 
 const errorOf = (description: string, example: object) => ({
   description,
@@ -37,7 +43,7 @@ const BY_STATUS: Record<string, keyof typeof generalErrors> = {
 };
 
 /** Adds the general errors to every operation; an error of its own takes precedence. */
-export function withGeneralErrors(document: Document): Document {
+export function withGeneralErrors<D extends Document>(document: D): D {
   for (const path of Object.values(document.paths ?? {}))
     for (const verb of ['get', 'post', 'put', 'delete'] as const) {
       const operation = path?.[verb];

@@ -278,7 +278,6 @@ function createTurns(
     approvals: new Approvals({ workstreams, store }),
   };
 }
-type Turns = ReturnType<typeof createTurns>;
 
 function createCompactions(
   { store, models, toolbox, clock, ids, log }: Pick<TurnDeps, 'store' | 'models' | 'toolbox' | 'clock' | 'ids' | 'log'>,

@@ -1,13 +1,7 @@
 import { hostname } from 'node:os';
-import type { Tracing } from '../../tracing.ts';
+import type { OpenTracing } from '../../tracing.ts';
 import type { DaemonOptions } from '../daemon-options.ts';
 import { nodeIdOf } from '../node-id.ts';
-
-/** Tracing that has a receiver. */
-export interface OpenTracing extends Tracing {
-  /** Sends what is left, for a second at most. */
-  close(): Promise<void>;
-}
 
 type TracingOptions = Pick<DaemonOptions, 'config' | 'home' | 'version' | 'clock' | 'log'>;
 

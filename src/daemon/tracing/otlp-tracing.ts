@@ -18,8 +18,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import type { Span, SpanAttributes, SpanStart, Traceparent, Tracing } from '../../tracing.ts';
-import type { OpenTracing } from './open-tracing.ts';
+import type { OpenTracing, Span, SpanAttributes, SpanStart, Traceparent, Tracing } from '../../tracing.ts';
 import { createOtlpExporter } from './otlp-exporter.ts';
 
 interface OtlpOptions {
