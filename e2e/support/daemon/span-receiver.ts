@@ -57,10 +57,8 @@ export async function startSpanReceiver({ port = 0 }: { port?: number } = {}) {
     if (now === 'refuse') return void res.writeHead(503).end();
     bodies.push(JSON.stringify(body));
     if (req.url !== '/v1/traces' || req.method !== 'POST') return void res.writeHead(404).end();
-    for (const { resource, scopeSpans } of body.resourceSpans) {
-      resources.push(toPlain(resource.attributes));
-      for (const { spans: received } of scopeSpans) for (const span of received) spans.push(toSpan(span));
-    }
+    spans.push(...spansOf(body));
+    resources.push(...body.resourceSpans.map(({ resource }) => toPlain(resource.attributes)));
     res.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     arrived.emit('spans');
   });
@@ -95,6 +93,9 @@ export async function startSpanReceiver({ port = 0 }: { port?: number } = {}) {
   };
 }
 
+const spansOf = ({ resourceSpans }: OtlpRequest): ReceivedSpan[] =>
+  resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans.map(toSpan)));
+
 const toSpan = ({ attributes, status, ...span }: OtlpSpan): ReceivedSpan => ({
   ...span,
   attributes: toPlain(attributes),
@@ -102,9 +103,9 @@ const toSpan = ({ attributes, status, ...span }: OtlpSpan): ReceivedSpan => ({
 });
 
 const toPlain = (attributes: readonly OtlpAttribute[]): Record<string, unknown> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+  Object.fromEntries(attributes.map(({ key, value }) => [key, plainOf(value)]));
 
-const valueOf = ({ stringValue, intValue, doubleValue, boolValue, arrayValue }: OtlpValue): unknown =>
-  arrayValue?.values.map(valueOf) ??
+const plainOf = ({ stringValue, intValue, doubleValue, boolValue, arrayValue }: OtlpValue): unknown =>
+  arrayValue?.values.map(plainOf) ??
   stringValue ??
   (intValue === undefined ? (doubleValue ?? boolValue) : Number(intValue));
