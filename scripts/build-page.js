@@ -1,14 +1,17 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { buildSite } from './build-site.js';
 import { precompress } from './precompress.js';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** Builds the page into `outDir`: index.html, which contains everything, licenses.txt, both also compressed, and csp.json with the hashes for its policy. */
+/** Builds the page into `outDir`: index.html, which contains everything, licenses.txt, both also compressed, csp.json with the hashes for its policy, and the files of build-site.js. */
 export async function buildPage(outDir = `${repository}dist/ui`) {
   await build({ configFile: `${repository}vite.config.ts`, root: `${repository}src/page`, build: { outDir } });
   await precompress(`${outDir}/index.html`);
   await precompress(`${outDir}/licenses.txt`);
+  await buildSite(await readFile(`${outDir}/index.html`, 'utf8'), outDir);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPage();

@@ -37,6 +37,7 @@ const PARTS = {
       'src/page',
       'protocol',
       'scripts/build-page.js',
+      'scripts/build-site.js',
       'scripts/licenses.js',
       'scripts/precompress.js',
       'vite.config.ts',

@@ -61,8 +61,13 @@ const LAZY = {
 const lazyPackages = {
   name: 'lazy-packages',
   setup(builder) {
-    builder.onResolve({ filter: /^(mime-types|@opentelemetry\/api)$/ }, ({ path: name, namespace, resolveDir }) =>
-      namespace === 'lazy' ? undefined : { path: name, namespace: 'lazy', pluginData: resolveDir },
+    builder.onResolve(
+      { filter: /^(mime-types|@opentelemetry\/api)$/ },
+      ({ path: name, namespace, importer, resolveDir }) =>
+        // Tracing uses its own package completely, in a chunk of its own.
+        namespace === 'lazy' || (name !== 'mime-types' && !importer.includes('prom-client'))
+          ? undefined
+          : { path: name, namespace: 'lazy', pluginData: resolveDir },
     );
     builder.onLoad({ filter: /./, namespace: 'lazy' }, ({ path: name, pluginData: resolveDir }) => ({
       contents: LAZY[name]

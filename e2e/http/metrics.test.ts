@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openStage } from '../support/daemon/stage.ts';
-import { say, stall } from '../support/model/scripted-steps.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -57,6 +57,110 @@ test('`service_workstreams_by_state` must have the five states, whose sum is the
   const active = samples.filter(({ name }) => name === 'service_workstreams_active_total').map(({ value }) => value);
   assert.deepEqual([active, byState.reduce((sum, { value }) => sum + value, 0)], [[total], total]);
   hold.release();
+});
+
+/** The metrics of the specification: name, type, and the names of the labels. */
+const SPECIFIED: [name: string, type: string, labels: string[]][] = [
+  ['service_build_info', 'gauge', ['version', 'model']],
+  ['service_uptime_seconds', 'gauge', []],
+  ['service_workstreams_active_total', 'gauge', []],
+  ['service_workstreams_by_state', 'gauge', ['state']],
+  ['service_http_requests_total', 'counter', ['method', 'endpoint', 'status_code']],
+  ['service_http_request_duration_seconds', 'histogram', ['method', 'endpoint']],
+  ['service_messages_sent_total', 'counter', []],
+  ['service_tokens_total', 'counter', ['type']],
+  ['service_tool_calls_total', 'counter', ['tool']],
+  ['service_errors_total', 'counter', []],
+  ['service_context_window_used_ratio', 'gauge', []],
+  ['service_sse_connections_active', 'gauge', []],
+  ['service_ratelimit_rejected_total', 'counter', []],
+  ['service_backend_up', 'gauge', []],
+  ['service_circuit_state', 'gauge', []],
+  ['service_workstreams_evicted_total', 'counter', []],
+];
+/** Further series of the daemon (decision 64). */
+const ADDED: typeof SPECIFIED = [
+  ['service_store_commit_seconds', 'histogram', []],
+  ['service_queue_length', 'gauge', ['queue']],
+  ['nodejs_eventloop_lag_p99_seconds', 'gauge', []],
+];
+const BUCKETS = ['0.005', '0.01', '0.025', '0.05', '0.1', '0.25', '0.5', '1', '2.5', '5', '10', '+Inf'];
+
+test('`/metrics` must have every specified metric with its type, its labels and its buckets', async () => {
+  const { ws_id } = (await daemon.post('/v1/api/workstreams/new', {})).body;
+  model.when('list the files', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('done'));
+  await using stream = await daemon.sse(ws_id);
+  await daemon.post('/v1/api/send', { ws_id, message: 'list the files' });
+  await stream.until(({ data }) => data.state === 'idle');
+  const answer = await daemon.fetch('/metrics');
+  assert.deepEqual(
+    [answer.status, answer.headers.get('content-type')],
+    [200, 'text/plain; version=0.0.4; charset=utf-8'],
+  );
+  const text = await answer.text();
+  const samples = await scrape();
+  for (const [name, type, labels] of [...SPECIFIED, ...ADDED]) {
+    assert.match(text, new RegExp(`^# TYPE ${name} ${type}$`, 'm'));
+    const ends = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+    for (const end of ends) {
+      const found = samples.filter((sample) => sample.name === `${name}${end}`);
+      assert.ok(found.length > 0, `${name}${end} has a sample`);
+      const expected = end === '_bucket' ? ['le', ...labels] : labels;
+      for (const sample of found)
+        assert.deepEqual(new Set(Object.keys(sample.labels)), new Set(expected), `${name}${end}`);
+    }
+  }
+  const valuesOf = (name: string, label: string) =>
+    samples.filter((sample) => sample.name === name).map(({ labels }) => labels[label]);
+  assert.deepEqual(valuesOf('service_tokens_total', 'type'), ['prompt', 'completion', 'cache_creation', 'cache_read']);
+  assert.deepEqual(valuesOf('service_tool_calls_total', 'tool'), ['list_directory']);
+  assert.deepEqual(valuesOf('service_queue_length', 'queue'), ['messages', 'passwords', 'store']);
+  const sends = samples.filter(
+    ({ name, labels }) => name === 'service_http_request_duration_seconds_bucket' && labels.endpoint === '/v1/api/send',
+  );
+  assert.deepEqual(
+    sends.map(({ labels }) => labels.le),
+    BUCKETS,
+  );
+  const commits = samples.find(({ name }) => name === 'service_store_commit_seconds_count');
+  assert.ok(commits && commits.value > 0);
+});
+
+test('messages that wait are counted until they are sent', async () => {
+  const { ws_id } = (await daemon.post('/v1/api/workstreams/new', {})).body;
+  const hold = stall();
+  model.when('hold the line', [hold, say('done')]);
+  await using stream = await daemon.sse(ws_id);
+  const waiting = async () =>
+    (await scrape()).find(({ name, labels }) => name === 'service_queue_length' && labels.queue === 'messages')?.value;
+  await daemon.post(`/v1/api/workstreams/${ws_id}/send`, { message: 'hold the line' });
+  await stream.until(({ data }) => data.state === 'thinking');
+  await daemon.post(`/v1/api/workstreams/${ws_id}/send`, { message: 'next' });
+  assert.equal(await waiting(), 1);
+  hold.release();
+  await stream.until(({ data }) => data.type === 'user_turn' && data.message === 'next');
+  assert.equal(await waiting(), 0);
+});
+
+test('`/health` must have every specified field with its type', async () => {
+  const { status, body } = await daemon.get('/health');
+  const { workstreams, backend, ...plain } = body;
+  const typesOf = (fields: object) =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeof value]));
+  assert.equal(status, 200);
+  assert.deepEqual(typesOf(plain), {
+    status: 'string',
+    version: 'string',
+    node_id: 'string',
+    uptime_seconds: 'number',
+    model: 'string',
+    max_ws: 'number',
+    store: 'object',
+    sandbox: 'object',
+  });
+  assert.deepEqual(Object.keys(workstreams), ['total', ...STATES]);
+  assert.ok(Object.values(workstreams).every(Number.isInteger));
+  assert.deepEqual([body.status, backend], ['ok', { status: 'up', circuit_state: 'closed' }]);
 });
 
 test('`node_id` must be the host name and four hex digits, the same after a restart', async () => {

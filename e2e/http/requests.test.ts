@@ -32,7 +32,8 @@ async function send({ port }: DaemonUnderTest, route: string, { method = 'GET', 
 
 const ROWS: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
 const PROTECTED = ROWS.filter(({ scope }) => scope !== 'public');
-const PLAIN = ['/', '/licenses.txt', '/metrics', '/openapi.json', '/nowhere'];
+const FILES = ['/docs', '/static/app.js', '/static/style.css', '/shared/base.css'];
+const PLAIN = ['/', '/licenses.txt', '/metrics', '/openapi.json', ...FILES, '/nowhere'];
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 

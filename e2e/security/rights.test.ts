@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { ENDPOINTS } from '../../protocol/http/index.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
-import { createSite } from '../../src/http/site.ts';
+import { createSite } from '../../src/http/site/site.ts';
 import { MAY_CALL, METHODS_BY_SCOPE, ROUTES_BY_SCOPE, ROUTES_OF_LOGINS } from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
@@ -86,6 +86,7 @@ test('every method and every route has its expected right', async () => {
   const siteRoutes = createSite({
     page: { html: { text: '', encoded: {} }, licenses: { text: '', encoded: {} }, scriptSources: [], styleSources: [] },
     openapi: { text: '{}', encoded: {} },
+    files: { find: async () => undefined },
     metrics: { text: async () => '' },
     respond: () => undefined,
   }).stack.flatMap(({ route }) => (route === undefined ? [] : [`GET ${route.path}`]));

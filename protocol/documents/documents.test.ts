@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { z } from 'zod';
 import { createDocument } from 'zod-openapi';
+import { TRANSIENT_EVENTS } from '../events/transient.ts';
 import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
+import { STREAM_EVENTS } from '../stream-events.ts';
 import { addOperation, jsonSchemaDocument, openApiDocument } from './documents.ts';
 
 const readJson = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
@@ -34,7 +38,7 @@ test('the OpenAPI document has every endpoint and the plain pages', () => {
   const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group).map(({ path }) => path));
   assert.deepEqual(
     new Set(Object.keys(openApiDocument(version).paths ?? {})),
-    new Set([...rows, '/', '/metrics', '/openapi.json']),
+    new Set([...rows, '/', '/metrics', '/openapi.json', '/docs', '/licenses.txt', '/static/{file}', '/shared/{file}']),
   );
 });
 
@@ -57,6 +61,10 @@ test('operations without a credential are marked; all others require the bearer 
       'The page: one self-contained document.',
       'Counters and gauges for Prometheus.',
       'This document.',
+      'This document as a page that can send requests.',
+      'Licences of the software in the page.',
+      'A script or style sheet of the pages, such as `app.js`.',
+      'A style sheet that pages share: `base.css`.',
     ],
   );
 });
@@ -105,4 +113,78 @@ test('every method is in the JSON Schema document and every reference has its de
     references.filter((id) => id !== undefined && !(id in document.$defs)),
     [],
   );
+});
+
+interface Described {
+  content?: Record<string, { example?: unknown }>;
+}
+
+interface Operation {
+  requestBody?: Described;
+  responses: Record<string, Described>;
+}
+
+/** Every example of the document with the place of its schema; events are read from their stream. */
+function* examplesIn(document: {
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Described>; schemas: Record<string, { examples?: unknown[] }> };
+}): Generator<{ place: string[]; example: unknown }> {
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [verb, { requestBody = {}, responses }] of Object.entries(operations)) {
+      yield* examplesOf(['paths', path, verb, 'requestBody'], requestBody);
+      for (const [status, response] of Object.entries(responses))
+        yield* examplesOf(['paths', path, verb, 'responses', status], response);
+    }
+  for (const [name, response] of Object.entries(document.components.responses))
+    yield* examplesOf(['components', 'responses', name], response);
+  for (const [name, { examples = [] }] of Object.entries(document.components.schemas))
+    if (name.startsWith('Stream')) yield { place: ['components', 'schemas', name], example: examples[0] };
+}
+
+function* examplesOf(place: string[], { content = {} }: Described) {
+  for (const [type, { example }] of Object.entries(content)) {
+    const text = /^data: (.*)$/m.exec(String(example))?.[1] ?? 'null';
+    const data = type === 'text/event-stream' ? JSON.parse(text) : example;
+    yield { place: [...place, 'content', type, 'schema'], example: data };
+  }
+}
+
+const toPointer = (place: readonly string[]): string =>
+  place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+
+test('`/openapi.json` must have every operation with its errors, and an example of every body and event', () => {
+  const document = written(openApiDocument(version));
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(document, 'openapi');
+  const examples = [...examplesIn(document)];
+  const problems = examples.flatMap(({ place, example }) => {
+    if (example === undefined) return [`${place.join(' ')} has no example`];
+    const validate = ajv.compile({ $ref: `openapi#/${toPointer(place)}` });
+    return validate(example) ? [] : [`${place.join(' ')}: ${ajv.errorsText(validate.errors)}`];
+  });
+  assert.deepEqual(problems, []);
+  assert.ok(examples.length > 400, `${examples.length} examples`);
+  for (const operations of Object.values<Record<string, Operation>>(document.paths))
+    for (const { requestBody, responses } of Object.values(operations)) {
+      const expected = ['400', '403', '429', '500', '503', ...(requestBody ? ['408', '413'] : [])];
+      assert.deepEqual(
+        expected.filter((status) => !(status in responses)),
+        [],
+      );
+    }
+});
+
+test('the event streams name every event, each with its fields', () => {
+  const document = written(openApiDocument(version));
+  const { history: _logged, ...logged } = STREAM_EVENTS;
+  const expected = [...Object.keys(logged), ...Object.keys(TRANSIENT_EVENTS)];
+  for (const path of ['/v1/api/events', '/v1/api/workstreams/{ws_id}/events']) {
+    const { anyOf } = document.paths[path].get.responses['200'].content['text/event-stream'].schema;
+    const types = anyOf.map(({ $ref }: { $ref: string }) => {
+      const schema = document.components.schemas[$ref.slice($ref.lastIndexOf('/') + 1)];
+      return schema.properties.type.const;
+    });
+    assert.deepEqual(new Set(types), new Set(expected));
+  }
 });

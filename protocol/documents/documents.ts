@@ -9,6 +9,8 @@ import { ENDPOINTS } from '../http/index.ts';
 import { CONTRACTS } from '../index.ts';
 import { LIMITS } from '../limits.ts';
 import { StreamEvent } from '../stream-events.ts';
+import { addExamples } from './examples.ts';
+import { generalErrors, withGeneralErrors } from './general-errors.ts';
 
 /** Every frame, method and event: committed as protocol/generated/schema.json. Used as a schema, it accepts any frame. */
 export function jsonSchemaDocument() {
@@ -42,7 +44,7 @@ export function openApiDocument(version: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const [group, rows] of Object.entries(ENDPOINTS))
     for (const [name, row] of Object.entries<Endpoint>(rows)) addOperation(paths, row, { group, name });
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -51,7 +53,8 @@ export function openApiDocument(version: string) {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
           'Conversations with an agent over HTTP and server-sent events. Bodies are JSON; an unreadable body ' +
-          'counts as an empty object, and missing fields take their defaults. HTTP.md describes it in full.',
+          'counts as an empty object, and missing fields take their defaults. Every answer has the header X-Request-Id: the one ' +
+          'of the request (1 to 64 letters, digits, dots, hyphens or underscores), or a new one. HTTP.md describes it in full.',
       },
       security: [{ bearer: [] }, { cookie: [] }],
       tags: [...Object.keys(ENDPOINTS), 'documents'].map((name) => ({ name })),
@@ -71,10 +74,12 @@ export function openApiDocument(version: string) {
           },
         },
         schemas: { ErrorReply },
+        responses: generalErrors,
       },
     },
     { override: tidy },
   );
+  return addExamples(withGeneralErrors(document));
 }
 
 /** All schemas of the WebSocket side, so that one conversion shares their definitions. */
@@ -106,6 +111,7 @@ export function tidy({
 
 const ErrorReply = z.object({
   error: z.string().meta({ description: 'The problem, for people.' }),
+  request_id: z.string().optional().meta({ description: 'Names the request in the log; present from status 500 on.' }),
   hint: z.string().optional().meta({ description: 'Present if the body could not be read.' }),
 });
 
@@ -120,10 +126,21 @@ const plain = (summary: string, mediaType: string, schema: z.ZodType = z.string(
   },
 });
 
+const plainFile = (summary: string): ZodOpenApiPathsObject[string] => {
+  const { get } = plain(summary, '*/*');
+  const missing = { description: 'Not found', content: { 'text/plain; charset=utf-8': { schema: z.string() } } };
+  const requestParams = { path: z.object({ file: z.string() }) };
+  return { get: { ...get, requestParams, responses: { ...get.responses, '404': missing } } };
+};
+
 const PLAIN_PATHS: ZodOpenApiPathsObject = {
   '/': plain('The page: one self-contained document.', 'text/html; charset=utf-8'),
   '/metrics': plain('Counters and gauges for Prometheus.', 'text/plain; version=0.0.4; charset=utf-8'),
   '/openapi.json': plain('This document.', 'application/json', z.object({})),
+  '/docs': plain('This document as a page that can send requests.', 'text/html; charset=utf-8'),
+  '/licenses.txt': plain('Licences of the software in the page.', 'text/plain; charset=utf-8'),
+  '/static/{file}': plainFile('A script or style sheet of the pages, such as `app.js`.'),
+  '/shared/{file}': plainFile('A style sheet that pages share: `base.css`.'),
 };
 
 /** OpenAPI has no path fields with slashes, so such a field is documented like any other. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ENCODINGS, type StaticText } from '../http/encoding.ts';
+import { createSiteFiles } from '../http/site/site-files.ts';
 import { StartError } from '../start-error.ts';
 import type { Assets } from './daemon-options.ts';
 
@@ -29,6 +30,7 @@ export async function loadAssets(root: URL): Promise<Assets> {
       scriptSources: scripts,
       styleSources: styles,
       openapi,
+      siteFiles: createSiteFiles(new URL('ui/', dist)),
       searchWorkerUrl: new URL('search-worker.js', dist),
       checkpointWorkerUrl: new URL('checkpoint-worker.js', dist),
     };

@@ -31,6 +31,7 @@ import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { nodeIdOf } from './node-id.ts';
 import { outputsOf } from './tools.ts';
+import { openTracing } from './tracing/open-tracing.ts';
 import { openWorkdirs } from './workdirs.ts';
 
 /** Creates and connects all parts; only this file and tools.ts name implementations. The port opens last. */
@@ -84,6 +85,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
   const agent = await createAgent(options, { workdir, store, live });
   const startNotices = [...store.notices, ...agent.notices];
+  const tracing = await openTracing(options, fetch);
   const auth = await openAccounts(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
@@ -97,6 +99,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     originPolicy,
     clientAddress,
     startNotices,
+    tracing,
   });
   const bodies = new BodyDeadlines({ clock });
   const server = createHttp(options, {
@@ -118,6 +121,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     await gateway.shutdown(reason);
     await closeServer(server);
     await background;
+    await tracing?.close();
     await store.close();
     release();
   });
@@ -133,7 +137,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   };
 }
 
-interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices'> {
+interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing'> {
   store: SqliteStore;
   agent: Awaited<ReturnType<typeof createAgent>>;
   live: LiveConfig;
@@ -159,7 +163,8 @@ type GatewayOptions = Pick<
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
   const { home, userHome, config, overrides, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
-  const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices } = deps;
+  const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
+    deps;
   const { nodes, toolbox, runner, notSandboxed } = agent;
   const trusted = () => live.trustedFolders.map((folder) => resolveFolder(folder, { userHome, cwd: home }));
   const folders = { home, trusted };
@@ -188,6 +193,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     live,
     hostTimeZone,
     configFile: createConfigFile({ home, live, keyHosts, overrides, version, clock }),
+    tracing,
     clock,
     ids,
     log,
@@ -206,12 +212,12 @@ interface HttpDeps extends ClientPolicies {
   closing: AbortSignal;
 }
 
-type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'log'>;
+type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | 'log'>;
 
-function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps): Server {
+function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = deps;
   const { ratelimit } = config;
-  const { pageHtml: html, licenses, scriptSources, styleSources, openapi } = assets;
+  const { pageHtml: html, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
     authenticator,
@@ -226,6 +232,8 @@ function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps)
     rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
     page: { html, licenses, scriptSources, styleSources },
     openapi,
+    siteFiles,
+    requestIdPrefix: ids.secret(4),
     clock,
     log,
     closing,

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Overrides } from '../gateway/configuration/setting-rows.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { StaticText } from '../http/encoding.ts';
+import type { SiteFiles } from '../http/site/site-files.ts';
 import type { Ids } from '../ids.ts';
 import type { Log, LogLevel } from '../log.ts';
 import type { LogRing } from '../log-ring.ts';
@@ -48,6 +49,7 @@ export interface Assets {
   scriptSources: string[];
   styleSources: string[];
   openapi: StaticText;
+  siteFiles: SiteFiles;
   searchWorkerUrl: URL;
   checkpointWorkerUrl: URL;
 }

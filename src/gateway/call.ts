@@ -13,6 +13,12 @@ export interface Call {
   signal: AbortSignal;
   /** The client's address, for limits on failed logins. */
   address: string;
+  /** Names the request of this call in the log: over HTTP its id, over WebSocket the connection and the id of the frame. */
+  requestId?: string;
+  connId?: string;
+  frameId?: string;
+  /** The span in the caller's trace that caused the call, as the caller sent it. */
+  traceparent?: string | undefined;
   /** Sends the first of two answers, for methods whose row has `interim`. */
   interim(payload: unknown): void;
   /** On a repeat of an idempotent call that used `keep`: the kept value. */
@@ -34,6 +40,10 @@ export interface Call {
   /** The connection's subscriptions, for methods that change them; absent over HTTP. */
   subscriptions: Subscriptions | undefined;
 }
+
+/** How a call is named in the log. A client chooses the id of a frame, so it is shortened. */
+export const loggedAs = ({ requestId, connId, frameId }: Pick<Call, 'requestId' | 'connId' | 'frameId'>) =>
+  requestId === undefined ? { connId, frameId: frameId?.slice(0, 64) } : { requestId };
 
 /** Unnumbered events for a single connection. */
 export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request' | 'node.invoke.cancel';

@@ -21,12 +21,11 @@ import type { Metrics } from './metrics.ts';
 import { countTokens, observeWorkstreams } from './observer.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
+import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
 import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
-import { recoverRuns, restoreState } from './runs/recovery.ts';
 import { Runs } from './runs/runs.ts';
 import { AgentEvents } from './streams/agent-events.ts';
-import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Templates } from './templates/templates.ts';
@@ -61,7 +60,11 @@ export function createConversations(deps: RecordDeps & TalkDeps & TurnDeps & Rec
     talks,
     turns,
     /** Loads open workstreams and continues the runs of the previous process. */
-    recover: () => recover(deps, { records, talks, turns }),
+    recover() {
+      const { events, budgets } = records;
+      const { workstreams, unseenRuns } = talks;
+      return recoverConversations(deps, { events, budgets, workstreams, unseenRuns, runs: turns.runs });
+    },
   };
 }
 export type Conversations = ReturnType<typeof createConversations>;
@@ -98,6 +101,7 @@ type TalkDeps = Pick<
   | 'live'
   | 'webhooks'
   | 'server'
+  | 'tracing'
   | 'clock'
   | 'ids'
   | 'log'
@@ -113,7 +117,21 @@ interface BeforeTalks {
 
 /** The open workstreams, and the receivers of their events. */
 function createTalks(
-  { store, models, toolbox, surroundings, workdirs, notSandboxed, live, webhooks, server, clock, ids, log }: TalkDeps,
+  {
+    store,
+    models,
+    toolbox,
+    surroundings,
+    workdirs,
+    notSandboxed,
+    live,
+    webhooks,
+    server,
+    tracing,
+    clock,
+    ids,
+    log,
+  }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates } = records;
@@ -143,6 +161,7 @@ function createTalks(
     always,
     budgets,
     events,
+    tracing,
     stopping,
     clock,
     ids,
@@ -185,7 +204,7 @@ type Talks = ReturnType<typeof createTalks>;
 
 type TurnDeps = Pick<
   GatewayDeps,
-  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
+  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'hostTimeZone' | 'tracing' | 'clock' | 'ids' | 'log'
 >;
 
 interface BeforeTurns {
@@ -196,10 +215,10 @@ interface BeforeTurns {
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
-  const { store, models, toolbox, workdirs, clock, ids, log } = deps;
+  const { store, models, toolbox, workdirs, tracing, clock, ids, log } = deps;
   const { messages, attachments, always, budgets, windows, templates, systemEvents } = records;
   const { workstreams, hidden } = talks;
-  const runs = new Runs({ store, ids, queued: systemEvents });
+  const runs = new Runs({ store, ids, queued: systemEvents, tracing });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
@@ -256,25 +275,4 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     cron,
     approvals: new Approvals({ workstreams, store }),
   };
-}
-type Turns = ReturnType<typeof createTurns>;
-
-type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
-
-interface ToRecover {
-  records: Pick<Records, 'events' | 'budgets'>;
-  talks: Pick<Talks, 'workstreams' | 'unseenRuns'>;
-  turns: Pick<Turns, 'runs'>;
-}
-
-async function recover(
-  { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
-  { records: { events, budgets }, talks: { workstreams, unseenRuns }, turns: { runs } }: ToRecover,
-): Promise<void> {
-  await budgets.recover();
-  const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
-  for (const { run, question } of [...recovered.values()].flat()) if (question) budgets.restore(question, run);
-  await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
-  for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
-  await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });
 }

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import type { Principal } from './auth/principal.ts';
-import type { Call, Caller, Handlers } from './call.ts';
+import { type Call, type Caller, type Handlers, loggedAs } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
@@ -85,13 +85,13 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
   }
 
   /** Counts a failed call and returns the error for its caller. */
-  function failed(error: unknown, { label, startedMs }: Started): GatewayError {
+  function failed(error: unknown, { label, caller, startedMs }: Started): GatewayError {
     const told = toTold(error);
     metrics.request(label, told.code);
     if (check.isDue()) check.inspect(label, ErrorShape, toErrorShape(told));
-    if (told !== error) {
-      log.error({ err: error, method: label, durationMs: clock.monotonic() - startedMs }, 'a call failed');
-    }
+    const call = { ...loggedAs(caller), method: label, durationMs: clock.monotonic() - startedMs };
+    if (told === error) log.debug({ ...call, code: told.code }, 'a call was refused');
+    else log.error({ ...call, err: error }, 'a call failed');
     return told;
   }
 
@@ -110,7 +110,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
   }
 
   return (method, params, caller) => {
-    const started = { label: isMethodName(method) ? method : 'unknown', startedMs: clock.monotonic() };
+    const started = { label: isMethodName(method) ? method : 'unknown', caller, startedMs: clock.monotonic() };
     try {
       const answered = answer(method, params, caller);
       return answered instanceof Promise ? settle(answered, started) : succeeded(answered, started);
@@ -123,6 +123,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
 interface Started {
   /** The method, if its name is known. */
   label: string;
+  caller: Caller;
   startedMs: number;
 }
 

@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { LogRing } from '../log-ring.ts';
+import type { Tracing } from '../tracing.ts';
 import type { AttachmentFiles } from './attachments/attachment-files.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { CallAudit } from './audit/call-audit.ts';
@@ -71,6 +72,8 @@ export interface GatewayDeps {
   tickIntervalMs?: number;
   /** How many frames are sent per schema check; default 64, 1 in tests. */
   checkFramesEvery?: number;
+  /** Without it, no spans are reported. */
+  tracing?: Tracing | undefined;
   clock: Clock;
   ids: Ids;
   log: Log;

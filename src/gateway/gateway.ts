@@ -10,6 +10,7 @@ import { createFrameCheck } from './frame-check.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Health } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
+import { loadOf } from './load-metrics.ts';
 import { createMetrics, type Metrics, stateOf } from './metrics.ts';
 import { joinNodes } from './nodes/join-nodes.ts';
 import { joinNouns } from './nouns.ts';
@@ -17,6 +18,7 @@ import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
 import type { EventStreams } from './streams/event-streams.ts';
+import { tracedDispatch } from './traces/traced-dispatch.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
 export interface Gateway {
@@ -44,7 +46,7 @@ export const createGateway = (deps: GatewayDeps): Gateway => connectGateway(deps
 
 /** Connects the gateway. Also returns its parts, which only the fixtures for tests use. */
 export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: GatewayParts } {
-  const { store, nodes, clock, log } = deps;
+  const { store, nodes, tracing, clock, log } = deps;
   const stopping = new AbortController();
   const metrics = createMetrics();
   const { version, host, platform } = deps.server;
@@ -69,7 +71,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     broadcast.publish('health', summary, { stateVersion: stateVersion() }),
   );
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
-  const dispatch = createDispatch({
+  const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
     audit: deps.auth.audit,
@@ -78,8 +80,10 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     clock,
     log,
   });
+  const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   metrics.mirror(stateOf({ health, workstreams, sockets }));
+  metrics.observeLoad(loadOf({ workstreams, store, passwords: deps.auth.passwords }));
   const gateway: Gateway = {
     dispatch,
     streams,

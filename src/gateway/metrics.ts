@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ErrorCode } from '../../protocol/errors.ts';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../protocol/stream-events.ts';
+import { type Load, observeLoad } from './load-metrics.ts';
 
 /** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */
 export interface Metrics {
@@ -22,6 +23,8 @@ export interface Metrics {
   evicted(): void;
   /** Sets the source of the gauges; until then they are absent. */
   mirror(state: MirroredState): void;
+  /** Adds the series that show how busy the daemon is. Call it once. */
+  observeLoad(load: Load): void;
   /** Adds the standard process metrics: memory, CPU, handles, event loop lag. Call it once. */
   observeProcess(): void;
   /** The text exposition format, version 0.0.4. */
@@ -81,6 +84,7 @@ export function createMetrics(): Metrics {
     rateLimited: counts.rateLimited,
     evicted: counts.evicted,
     mirror: (state) => createGauges(registry, state),
+    observeLoad: (load) => observeLoad(registry, load),
     observeProcess: () => observeProcess(registry),
     text: () => registry.metrics(),
   };

@@ -88,11 +88,12 @@ test('an error of the gateway becomes its status with its message', async () => 
   for (code of Object.keys(expected) as ErrorCode[]) {
     const { status, headers, text } = await edge.send({
       path: '/v1/api/workstreams',
-      headers: { authorization: 'Bearer read' },
+      headers: { authorization: 'Bearer read', 'x-request-id': 'mine' },
     });
+    const id = expected[code] >= 500 ? { request_id: 'mine' } : {};
     assert.deepEqual(
-      [code, status, headers['retry-after'], text],
-      [code, expected[code], '2', `{"error":"it was ${code}"}`],
+      [code, status, headers['retry-after'], headers['x-request-id'], JSON.parse(text)],
+      [code, expected[code], '2', 'mine', { error: `it was ${code}`, ...id }],
     );
   }
 });
@@ -103,8 +104,18 @@ test('an unforeseen error is logged, and hidden from the client', async () => {
       throw new Error('SELECT secret FROM /home/ada');
     },
   });
-  assert.deepEqual(await edge.post('/v1/api/workstreams/close', { ws_id: 'a' }), [500, { error: 'Internal error' }]);
-  assert.deepEqual(edge.log.lines, [['error', 'a request failed']]);
+  assert.deepEqual(await edge.post('/v1/api/workstreams/close', { ws_id: 'a' }), [
+    500,
+    { error: 'Internal error', request_id: 'edge-1' },
+  ]);
+  assert.deepEqual(edge.log.lines, [
+    ['error', 'a request failed'],
+    ['debug', 'a request was answered'],
+  ]);
+  assert.deepEqual(
+    edge.log.fields.map((fields) => Reflect.get(fields, 'requestId')),
+    ['edge-1', 'edge-1'],
+  );
 });
 
 test('an answer has the headers of the specification and none of Express', async () => {
@@ -115,6 +126,7 @@ test('an answer has the headers of the specification and none of Express', async
     'access-control-allow-origin': '*',
     'content-type': 'application/json',
     'content-length': '18',
+    'x-request-id': 'edge-1',
     connection: 'close',
   });
 });
@@ -127,7 +139,7 @@ test('OPTIONS on any path is 200, empty, with the three headers', async () => {
       path,
       headers: { origin: 'http://evil.test' },
     });
-    const { date: _date, connection: _connection, ...rest } = headers;
+    const { date: _date, connection: _connection, 'x-request-id': _id, ...rest } = headers;
     assert.deepEqual(
       [status, text, rest],
       [

@@ -24,8 +24,8 @@ import { fail, type Guarded, guard } from './guard.ts';
 import { createForms } from './input/form.ts';
 import { createLargeBodies } from './input/large-bodies.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
-import type { Page } from './page.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { createRequestIds, type RequestIdOf } from './request-id.ts';
 import { createRouters, type FindRouter } from './routers.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { auditRoutes } from './routes/audit.ts';
@@ -44,7 +44,9 @@ import { userRoutes } from './routes/user.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
 import { workstreamLineRoutes } from './routes/workstream-line.ts';
 import { wstemplateRoutes } from './routes/wstemplate.ts';
-import { createSite } from './site.ts';
+import type { Page } from './site/page.ts';
+import { createSite } from './site/site.ts';
+import type { SiteFiles } from './site/site-files.ts';
 import { createSseWriting } from './sse.ts';
 
 export interface HttpDeps {
@@ -63,40 +65,56 @@ export interface HttpDeps {
   page: Page;
   /** The OpenAPI document. */
   openapi: StaticText;
+  siteFiles: SiteFiles;
   /** Additional endpoints, for tests. */
   bindings?: readonly Binding[];
   clock: Clock;
   log: Log;
   /** Aborts when the server shuts down; streams then end. */
   closing: AbortSignal;
+  /** Different at each start; the ids of requests begin with it. */
+  requestIdPrefix: string;
 }
 
 /** The request listener, and the classes that the server must use for its requests and responses. */
 export interface HttpApp {
   classes: ExpressClasses;
+  requestIdOf: RequestIdOf;
   listener: RequestListener<ExpressClasses['IncomingMessage'], ExpressClasses['ServerResponse']>;
 }
 
 /** The HTTP edge: Express with a Router per noun, generated from the endpoint rows, and one guard before each (decision 44). */
 export function createHttpApp(deps: HttpDeps): HttpApp {
-  const { originPolicy, rateLimit, page, openapi, metrics, defer, clock, log } = deps;
-  const respond = createRespond({ metrics, clock, defer });
+  const { originPolicy, rateLimit, page, openapi, siteFiles: files, metrics, defer, clock, log } = deps;
+  const requestIdOf = createRequestIds(deps.requestIdPrefix);
+  const respond = createRespond({ metrics, log, clock, defer });
   const gate = createGate({ originPolicy, rateLimit, metrics, respond });
   const app = createExpress();
   app.use(entrance(gate, createApi(deps, { respond, gate })));
   app.use(((_, res, next) => {
     if (!gate(res.locals.exchange)) next();
   }) satisfies EdgeHandler);
-  app.use(createSite({ page, openapi, metrics, respond }));
+  app.use(createSite({ page, openapi, files, metrics, respond }));
   app.use(((_, res) => respond(res.locals.exchange, NOT_FOUND)) satisfies EdgeHandler);
   // biome-ignore lint/complexity/useMaxParams: express knows an error handler by its four parameters.
   app.use(((error, _req, res, _next) =>
     fail(res.locals.exchange, error, { respond, log })) satisfies ErrorRequestHandler);
   return {
     classes: createExpressClasses(app),
+    requestIdOf,
     listener(req, res) {
       const { path, query } = splitTarget(req.url ?? '/');
-      const exchange = { req, res, path, query, endpoint: 'other', fields: {}, startedMs: clock.monotonic() };
+      const requestId = requestIdOf(req);
+      const exchange = {
+        req,
+        res,
+        requestId,
+        path,
+        query,
+        endpoint: 'other',
+        fields: {},
+        startedMs: clock.monotonic(),
+      };
       res.locals = { exchange };
       req.url = toRoutable(path);
       app(req, res);
@@ -123,7 +141,7 @@ const entrance =
   (req, res, next) => {
     const { exchange } = res.locals;
     if (req.method === 'OPTIONS') {
-      if (!gate(exchange)) preflight(res);
+      if (!gate(exchange)) preflight(exchange);
       return;
     }
     const router = findRouter(exchange.path);

@@ -1,13 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
-import { json } from './exchange.ts';
+import { everyAnswer, json } from './exchange.ts';
+import type { EdgeResponse } from './express-classes.ts';
 
 /** A request whose body may still be on its way. */
 interface Arrival {
   req: IncomingMessage;
-  res: ServerResponse;
+  res: EdgeResponse;
   /** Start of the current period; of an upload, also the bytes that the connection had received by then. */
   sinceMs: number;
   bytesBefore: number;
@@ -31,7 +32,7 @@ export class BodyDeadlines {
     this.#clock = clock;
   }
 
-  begin(req: IncomingMessage, res: ServerResponse): void {
+  begin(req: IncomingMessage, res: EdgeResponse): void {
     const { socket, headers } = req;
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
     const sinceMs = this.#clock.monotonic();
@@ -81,7 +82,7 @@ function end({ req, res }: Arrival): void {
   if (res.headersSent) return void req.socket.destroy(); // already answered, or being answered
   const { contentType, body } = TOO_SLOW;
   const length = Buffer.byteLength(body);
-  const headers = { 'Access-Control-Allow-Origin': '*', 'Content-Type': contentType, 'Content-Length': length };
+  const headers = { ...everyAnswer(res.locals.exchange), 'Content-Type': contentType, 'Content-Length': length };
   res.writeHead(408, { ...headers, Connection: 'close' }).end(body);
 }
 

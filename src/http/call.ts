@@ -48,6 +48,8 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
       principal: binding.asDaemon ? DAEMON : caller,
       signal: deps.disconnectSignalOf(req.socket),
       address: deps.clientAddress(req),
+      requestId: exchange.requestId,
+      traceparent: traceparentOf(req),
       interim: () => undefined, // HTTP has one answer per request
       subscriptions: undefined,
     });
@@ -96,6 +98,10 @@ const noForm = () =>
 const notJson = () => new GatewayError('INVALID_REQUEST', 'Invalid JSON body');
 
 const HINT = 'the body is not a JSON object, so it was treated as an empty object';
+
+/** The type allows a list, as for most headers, but Node joins repeated ones. */
+const traceparentOf = ({ headers: { traceparent } }: IncomingMessage): string | undefined =>
+  typeof traceparent === 'string' ? traceparent : undefined;
 
 /** The daemon calling itself, for public endpoints whose method requires a scope. */
 const DAEMON: Principal = {

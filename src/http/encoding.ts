@@ -24,6 +24,14 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding | u
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined;
 }
 
+/** Whether a client accepts this coding and does not prefer the plain text. */
+export function accepts(encoding: Encoding, acceptEncoding: string | undefined): boolean {
+  if (acceptEncoding === undefined) return false;
+  const weights = readWeights(acceptEncoding);
+  const weight = weights.get(encoding) ?? weights.get('*') ?? 0;
+  return weight > 0 && weight >= (weights.get('identity') ?? 0);
+}
+
 function readWeights(acceptEncoding: string): Map<string, number> {
   const weights = new Map<string, number>();
   for (const member of acceptEncoding.toLowerCase().split(',')) {

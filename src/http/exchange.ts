@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
 import { chooseEncoding, compress, type Encoding, type StaticText } from './encoding.ts';
 import type { HeaderFields } from './status.ts';
@@ -20,6 +21,8 @@ export interface HttpMetrics {
 export interface Exchange {
   req: IncomingMessage;
   res: ServerResponse;
+  /** Names the request in its answer and in the log. */
+  requestId: string;
   /** As sent in the request. */
   path: string;
   /** The part after the `?`. */
@@ -53,6 +56,7 @@ const MIN_CODED_BYTES = 1024;
 
 interface RespondDeps {
   metrics: HttpMetrics;
+  log: Pick<Log, 'debug'>;
   clock: Clock;
   /**
    * Answers of one turn of the event loop are written together. Their clients then wake up once for many, which costs the
@@ -62,12 +66,13 @@ interface RespondDeps {
 }
 
 /** Writes answers directly: Express's `res.json` costs more than the rest of a cheap call. */
-export function createRespond({ metrics, clock, defer }: RespondDeps): Respond {
+export function createRespond({ metrics, log, clock, defer }: RespondDeps): Respond {
   return (exchange, answer) => {
-    const { req, res, endpoint, startedMs } = exchange;
+    const { req, res, requestId, endpoint, startedMs } = exchange;
     const count = (statusCode: number) => {
       const seconds = (clock.monotonic() - startedMs) / 1000;
       metrics.httpRequest({ method: req.method ?? '', endpoint, statusCode, seconds });
+      log.debug({ requestId, method: req.method, endpoint, statusCode, seconds }, 'a request was answered');
     };
     const { status, body } = answer;
     const bytes = Buffer.byteLength(body);
@@ -75,7 +80,7 @@ export function createRespond({ metrics, clock, defer }: RespondDeps): Respond {
     else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
       respondAtLength(exchange, answer, count);
     } else {
-      res.writeHead(status, headOf(answer, bytes));
+      res.writeHead(status, headOf(exchange, answer, bytes));
       if (status === 413) endLater(exchange, body, clock);
       else defer(() => res.end(body));
       count(status);
@@ -83,33 +88,41 @@ export function createRespond({ metrics, clock, defer }: RespondDeps): Respond {
   };
 }
 
-function headOf(answer: Answer, bytes: number): OutgoingHttpHeaders {
-  const head = headersOf(answer);
+function headOf(exchange: Exchange, answer: Answer, bytes: number): OutgoingHttpHeaders {
+  const head = headersOf(exchange, answer);
   if (answer.status !== 204) head['Content-Length'] = bytes; // a 204 must not have it
   return head;
 }
 
+/** The headers of every answer. */
+export const everyAnswer = ({ requestId }: Pick<Exchange, 'requestId'>) => ({
+  'Access-Control-Allow-Origin': '*',
+  'X-Request-Id': requestId,
+});
+
 /** A new object at every call. Without spreads, which cost more in a cheap call than the rest of its answer. */
-function headersOf({ contentType, headers }: Answer): OutgoingHttpHeaders {
-  const head: OutgoingHttpHeaders = { 'Access-Control-Allow-Origin': '*' };
+function headersOf(exchange: Pick<Exchange, 'requestId'>, { contentType, headers }: Answer): OutgoingHttpHeaders {
+  const head: OutgoingHttpHeaders = everyAnswer(exchange);
   if (contentType !== undefined) head['Content-Type'] = contentType;
   return headers ? Object.assign(head, headers) : head;
 }
 
 /** Answers with compression and an ETag. */
-function respondAtLength({ req, res }: Exchange, answer: Answer, count: (statusCode: number) => void): void {
+function respondAtLength(exchange: Exchange, answer: Answer, count: (statusCode: number) => void): void {
+  const { req, res } = exchange;
   const { status } = answer;
   const etag = status === 200 && (req.method === 'GET' || req.method === 'HEAD') ? etagOf(answer) : undefined;
   const headers = { Vary: 'Accept-Encoding', ...(etag && { 'Cache-Control': 'private, no-cache', ETag: etag }) };
   if (etag !== undefined && matches(req.headers['if-none-match'], etag)) {
-    res.writeHead(304, { ...headers, ...headersOf(answer) }).end();
+    res.writeHead(304, { ...headers, ...headersOf(exchange, answer) }).end();
     count(304);
     return;
   }
   const write = ({ bytes, encoding }: Coded) => {
     const coding = encoding && { 'Content-Encoding': encoding };
     const length = { 'Content-Length': bytes.byteLength };
-    if (!res.destroyed) res.writeHead(status, { ...headers, ...headersOf(answer), ...length, ...coding }).end(bytes);
+    if (!res.destroyed)
+      res.writeHead(status, { ...headers, ...headersOf(exchange, answer), ...length, ...coding }).end(bytes);
     count(status);
   };
   const plain = () => write({ bytes: Buffer.from(answer.body) });
@@ -137,7 +150,7 @@ const etagOf = ({ body, known }: Answer): string => known?.etag ?? toEtag(body);
 export const toEtag = (body: string): string => `W/"${hash('sha1', body, 'base64url')}"`;
 
 /** Whether an `If-None-Match` contains the ETag, by weak comparison. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const names = ifNoneMatch.split(',').map((name) => name.trim().replace(/^W\//, ''));
   return names.includes('*') || names.includes(etag.replace(/^W\//, ''));

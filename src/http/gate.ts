@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import { problemOfHead } from '../gateway/auth/request-head.ts';
-import { type Answer, type Exchange, type HttpMetrics, json, type Respond } from './exchange.ts';
+import { type Answer, type Exchange, everyAnswer, type HttpMetrics, json, type Respond } from './exchange.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 export interface GateDeps {
@@ -52,9 +51,10 @@ const tooManyRequests = (waitMs: number): Answer =>
  * Answers every preflight the same way, word for word as specified, so the methods do not follow the verbs of the rows
  * (decision 44). What a foreign page may do is decided at the request itself.
  */
-export function preflight(res: ServerResponse): void {
+export function preflight(exchange: Exchange): void {
+  const { res } = exchange;
   res.writeHead(200, {
-    'Access-Control-Allow-Origin': '*',
+    ...everyAnswer(exchange),
     'Access-Control-Allow-Methods': 'GET, POST, OPTIONS',
     'Access-Control-Allow-Headers': 'Content-Type',
     'Content-Length': 0,

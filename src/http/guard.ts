@@ -54,11 +54,15 @@ export interface FailDeps {
 
 /** Answers with the error, if the client is still connected. */
 export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal }: FailDeps): void {
+  const { requestId } = exchange;
   const { status, body, headers } = toFailure(inFields(error));
-  if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
+  if (!(error instanceof GatewayError))
+    log.error({ err: error, endpoint: exchange.endpoint, requestId }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer
   const more = refusal && error instanceof GatewayError ? refusal(error.details) : {};
-  const told = { ...body, ...more, ...(hint !== undefined && status === 400 && { hint }) };
+  // The specification writes the bodies of the other errors out, so those have the id in the header only.
+  const id = status >= 500 && { request_id: requestId };
+  const told = { ...body, ...more, ...id, ...(hint !== undefined && status === 400 && { hint }) };
   respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
 }
 

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
@@ -6,6 +6,7 @@ import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
 import type { HttpApp } from './app.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
+import { everyAnswer } from './exchange.ts';
 
 interface ServerDeps {
   bodies: Pick<BodyDeadlines, 'begin'>;
@@ -25,7 +26,7 @@ const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMIT
  * Creates a server with limits against slow and oversized requests. Streams are responses, so these limits do not
  * affect them.
  */
-export function createHttpServer({ listener, classes }: HttpApp, deps: ServerDeps): Server {
+export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, deps: ServerDeps): Server {
   const { bodies, isSandboxedPeer, clock, log } = deps;
   const server = createServer(
     {
@@ -46,8 +47,9 @@ export function createHttpServer({ listener, classes }: HttpApp, deps: ServerDep
   );
   server.maxHeadersCount = LIMITS.requestHeaders + 1; // Node drops further headers silently; one more makes the excess visible
   // Without a listener, Node answers itself and reads the body to its end.
-  server.on('checkExpectation', (_, res: ServerResponse) => {
-    res.writeHead(417, { 'Access-Control-Allow-Origin': '*', 'Content-Length': 0, Connection: 'close' }).end();
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    const headers = everyAnswer({ requestId: requestIdOf(req) });
+    res.writeHead(417, { ...headers, 'Content-Length': 0, Connection: 'close' }).end();
   });
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);

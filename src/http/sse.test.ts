@@ -15,7 +15,7 @@ async function setUp() {
   const server = createServer((req, res) => {
     if (req.url !== '/stream') return void waiting.push(res);
     const handlers = { onReady: () => undefined, onEnd: () => undefined };
-    streams.push(openSse(res, { ...writing, clock: fakeClock(), until: [], ...handlers }));
+    streams.push(openSse(res, { requestId: 'r1', ...writing, clock: fakeClock(), until: [], ...handlers }));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
+import { type Exchange, everyAnswer } from './exchange.ts';
 
 /** What a response may buffer for a slow reader before its stream pauses. */
 const BUDGET_BYTES = 256 * 1024;
@@ -17,7 +18,7 @@ export interface SseStream {
   end(): void;
 }
 
-interface SseOptions extends SseWriting {
+interface SseOptions extends SseWriting, Pick<Exchange, 'requestId'> {
   clock: Clock;
   until: readonly AbortSignal[];
   onReady(): void;
@@ -69,7 +70,7 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
     onEnd();
   };
 
-  res.writeHead(200, HEADERS);
+  res.writeHead(200, { ...everyAnswer(options), ...HEADERS });
   res.flushHeaders();
   res.on('drain', catchUp);
   socket?.on('drain', catchUp);
@@ -123,7 +124,6 @@ export const RETRY = `retry: ${LIMITS.sseRetryMs}\n`;
 export const sseFrame = (json: string): string => `data: ${json}\n\n`;
 
 const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',

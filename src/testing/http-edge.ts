@@ -81,6 +81,8 @@ export async function httpEdge(
       styleSources: [],
     },
     openapi: { text: '{"openapi":"3.1.0"}', encoded: {} },
+    requestIdPrefix: 'edge',
+    siteFiles: { find: async () => undefined },
     clock,
     log,
     closing: closing.signal,

@@ -12,12 +12,14 @@ export function tempDir(parent = tmpdir()): { path: string } & Disposable {
 }
 
 /** A log that records each entry as `[level, message]`. */
-export function recordingLog(): Log & { lines: [string, string][] } {
+export function recordingLog(): Log & { lines: [string, string][]; fields: object[] } {
   const lines: [string, string][] = [];
-  const to = (level: string) => (_fields: object, message: string) => {
+  const fields: object[] = [];
+  const to = (level: string) => (told: object, message: string) => {
     lines.push([level, message]);
+    fields.push(told);
   };
-  return { lines, debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') };
+  return { lines, fields, debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') };
 }
 
 /** A real SQLite store in a temporary folder; closed and removed with the test. */

@@ -76,6 +76,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
     ...['GET /', 'GET /licenses.txt', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
+    ...['GET /docs', 'GET /static/:file', 'GET /shared/:file'],
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
   ],

@@ -23,6 +23,8 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     epoch: store.epoch,
     commit: (unit) => (isDue(unit) ? fail(store, unit, fault.kind) : store.commit(unit)),
     onCommitted: (listener) => store.onCommitted(listener),
+    waiting: () => store.waiting(),
+    onWritten: (listener) => store.onWritten(listener),
     bounds: (wsId) => store.bounds(wsId),
     readEvents: (wsId, after, limit) => store.readEvents(wsId, after, limit),
     findNewestEvent: (wsId, type, before) => store.findNewestEvent(wsId, type, before),

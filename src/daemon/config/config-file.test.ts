@@ -245,6 +245,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     auth: restart,
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,
+    otel: restart,
     workdir: restart,
     workdirs: restart,
   });

@@ -24,6 +24,7 @@ const DEFAULTS: Config = {
   approvals: { alwaysSecs: 28_800 },
   session: { retentionDays: 0, titles: 'model' },
   agents: { trusted: [] },
+  otel: { sampleRatio: 1 },
   logLevel: 'info',
 };
 
@@ -72,6 +73,7 @@ test('every setting can be set', () => {
     agents: { trusted: ['~/src'] },
     budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },
     workdir: '/srv/work',
+    otel: { endpoint: 'http://127.0.0.1:4318', sampleRatio: 0.1 },
     logLevel: 'debug',
   };
   assert.deepEqual(parse(JSON.stringify(settings)), { config: settings, warnings: [] });

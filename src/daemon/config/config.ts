@@ -163,6 +163,16 @@ const AgentsConfig = z.object({
     .describe('Folders, with everything below them, whose instruction files and commands are used.'),
 });
 
+const OtelConfig = z.object({
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'The address of an OpenTelemetry collector (OTLP over HTTP) that gets spans. Without it, nothing is sent.',
+    ),
+  sampleRatio: z.number().min(0).max(1).default(1).describe('The share of traces that are sent.'),
+});
+
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
@@ -208,6 +218,7 @@ export const Config = ModelsConfig.extend({
     .describe(
       'Folders in which callers without the approve scope may start work. Default: the working directory, and folders that approvers have named.',
     ),
+  otel: OtelConfig.prefault({}),
   logLevel: z.enum(LOG_LEVELS).default('info').describe('The least severe messages that are logged.'),
 });
 export type Config = z.infer<typeof Config>;

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { createTokenBucket } from '../../timing/token-bucket.ts';
-import type { Caller } from '../call.ts';
+import { type Caller, loggedAs } from '../call.ts';
 import type { Statement } from '../store/store.ts';
 import type { AuditDetail, AuditRecord } from './audit-record.ts';
 import type { AuditTrail } from './audit-trail.ts';
@@ -81,7 +81,7 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
           const id = idIn(row, input);
           const detail = { ...(id !== undefined && { id }), ...toldIn(row, input), code };
           trail.append(toRecord(outcome, detail)).catch((err: unknown) => {
-            log.warn({ err, action: row.action }, 'a refused call could not be recorded');
+            log.warn({ err, action: row.action, ...loggedAs(caller) }, 'a refused call could not be recorded');
           });
         },
       };

@@ -231,7 +231,8 @@ export class Connection implements WireListener {
         mayDecide: principal.scopes.has('approve'),
       });
       this.#gone = new AbortController();
-      const caller = { principal, signal: this.#gone.signal, address: this.#upgrade.address, link: this.#link };
+      const { address, connId } = this.#upgrade;
+      const caller = { principal, signal: this.#gone.signal, address, connId, link: this.#link };
       this.#subscriptions = subscriptions;
       this.#endings.push(subscriptions.close);
       return createRequests({

@@ -8,7 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { createTokenBucket } from '../../timing/token-bucket.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { Caller } from '../call.ts';
+import { type Caller, loggedAs } from '../call.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { InboundLimit, LiveSettings } from '../live-settings.ts';
 import { readJson } from './json-text.ts';
@@ -18,7 +18,7 @@ import type { ConnectionSubscriptions } from './subscriptions.ts';
 
 interface RequestsOptions {
   dispatch: Dispatch;
-  caller: Pick<Caller, 'principal' | 'signal' | 'address' | 'link'>;
+  caller: Pick<Caller, 'principal' | 'signal' | 'address' | 'link' | 'connId'>;
   subscriptions: ConnectionSubscriptions;
   outbox: Pick<Outbox, 'answer' | 'hasRoomFor'>;
   live: Pick<LiveSettings, 'inbound'>;
@@ -46,7 +46,7 @@ export function createRequests(options: RequestsOptions): Requests {
     const { id, method, params } = request;
     const subscribing = subscriptions.during();
     const interim = (payload: unknown) => outbox.answer(encodeAnswer(id, payload));
-    const answered = dispatch(method, params, { ...caller, interim, subscriptions: subscribing });
+    const answered = dispatch(method, params, { ...caller, frameId: id, interim, subscriptions: subscribing });
     if (answered instanceof Promise) void settle(answered, { request, subscribing });
     else succeed(answered, { request, subscribing });
   }
@@ -72,12 +72,12 @@ export function createRequests(options: RequestsOptions): Requests {
   }
 
   const refuse = (error: unknown, { request: { id, method } }: Asked) =>
-    outbox.answer(encodeRefusal(id, toTold(error, method)));
+    outbox.answer(encodeRefusal(id, toTold(error, { id, method })));
 
   /** Dispatch rejects only with GatewayError. A result that cannot be encoded as JSON fails only here. */
-  function toTold(error: unknown, method: string): GatewayError {
+  function toTold(error: unknown, { id, method }: Pick<RequestFrame, 'id' | 'method'>): GatewayError {
     if (error instanceof GatewayError) return error;
-    log.error({ err: error, method }, 'an answer could not be encoded');
+    log.error({ err: error, method, ...loggedAs({ ...caller, frameId: id }) }, 'an answer could not be encoded');
     return new GatewayError('INTERNAL', 'Internal error', { cause: error });
   }
 

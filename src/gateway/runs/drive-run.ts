@@ -13,6 +13,7 @@ import type { Clock } from '../../clock.ts';
 import { until } from '../../timing/until.ts';
 import { readEarlierCalls } from '../history/earlier-calls.ts';
 import { createSteering } from '../queue/steering.ts';
+import { traceRun } from '../traces/traced-run.ts';
 import { hasForeignText } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
@@ -26,7 +27,24 @@ export async function driveRun(
   live: LiveRun,
   { data, queue }: { data: WorkstreamData; queue: RunQueue },
   deps: WorkstreamDeps,
-): Promise<'ended' | 'suspended' | 'superseded'> {
+): Promise<HowRunsStop> {
+  const { wsId, runId, source, request } = live.run;
+  const traced = traceRun({ wsId, runId, source, parent: request.traceparent }, deps);
+  const how = await drive(live, { data, queue, traced }, deps);
+  if (how === 'ended') void live.ended.then(({ status }) => traced.end(status));
+  else traced.end(how);
+  return how;
+}
+
+type HowRunsStop = Awaited<ReturnType<typeof runToEnd>>;
+/** What the run works with, perhaps with spans. */
+type UsedParts = Pick<WorkstreamDeps, 'models' | 'toolbox'>;
+
+async function drive(
+  live: LiveRun,
+  { data, queue, traced }: { data: WorkstreamData; queue: RunQueue; traced: UsedParts },
+  deps: WorkstreamDeps,
+): Promise<HowRunsStop> {
   const { run } = live;
   const { clock, log } = deps;
   const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
@@ -47,12 +65,12 @@ export async function driveRun(
         return data.messageCount;
       },
       earlierCalls: () => readEarlierCalls(deps.store, data, live.messages),
-      window: windowOf(live, data, deps),
+      window: windowOf(live, data, { deps, models: traced.models }),
       progress: live.progress,
       recorder: live,
       steering: createSteering({ live, data, queue, observer: deps.observer }),
-      settings: settingsOf(live, data, deps),
-      toolbox: deps.toolbox,
+      settings: settingsOf(live, data, { deps, models: traced.models }),
+      toolbox: traced.toolbox,
       notSandboxed: deps.notSandboxed,
       signal: live.signal,
       stopping: deps.stopping,
@@ -86,8 +104,12 @@ function policyOf({ run, messages }: LiveRun): UnattendedPolicy | undefined {
 const prefixOf = ({ prefix: stored, contextAfterSeq }: WorkstreamData) =>
   stored?.afterSeq === contextAfterSeq ? stored.prefix : undefined;
 
+interface ModelParts extends Pick<UsedParts, 'models'> {
+  deps: WorkstreamDeps;
+}
+
 /** A change of the model or the effort takes effect with the next run, because some models cannot continue a turn of another. */
-function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunSettings {
+function settingsOf(live: LiveRun, data: WorkstreamData, { deps, models }: ModelParts): RunSettings {
   const modelAlias = chosenModel(live, data);
   return {
     workdir: deps.workdirs.hold(data),
@@ -102,7 +124,7 @@ function settingsOf(live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): 
       return live.run.request.effort ?? live.progress.effort ?? data.effort();
     },
     model: createRunModel({
-      models: deps.models,
+      models,
       chosen: () => modelAlias,
       progress: live.progress,
       recorder: live,
@@ -128,7 +150,7 @@ const NO_TEMPLATES = { temperature: undefined, maxTokens: undefined };
 const chosenModel = ({ progress: { model } }: LiveRun, { modelAlias }: WorkstreamData): string | undefined =>
   (model === undefined ? modelAlias : model) ?? undefined;
 
-const windowOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): RunWindow => ({
+const windowOf = (live: LiveRun, data: WorkstreamData, { deps, models }: ModelParts): RunWindow => ({
   windows: deps.windows,
   lastCount() {
     if (data.usage?.afterSeq === undefined) return undefined;
@@ -140,7 +162,7 @@ const windowOf = (live: LiveRun, data: WorkstreamData, deps: WorkstreamDeps): Ru
   read: () => deps.readNumbered(data),
   summarizer: (account) =>
     summarizerOf(live.progress.fallback ?? chosenModel(live, data), account, {
-      models: deps.models,
+      models,
       recorder: live,
       waits: live.waits,
       clock: deps.clock,

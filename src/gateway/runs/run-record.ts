@@ -29,6 +29,8 @@ export interface RunRequest {
   deliver?: { provider: string; to: string } | undefined;
   /** Why the answer cannot be delivered although it should be. */
   undeliverable?: string | undefined;
+  /** The call that asked for the run, for its spans; absent without tracing. */
+  traceparent?: string;
   /** What happens to calls that need approval while no approver is subscribed; absent: they wait for a person. */
   approval?: UnattendedPolicy | undefined;
 }

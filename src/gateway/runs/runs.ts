@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Ids } from '../../ids.ts';
+import type { Tracing } from '../../tracing.ts';
 import { reserveAgain } from '../attachments/attachment-rows.ts';
 import type { Claim } from '../attachments/attachments.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
@@ -40,12 +41,14 @@ export class Runs {
   readonly #store: Store;
   readonly #ids: Ids;
   readonly #queued: Queued;
+  readonly #tracing: Pick<Tracing, 'current'> | undefined;
   readonly #live = new Map<string, RunHandle>();
 
-  constructor(deps: { store: Store; ids: Ids; queued: Queued }) {
+  constructor(deps: { store: Store; ids: Ids; queued: Queued; tracing?: Pick<Tracing, 'current'> | undefined }) {
     this.#store = deps.store;
     this.#ids = deps.ids;
     this.#queued = deps.queued;
+    this.#tracing = deps.tracing;
   }
 
   /** Starts the run, or queues it until the workstream is free. Throws BUSY for more than ten queued runs. */
@@ -84,6 +87,7 @@ export class Runs {
   ): Promise<H> {
     const { message, principal, rights, key, source, request, also, claim, again } = options;
     const { wsId } = workstream.data;
+    const traced = tracedBy(this.#tracing);
     const runId = await this.#freeId(key);
     const attachments = claim?.attachments ?? again?.attachments ?? [];
     const handle = await this.#withQueued(workstream, (queued) =>
@@ -97,6 +101,7 @@ export class Runs {
           message: queued ? `${message}\n\n${queued.text}` : message,
           rights: queued ? lesserOf(rights, queued.rights) : rights,
           ...(attachments.length > 0 && { attachments }),
+          ...traced,
         },
         also: [
           ...(key === undefined ? [] : [releaseKey(key, { principal, wsId })]),
@@ -177,6 +182,11 @@ export class Runs {
     const taken = await this.#store.db.selectFrom('runs').select('run_id').where('run_id', '=', key).executeTakeFirst();
     return taken ? this.#ids.id('run') : key;
   }
+}
+
+function tracedBy(tracing: Pick<Tracing, 'current'> | undefined): Pick<RunRequest, 'traceparent'> {
+  const traceparent = tracing?.current();
+  return traceparent === undefined ? {} : { traceparent };
 }
 
 const isLostRace = (error: unknown) => error instanceof UnitRefused || error instanceof StepOutdated;

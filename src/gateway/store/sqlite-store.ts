@@ -88,6 +88,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   });
   const queue = createUnitQueue({
     write: createGroupWriter({ connection, heads, clock, durability }),
+    clock,
     log,
     onResult: ({ walBytes }) => checkpointer.wrote(walBytes),
     onFailure: (error) => health.failed(error),
@@ -145,6 +146,8 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
     db: new Kysely<Database>({ dialect: sqliteDialect({ prepare: connection.prepare, all, close: connection.close }) }),
     commit: queue.commit,
     onCommitted: queue.onCommitted,
+    waiting: queue.waiting,
+    onWritten: queue.onWritten,
     bounds: (wsId: string) => reading(() => ({ ...heads.bounds(wsId) })),
     readEvents: async (...page: Parameters<Store['readEvents']>) => reading(() => rows.events(...page)),
     findNewestEvent: async (...event: Parameters<Store['findNewestEvent']>) =>

@@ -111,6 +111,10 @@ export interface Store {
    * Called once per committed group, after the commit and before its units resolve, with the new events of each log.
    */
   onCommitted(listener: (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void): void;
+  /** How many units wait for the end of this turn. */
+  waiting(): number;
+  /** Calls back after each attempt to write a group, with the time that it took. */
+  onWritten(listener: (seconds: number) => void): void;
   /** The last offset of a log (0 when empty) and the first one still stored (1 when nothing was pruned). */
   bounds(wsId: string): { first: number; last: number };
   /**

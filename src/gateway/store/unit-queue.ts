@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { GroupResult, GroupWriter } from './group-writer.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
@@ -16,6 +17,10 @@ interface Waiting {
 export interface UnitQueue {
   commit(unit: Unit): Promise<number>;
   onCommitted(listener: Listener): void;
+  /** How many units wait for the end of this turn. */
+  waiting(): number;
+  /** Calls back after each attempt to write a group, with the time that it took. */
+  onWritten(listener: (seconds: number) => void): void;
   /** Writes what is queued and refuses later units. */
   close(): void;
 }
@@ -23,12 +28,14 @@ export interface UnitQueue {
 /** Unbounded within a turn: a caller that commits faster than the disk can write must await the promise. */
 export function createUnitQueue(deps: {
   write: GroupWriter;
+  clock: Pick<Clock, 'monotonic'>;
   log: Log;
   onResult(result: GroupResult): void;
   onFailure(error: unknown): void;
   onDamage(error: unknown): void;
 }): UnitQueue {
   const listeners: Listener[] = [];
+  const watchers: ((seconds: number) => void)[] = [];
   let waiting: Waiting[] = [];
   let closed = false;
 
@@ -40,7 +47,7 @@ export function createUnitQueue(deps: {
   const write = (group: readonly Waiting[]): void => {
     let result: GroupResult;
     try {
-      result = deps.write(group.map(({ unit }) => unit));
+      result = timed(() => deps.write(group.map(({ unit }) => unit)));
     } catch (error) {
       if (faultOf(error) === 'damaged') writeApart(group, error);
       else refuse(group, error);
@@ -49,6 +56,15 @@ export function createUnitQueue(deps: {
     deps.onResult(result);
     for (const listener of listeners) notify(listener, result.appended, deps.log);
     settle(group, result);
+  };
+  const timed = <T>(work: () => T): T => {
+    const beganMs = deps.clock.monotonic();
+    try {
+      return work();
+    } finally {
+      const seconds = (deps.clock.monotonic() - beganMs) / 1000;
+      for (const watcher of watchers) watcher(seconds);
+    }
   };
   const refuse = (group: readonly Waiting[], error: unknown): void => {
     deps.onFailure(error);
@@ -71,6 +87,10 @@ export function createUnitQueue(deps: {
     },
     onCommitted(listener) {
       listeners.push(listener);
+    },
+    waiting: () => waiting.length,
+    onWritten(listener) {
+      watchers.push(listener);
     },
     close() {
       closed = true;

@@ -55,5 +55,6 @@ export const testKey = () => webcrypto.subtle.generateKey({ name: 'HMAC', hash: 
 /** Without the cost of Argon2id. */
 const PLAIN: Passwords = {
   hash: async (password) => `plain:${password}`,
+  waiting: () => 0,
   matches: async (password, stored) => stored === `plain:${password}`,
 };

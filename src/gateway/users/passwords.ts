@@ -20,6 +20,8 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /** Takes the same time whether or not there is a stored hash. Throws BUSY when too many wait. */
   matches(password: string, stored: string | null | undefined): Promise<boolean>;
+  /** How many wait for a thread. */
+  waiting(): number;
 }
 
 interface Parameters {
@@ -31,7 +33,7 @@ interface Parameters {
 }
 
 export function createPasswords(limits: typeof LIMITS = LIMITS): Passwords {
-  const run = createQueue(limits);
+  const { run, waiting } = createQueue(limits);
   const digest = (password: string, { memory, passes, parallelism, salt, hash }: Parameters): Promise<Buffer> =>
     run(() =>
       derive('argon2id', {
@@ -54,6 +56,7 @@ export function createPasswords(limits: typeof LIMITS = LIMITS): Passwords {
       const isSame = timingSafeEqual(await digest(password, parameters), parameters.hash);
       return isSame && known !== undefined;
     },
+    waiting,
   };
 }
 
@@ -64,7 +67,7 @@ const NOBODY: Parameters = { ...COST, salt: randomBytes(SALT_BYTES), hash: rando
 function createQueue({ atOnce, waiting: most }: typeof LIMITS) {
   const waiting: (() => void)[] = [];
   let running = 0;
-  return async <T>(task: () => Promise<T>): Promise<T> => {
+  const run = async <T>(task: () => Promise<T>): Promise<T> => {
     if (waiting.length >= most) {
       throw new GatewayError('BUSY', 'Too many logins at once. Try again in a few seconds.', { retryAfterMs: 3_000 });
     }
@@ -78,6 +81,7 @@ function createQueue({ atOnce, waiting: most }: typeof LIMITS) {
       else running -= 1;
     }
   };
+  return { run, waiting: () => waiting.length };
 }
 
 const toText = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');

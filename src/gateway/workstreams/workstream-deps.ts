@@ -10,6 +10,7 @@ import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { Tracing } from '../../tracing.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LiveSettings } from '../live-settings.ts';
@@ -67,6 +68,8 @@ export interface WorkstreamDeps {
   templates: Pick<Templates, 'textFor'>;
   /** This daemon's id, which templates may name. */
   nodeId: string;
+  /** Without it, no spans are reported. */
+  tracing?: Tracing | undefined;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   clock: Clock;

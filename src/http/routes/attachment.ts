@@ -7,7 +7,7 @@ import type { Owner } from '../../gateway/attachments/attachment-queries.ts';
 import type { Attachments } from '../../gateway/attachments/attachments.ts';
 import type { StagedFiles } from '../../gateway/attachments/staged-files.ts';
 import type { BodyDeadlines } from '../body-deadlines.ts';
-import { type Exchange, json, type Respond } from '../exchange.ts';
+import { type Exchange, everyAnswer, json, type Respond } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { keyOf, read } from '../input/fields.ts';
 import { readUpload } from '../input/upload.ts';
@@ -64,13 +64,12 @@ interface Sending {
 }
 
 /** Sends the file with the type that its bytes have, so that no page can run it as a script. */
-async function sendContent(
-  { res, ...exchange }: Exchange,
-  { owner, id, attachments, respond }: Sending,
-): Promise<void> {
+async function sendContent(exchange: Exchange, { owner, id, attachments, respond }: Sending): Promise<void> {
+  const { res } = exchange;
   const { attachment, bytes } = await attachments.open(owner, id);
   try {
     res.writeHead(200, {
+      ...everyAnswer(exchange),
       'Content-Type': attachment.kind === 'text' ? 'text/plain; charset=utf-8' : attachment.mime_type,
       'Content-Length': attachment.size_bytes,
       'Content-Disposition': dispositionOf(attachment),
@@ -84,7 +83,7 @@ async function sendContent(
     res.destroy(); // the client disconnected or the file broke off: the response is incomplete
   } finally {
     bytes.destroy();
-    respond({ ...exchange, res }, json(200, {})); // only counts the request, because the headers are sent
+    respond(exchange, json(200, {})); // only counts the request, because the headers are sent
   }
 }
 

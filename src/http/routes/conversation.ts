@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { conversationEndpoints } from '../../../protocol/http/conversation.ts';
 import type { Exportable, Exports } from '../../gateway/portable/exports.ts';
 import { bind, given } from '../bind.ts';
-import { type Exchange, json, type Respond } from '../exchange.ts';
+import { type Exchange, everyAnswer, json, type Respond } from '../exchange.ts';
 import type { Guarded } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
 import { dispositionOf } from './attachment.ts';
@@ -36,6 +36,7 @@ export const exportRoute = ({ exports, respond }: ExportRouteDeps): Guarded => (
     const first = await pieces.next(); // fails before the headers are sent
     const type = FILE_TYPES[format];
     exchange.res.writeHead(200, {
+      ...everyAnswer(exchange),
       'Content-Type': type.contentType,
       'Content-Disposition': dispositionOf({ kind: 'text', filename: `${toFileName(exported)}.${type.extension}` }),
       'X-Content-Type-Options': 'nosniff',

@@ -84,6 +84,7 @@ test('a stream begins with connected and history, then follows the log from ther
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
     'transfer-encoding': 'chunked',
+    'x-request-id': 'edge-1',
   });
   assert.equal(await readText(res, OPENING.length), OPENING);
   assert.equal(fake.followed[0]?.after, 7);

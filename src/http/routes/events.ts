@@ -50,7 +50,7 @@ type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
 
 /** Streams one workstream: `connected`, the beginning, then its log. */
 export async function streamWorkstream(
-  { exchange: { req, res }, principal, request }: StreamRequest<EventsQuery>,
+  { exchange: { req, res, requestId }, principal, request }: StreamRequest<EventsQuery>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): Promise<void> {
   const { ws_id, history_token, last_event_id = history_token, history } = request;
@@ -67,6 +67,7 @@ export async function streamWorkstream(
   let reader: LogReader | undefined;
   const left = new AbortController();
   const stream = openSse(res, {
+    requestId,
     encode: writing.encode,
     defer: writing.defer,
     clock,
@@ -94,7 +95,7 @@ export async function streamWorkstream(
  * Streams the state of every workstream, then changes. A slow client gets the latest state of each and never a backlog.
  */
 export function streamStates(
-  { exchange: { res }, principal }: StreamRequest<unknown>,
+  { exchange: { res, requestId }, principal }: StreamRequest<unknown>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): void {
   const waiting = new Map<string, string>(streams.states());
@@ -106,6 +107,7 @@ export function streamStates(
     waiting.clear();
   };
   const stream = openSse(res, {
+    requestId,
     encode: writing.encode,
     defer: writing.defer,
     clock,

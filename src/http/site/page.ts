@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-import type { StaticText } from './encoding.ts';
+import type { StaticText } from '../encoding.ts';
 
 /** The browser app as one file. */
 export interface Page {
@@ -12,8 +12,11 @@ export interface Page {
   styleSources: readonly string[];
 }
 
-/** Headers of the page only: it loads nothing from other origins and cannot be framed. */
-export const pageHeaders = ({ scriptSources, styleSources }: Page): RequestHandler =>
+/** Headers of a page: it loads nothing from other origins and cannot be framed. */
+export const pageHeaders = ({
+  scriptSources,
+  styleSources,
+}: Pick<Page, 'scriptSources' | 'styleSources'>): RequestHandler =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,

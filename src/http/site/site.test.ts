@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { httpEdge } from '../testing/http-edge.ts';
+import { httpEdge } from '../../testing/http-edge.ts';
 
 test('the page has its policy: nothing from other origins, not in a frame', async () => {
   await using edge = await httpEdge();
@@ -54,7 +54,7 @@ test('metrics that fail are a 500 without a stack', async () => {
       text: () => Promise.reject(new Error('boom at /home/ada')),
     },
   });
-  assert.deepEqual(await edge.sendJson({ path: '/metrics' }), [500, { error: 'Internal error' }]);
+  assert.deepEqual(await edge.sendJson({ path: '/metrics' }), [500, { error: 'Internal error', request_id: 'edge-1' }]);
 });
 
 test('health is public although its method is not', async () => {

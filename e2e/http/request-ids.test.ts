@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startDaemon } from '../support/daemon/daemon.ts';
+
+const daemon = await startDaemon({
+  entry: new URL('../support/fixtures/limited-daemon.ts', import.meta.url),
+  config: { logLevel: 'debug' },
+});
+after(() => daemon[Symbol.asyncDispose]());
+
+/** The lines of the log so far. */
+const logged = (): Record<string, unknown>[] =>
+  daemon
+    .output()
+    .stderr.split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+const create = (requestId: string) =>
+  daemon.fetch('/v1/api/workstreams/new', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Request-Id': requestId },
+    body: '{}',
+  });
+
+test('An error with a status from 500 on must have its `request_id` in the body and in the log', async () => {
+  daemon.signal('SIGUSR2'); // from now on, the disk is full
+  let number = 1;
+  let answer = await create('full-1');
+  while (answer.status === 200) answer = await create(`full-${++number}`);
+  const id = `full-${number}`;
+  const { error, ...rest } = (await answer.json()) as Record<string, unknown>;
+  assert.deepEqual([answer.status, rest, answer.headers.get('x-request-id')], [503, { request_id: id }, id]);
+  assert.equal(typeof error, 'string');
+  const lines = logged().filter(({ requestId }) => requestId === id);
+  assert.deepEqual(
+    lines.map(({ msg, method, code, statusCode }) => [msg, method, code ?? statusCode]),
+    [
+      ['a call was refused', 'workstream.create', 'UNAVAILABLE'],
+      ['a request was answered', 'POST', 503],
+    ],
+  );
+  const unknown = await daemon.post('/v1/api/send', { ws_id: 'nobody', message: 'hello' });
+  assert.deepEqual(unknown.body, { error: 'Unknown workstream' });
+});
+
+test('the log names the connection and the frame of a call over WebSocket', async () => {
+  const client = await daemon.client();
+  await assert.rejects(client.call('sessions.resolve', { key: 'nobody-knows-it' }));
+  const refused = logged().find(({ method }) => method === 'sessions.resolve');
+  assert.equal(refused?.msg, 'a call was refused');
+  assert.ok(logged().some(({ msg, connId }) => msg === 'connected' && connId === refused?.connId));
+  assert.match(String(refused?.frameId), /^.{1,64}$/);
+  assert.equal(refused?.requestId, undefined);
+});

@@ -1,0 +1,69 @@
+// Builds the files below /static, /shared and /docs: the explorer of the interface, and the script and the styles of the page as files of their own.
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { toLicenseText } from './licenses.js';
+import { toGzip } from './precompress.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SWAGGER = path.join(ROOT, 'node_modules/swagger-ui-dist');
+
+const TYPES = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** The served path of each file that is copied, and its source. */
+const COPIED = {
+  '/docs': path.join(ROOT, 'src/page/docs/docs.html'),
+  '/static/docs.js': path.join(ROOT, 'src/page/docs/docs.js'),
+  '/static/swagger-ui-bundle.js': path.join(SWAGGER, 'swagger-ui-bundle.js'),
+  '/static/swagger-ui.css': path.join(SWAGGER, 'swagger-ui.css'),
+  '/shared/base.css': path.join(ROOT, 'src/page/styles/tokens.css'),
+};
+
+/**
+ * Writes the files into `outDir`, in gzip only because they are large and rarely asked for, and site.json: what the daemon has to
+ * know of each file to answer without reading it. `html` is the finished page.
+ */
+export async function buildSite(html, outDir) {
+  const folder = path.join(outDir, 'site');
+  await mkdir(folder, { recursive: true });
+  const texts = {
+    '/static/app.js': textOf(html, 'script', /type="module"/),
+    '/static/style.css': textOf(html, 'style'),
+    '/static/swagger-ui-licenses.txt': await swaggerLicenses(),
+  };
+  for (const [served, source] of Object.entries(COPIED)) texts[served] = await readFile(source);
+  const rows = await Promise.all(Object.entries(texts).map(([served, text]) => write(folder, served, text)));
+  await writeFile(path.join(outDir, 'site.json'), `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
+}
+
+async function write(folder, served, text) {
+  const file = `${served.slice(1).replaceAll('/', '-')}.gz`;
+  const coded = await toGzip(text);
+  await writeFile(path.join(folder, file), coded);
+  const etag = `W/"${createHash('sha1').update(text).digest('base64url')}"`;
+  const bytes = { identity: Buffer.byteLength(text), gzip: coded.length };
+  return [served, { file, contentType: TYPES[path.extname(served) || '.html'], etag, bytes }];
+}
+
+/** The text of the only element of its kind with these attributes. Read from the start, because a script may contain `<style`. */
+function textOf(html, tag, attributes = /^/) {
+  const elements = [...html.matchAll(/<(script|style)\b([^>]*)>([\s\S]*?)<\/\1>/g)];
+  const texts = elements
+    .filter(([, name, given]) => name === tag && attributes.test(given))
+    .map(([, , , text]) => text);
+  if (texts.length !== 1) throw new Error(`the page has ${texts.length} elements ${tag} instead of one`);
+  return texts[0];
+}
+
+/** Swagger UI's bundle contains packages whose licences it lists in a file of its own. */
+async function swaggerLicenses() {
+  const own = await toLicenseText([path.join(SWAGGER, 'swagger-ui-bundle.js')]);
+  return `${own}\n${await readFile(path.join(SWAGGER, 'swagger-ui-bundle.js.LICENSE.txt'), 'utf8')}`;
+}

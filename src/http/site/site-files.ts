@@ -1,0 +1,73 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { z } from 'zod';
+import { accepts } from '../encoding.ts';
+import { type Exchange, everyAnswer, matches, type Respond } from '../exchange.ts';
+
+/** A file of the build, as the answer describes it. It is stored in gzip only. */
+export interface SiteFile {
+  contentType: string;
+  etag: string;
+  bytes: { identity: number; gzip: number };
+  read(): Readable;
+}
+
+/** The files that the daemon serves but does not keep in memory. Only the paths that the build lists exist. */
+export interface SiteFiles {
+  find(path: string): Promise<SiteFile | undefined>;
+}
+
+/** What the build wrote of each served path (scripts/build-site.js). */
+const SiteRows = z.record(
+  z.string(),
+  z.object({
+    file: z.string().regex(/^[\w.-]+\.gz$/),
+    contentType: z.string(),
+    etag: z.string(),
+    bytes: z.object({ identity: z.int(), gzip: z.int() }),
+  }),
+);
+
+/** `ui`: the folder of the built page. The list is read for each request, so that a new build is served as a whole. */
+export const createSiteFiles = (ui: URL): SiteFiles => ({
+  async find(path) {
+    const rows = SiteRows.parse(JSON.parse(await readFile(new URL('site.json', ui), 'utf8')));
+    const row = Object.hasOwn(rows, path) ? rows[path] : undefined;
+    if (row === undefined) return undefined;
+    const { file, contentType, etag, bytes } = row;
+    return { contentType, etag, bytes, read: () => createReadStream(new URL(`site/${file}`, ui)) };
+  },
+});
+
+/** Sends a file from the disk, in gzip if the client accepts that. `respond` only counts: the headers are sent here. */
+export async function sendSiteFile(exchange: Exchange, file: SiteFile, respond: Respond): Promise<void> {
+  const { req, res } = exchange;
+  const isKnown = matches(req.headers['if-none-match'], file.etag);
+  const status = isKnown ? 304 : 200;
+  const coding = accepts('gzip', req.headers['accept-encoding']) ? 'gzip' : 'identity';
+  const described = {
+    'Content-Type': file.contentType,
+    'Content-Length': file.bytes[coding],
+    ...(coding === 'gzip' && { 'Content-Encoding': coding }),
+  };
+  try {
+    res.writeHead(status, {
+      ...everyAnswer(exchange),
+      'Cache-Control': 'no-cache',
+      ETag: file.etag,
+      Vary: 'Accept-Encoding',
+      'X-Content-Type-Options': 'nosniff',
+      ...(!isKnown && described),
+    });
+    if (isKnown || req.method === 'HEAD') res.end();
+    else if (coding === 'gzip') await pipeline(file.read(), res);
+    else await pipeline(file.read(), createGunzip(), res);
+  } catch {
+    res.destroy(); // the client disconnected, or a new build replaced the file: the response is incomplete
+  } finally {
+    respond(exchange, { status, body: '' });
+  }
+}
