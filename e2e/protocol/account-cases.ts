@@ -34,6 +34,7 @@ export function accountCases({ call, open, key }: Caller) {
     'auth.whoami': async () => (await member()).ask('auth.whoami', {}),
     'auth.refresh': async () => (await member()).ask('auth.refresh', {}),
     'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
+    'auth.confirm': async () => (await member()).ask('auth.confirm', { password: PASSWORD }),
     'user.list': () => call('user.list', {}),
     'user.create': () => newUser(),
     'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),

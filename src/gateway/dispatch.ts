@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
+import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Call, Caller, Handlers } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
@@ -67,6 +68,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
     requireScope(caller.principal, row.scope, method);
     if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
     const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
+    if (row.stepUp?.(input)) requireFreshProof(caller.principal);
     const serial = row.serial?.(input);
     const handle = (keyed: Keyed) => handler(input, withChecks(row, method, { ...caller, ...keyed, audited }));
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));

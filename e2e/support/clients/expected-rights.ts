@@ -8,7 +8,7 @@ import type { Permission } from '../../../protocol/methods/accounts/permissions.
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
     ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup'],
-    ...['auth.whoami', 'auth.refresh', 'auth.password'],
+    ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm'],
   ],
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
@@ -70,6 +70,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /', 'GET /licenses.txt', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
+    'POST /v1/api/auth/confirm',
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved'],

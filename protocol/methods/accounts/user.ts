@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { ApiToken } from './token.ts';
 
@@ -52,6 +52,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.create', id: 'userId' },
+    stepUp: always,
     params: z
       .strictObject({
         username: Text,
@@ -67,6 +68,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.update', id: 'userId' },
+    stepUp: always,
     params: z
       .strictObject({
         userId: UserId,
@@ -82,6 +84,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.delete', id: 'userId' },
+    stepUp: always,
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserDeleteParams' }),
     result: Done.meta({ id: 'UserDeleteResult' }),
   }),
@@ -97,6 +100,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'token.create', id: 'tokenId' },
+    stepUp: always,
     params: z
       .strictObject({
         userId: UserId,
@@ -120,6 +124,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'role.assign', id: 'userId' },
+    stepUp: always,
     params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleAssignParams' }),
     result: Done.meta({ id: 'UserRoleAssignResult' }),
   }),
@@ -128,6 +133,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'role.unassign', id: 'userId' },
+    stepUp: always,
     params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleUnassignParams' }),
     result: Done.meta({ id: 'UserRoleUnassignResult' }),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty } from '../../frames.ts';
 
 const described = {
@@ -65,6 +65,7 @@ export const settingsContracts = {
     scope: 'approve',
     permission: 'admin.settings',
     audit: { action: 'setting.update', id: 'key' },
+    stepUp: always,
     params: z.strictObject({ key: Key, value: z.unknown().optional() }).meta({ id: 'SettingsSetParams' }),
     result: Setting,
     serial: () => 'config',
@@ -74,6 +75,7 @@ export const settingsContracts = {
     scope: 'approve',
     permission: 'admin.settings',
     audit: { action: 'setting.delete', id: 'key' },
+    stepUp: always,
     params: z.strictObject({ key: Key }).meta({ id: 'SettingsResetParams' }),
     result: z.strictObject({ key: z.string(), default: z.unknown() }).meta({ id: 'SettingsResetResult' }),
     serial: () => 'config',

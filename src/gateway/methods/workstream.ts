@@ -3,7 +3,7 @@ import type { WorkstreamRow, workstreamContracts } from '../../../protocol/metho
 import { whenThere } from '../../timing/when-there.ts';
 import type { Attachments, Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
-import { callerOf, deciderOf, mayApprove, namerOf } from '../caller.ts';
+import { callerOf, deciderOf, mayApprove, namerOf, requireApproveFor } from '../caller.ts';
 import type { Commands } from '../commands/commands.ts';
 import { type TakingBackDeps, takingBackMethods } from '../cuts/taking-back-methods.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -104,12 +104,6 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
 }
 
 type Handled<M extends keyof typeof workstreamContracts> = Handlers<M>[M];
-
-/** `auto_approve` approves all later calls, so it requires the approve scope. */
-function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
-  if (!autoApprove || mayApprove(call)) return;
-  throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
-}
 
 /** The folders decide what is read without approval, so they require the approve scope. */
 function requireApproveForFolders(

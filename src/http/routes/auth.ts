@@ -55,6 +55,10 @@ export const authRoutes = [
     reply: toSession,
     headers: withCookie,
   }),
+  bind(authEndpoints.confirm, 'auth.confirm', {
+    params: ({ password, code, token }) => ({ password: given(password), code: given(code), token: given(token) }),
+    reply: ({ status }) => ({ status }),
+  }),
   bind(authEndpoints.logout, 'auth.logout', {
     params: () => ({}),
     reply: ({ status }) => ({ status }),

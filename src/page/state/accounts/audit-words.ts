@@ -7,6 +7,7 @@ export const AUDIT_ACTIONS = [
   'auth.login',
   'auth.logout',
   'auth.password',
+  'auth.confirm',
   'auth.setup',
   'budget.set',
   'config.patch',
