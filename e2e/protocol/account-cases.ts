@@ -43,6 +43,7 @@ export function accountCases({ call, open, key }: Caller) {
     'user.token.create': async () =>
       call('user.token.create', { userId: await newUser(), name: 'ci', scopes: ['read'] }),
     'user.role.list': async () => call('user.role.list', { userId: await newUser() }),
+    'user.role.choices': () => call('user.role.choices', {}),
     'user.role.assign': async () => call('user.role.assign', { userId: await newUser(), roleId: 'builtin-operator' }),
     'user.role.unassign': async () => call('user.role.unassign', { userId: await newUser(), roleId: 'builtin-viewer' }),
     'role.list': () => call('role.list', {}),

@@ -176,7 +176,7 @@ test('`auth/confirm` with the password must renew the proof of the session, on o
   assert.equal(made.status, 200);
 });
 
-test('a refreshed login must keep the proof of the one before, and a browser its duty to renew it', async () => {
+test('A refreshed login must keep the proof of the one before, and a browser its duty to renew it', async () => {
   const { jwt } = await newAdmin();
   await daemon.clock.advance(4 * MINUTE_MS);
   const refreshed = (await (await post('auth/refresh', jwt, {})).json()) as Login;
@@ -188,7 +188,7 @@ test('a refreshed login must keep the proof of the one before, and a browser its
   assert.ok(await refused(script, ['auth.link', {}]));
 });
 
-test('a session that began with a link must renew its proof by a new link or by the token, of the same credential', async () => {
+test('A session that began with a link must renew its proof by a new link or by the token, of the same credential', async () => {
   const codeOf = async (client: Client) =>
     ((await client.call('auth.link', {})) as { url: string }).url.split('#login=')[1] ?? '';
   const browser = await openBrowser(await logIn({ code: await codeOf(operator) }));

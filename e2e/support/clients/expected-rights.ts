@@ -55,7 +55,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'wstemplate.versions',
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
+    ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
@@ -124,7 +124,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'workstreams.close': ['workstream.close'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
+    ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
   ],
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],

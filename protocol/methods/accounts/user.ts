@@ -29,6 +29,9 @@ const RoleAssignment = z
   .strictObject({ roleId: z.string(), name: z.string(), displayName: z.string(), builtin: z.boolean() })
   .meta({ id: 'RoleAssignment' });
 
+/** A role, and whether the caller holds everything that it allows. */
+const RoleChoice = RoleAssignment.extend({ assignable: z.boolean() }).meta({ id: 'RoleChoice' });
+
 const Done = z.strictObject({ status: z.literal('ok') });
 const Page = { limit: z.int().min(1).max(1_000).optional(), offset: z.int().min(0).optional() };
 
@@ -118,6 +121,13 @@ export const userContracts = {
     permission: 'admin.users',
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserRoleListParams' }),
     result: z.strictObject({ roles: z.array(RoleAssignment) }).meta({ id: 'UserRoleListResult' }),
+  }),
+  'user.role.choices': contract({
+    summary: 'All roles by name, and which of them the caller may give and take away.',
+    scope: 'approve',
+    permission: 'admin.users',
+    params: z.strictObject({}).meta({ id: 'UserRoleChoicesParams' }),
+    result: z.strictObject({ roles: z.array(RoleChoice) }).meta({ id: 'UserRoleChoicesResult' }),
   }),
   'user.role.assign': contract({
     summary: 'Give a user a role, at once on open connections too. Nobody changes their own roles.',
