@@ -54,6 +54,8 @@ export const authEndpoints = {
       permissions: z.string(),
       /** When the login ends, in seconds since 1970; null for other credentials. */
       exp: z.number().nullable(),
+      /** How long that is, in seconds by the clock of the daemon. */
+      expires_in: z.number().nullable(),
     }),
     errors: { 401: 'Not authenticated' },
   }),

@@ -66,6 +66,8 @@ export const authContracts = {
         permissions: z.array(z.string()),
         /** Of a login session. */
         expiresAtMs: z.int().min(0).optional(),
+        /** How long that is by the clock of the daemon. */
+        expiresInMs: z.int().min(0).optional(),
       })
       .meta({ id: 'AuthWhoamiResult' }),
   }),

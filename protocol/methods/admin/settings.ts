@@ -33,6 +33,8 @@ export type Setting = z.infer<typeof Setting>;
 export const SettingDefinition = z
   .strictObject({
     ...described,
+    /** Its place in config.json, with dots. */
+    configKey: z.string(),
     /** Null without a default. */
     default: z.unknown(),
     minValue: z.number().optional(),

@@ -62,8 +62,8 @@ export function createLogin(fetch: typeof globalThis.fetch) {
     async leftMs(): Promise<number | undefined> {
       const answer = await fetch('/v1/api/auth/whoami');
       const who: unknown = answer.ok ? await answer.json() : undefined;
-      if (!isRecord(who) || typeof who.exp !== 'number' || typeof who.username !== 'string') return undefined;
-      return who.exp * 1_000 - Date.parse(answer.headers.get('Date') ?? '');
+      if (!isRecord(who) || typeof who.expires_in !== 'number' || typeof who.username !== 'string') return undefined;
+      return who.expires_in * 1_000;
     },
 
     /** Replaces the login of a user by one that lasts another 24 hours. */

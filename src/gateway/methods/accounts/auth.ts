@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { authContracts } from '../../../../protocol/methods/accounts/auth.ts';
+import type { Clock } from '../../../clock.ts';
 import type { Authenticator } from '../../auth/authenticator.ts';
 import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
@@ -23,6 +24,7 @@ export interface AuthMethodDeps {
   users: Users;
   passwords: Passwords;
   setup: SetupGate;
+  clock: Pick<Clock, 'now'>;
   /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
   baseUrl(): string;
 }
@@ -111,7 +113,7 @@ function passwordMethods(deps: AuthMethodDeps) {
 
 /** Who the caller is. */
 function knownMethods(deps: AuthMethodDeps) {
-  const { authenticator, users, setup } = deps;
+  const { authenticator, users, setup, clock } = deps;
   return {
     'auth.whoami': (_params, { principal }) => {
       if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
@@ -119,7 +121,7 @@ function knownMethods(deps: AuthMethodDeps) {
       return {
         ...toWho(principal, users),
         ...(userId !== undefined && { displayName: users.get(userId).displayName }),
-        ...(source.kind === 'login' && { expiresAtMs: source.expiresAtMs }),
+        ...(source.kind === 'login' && { expiresAtMs: source.expiresAtMs, expiresInMs: leftOf(source, clock) }),
       };
     },
     'auth.status': (_params, { principal }) => {
@@ -139,6 +141,9 @@ function knownMethods(deps: AuthMethodDeps) {
     },
   } satisfies Partial<Handlers>;
 }
+
+const leftOf = ({ expiresAtMs }: { expiresAtMs: number }, clock: Pick<Clock, 'now'>): number =>
+  Math.max(0, expiresAtMs - clock.now());
 
 const isSetupOpen = ({ authenticator, users }: AuthMethodDeps): boolean => authenticator.enabled && users.count === 0;
 
