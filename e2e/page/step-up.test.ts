@@ -48,6 +48,7 @@ test('a change asks for the password when the login is old, and is made after it
   await asked(page).waitFor();
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');
+  await asked(page).waitFor({ state: 'detached' });
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.locator('.panel-row', { hasText: 'grace' }).waitFor();
   assert.deepEqual(await users(), ['ada', 'grace']);

@@ -54,6 +54,7 @@ export function accountCases({ call, open, key }: Caller) {
     'org.get': () => call('org.get', { orgId: 'default' }),
     'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
     'audit.list': () => call('audit.list', {}),
+    'usage.report': () => call('usage.report', { groupBy: 'hour' }),
     'audit.verify': () => call('audit.verify', {}),
     'settings.list': () => call('settings.list', {}),
     'settings.schema': () => call('settings.schema', {}),

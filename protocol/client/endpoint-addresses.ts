@@ -89,6 +89,9 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
+  usage: {
+    report: { verb: 'get', path: '/v1/api/admin/usage' },
+  },
   settings: {
     list: { verb: 'get', path: '/v1/api/admin/settings' },
     schema: { verb: 'get', path: '/v1/api/admin/settings/schema' },

@@ -56,14 +56,20 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
     ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
-    ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
+    ...(step.usage ? usageStatements(run, { ...step.usage, toolCalls: countCalls(step) }, nowMs) : []),
     ...(step.prefix ? [storePrefix(run.wsId, step.prefix), storeOpening(run.wsId, step.prefix.templates)] : []),
     ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }
 
-const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowMs: number): Statement[] => {
+/** The tool calls of the answer that is stored with its usage. */
+const countCalls = ({ messages = [] }: Step): number =>
+  messages.reduce((sum, message) => sum + (message.role === 'assistant' ? message.toolCalls.length : 0), 0);
+
+type SpentTurn = NonNullable<Step['usage']> & { toolCalls: number };
+
+const usageStatements = (run: RunRecord, spent: SpentTurn, nowMs: number): Statement[] => {
   const { usage, contextWindow, afterSeq } = spent;
   return [
     setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow, afterSeq }) }),

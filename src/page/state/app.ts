@@ -200,8 +200,8 @@ export class App {
     const chips = createChips({ files, newKey });
     const models = createModelChoices(client);
     const accounts = createAccounts({ client, who: () => this.who.peek() });
-    const parts = { workstreams, actions, jobs, nodes, usage, accounts, confirmation, chips, models, files };
-    this.phase.value = { kind: 'desk', desk: { client, ...parts } };
+    const desk = { client, workstreams, actions, jobs, nodes, usage, accounts, confirmation, chips, models, files };
+    this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;
     });

@@ -67,7 +67,7 @@ interface StageProps {
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
   if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
-  if (shown.value === 'usage') return <UsageView desk={desk} />;
+  if (shown.value === 'usage') return <UsageView app={app} desk={desk} />;
   if (shown.value === 'account') return <AccountView app={app} desk={desk} overlay={overlay} />;
   if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
   if (front.value)

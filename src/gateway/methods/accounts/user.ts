@@ -99,7 +99,10 @@ function assignmentMethods(deps: UserMethodDeps) {
     }),
     'user.role.choices': (_params, { principal }) => ({
       roles: roles.list().map(({ roleId, name, displayName, builtin, permissions }) => ({
-        ...{ roleId, name, displayName, builtin },
+        roleId,
+        name,
+        displayName,
+        builtin,
         assignable: holdsAll(principal?.permissions ?? NO_PERMISSIONS, permissions),
       })),
     }),
