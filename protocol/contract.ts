@@ -18,6 +18,11 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   scope: Scope;
   /** Needed in addition to the scope; a user holds it through a role. */
   permission?: Permission;
+  /**
+   * Whether a browser session must have proved less than five minutes ago whose it is. Other credentials are not asked:
+   * they are no session that somebody left open.
+   */
+  stepUp?(params: z.output<P>): boolean;
   params: P;
   result: R;
   /** The first of two answers on one request id (only `agent` has one). */
@@ -41,6 +46,9 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   /** Calls that share this key never overlap. */
   serial?(params: z.output<P>): string;
 }
+
+/** For rows whose every call needs a fresh proof of a browser session. */
+export const always = () => true;
 
 /** Types a row; returns it unchanged. */
 export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => row;

@@ -53,6 +53,7 @@ test('The schema of the settings must have the default and the range of every se
     description: 'Maximum workstreams loaded at once. Beyond it, the oldest idle one is unloaded, never deleted.',
     ...{ is_secret: false, min_value: 1, max_value: 10_000, choices: null, help: '', reference_url: '' },
     restart_required: false,
+    config_key: 'server.maxWorkstreams',
   });
   assert.deepEqual(find('durability').choices, ['normal', 'full']);
   assert.deepEqual(

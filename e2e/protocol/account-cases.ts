@@ -34,6 +34,7 @@ export function accountCases({ call, open, key }: Caller) {
     'auth.whoami': async () => (await member()).ask('auth.whoami', {}),
     'auth.refresh': async () => (await member()).ask('auth.refresh', {}),
     'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
+    'auth.confirm': async () => (await member()).ask('auth.confirm', { password: PASSWORD }),
     'user.list': () => call('user.list', {}),
     'user.create': () => newUser(),
     'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),
@@ -42,6 +43,7 @@ export function accountCases({ call, open, key }: Caller) {
     'user.token.create': async () =>
       call('user.token.create', { userId: await newUser(), name: 'ci', scopes: ['read'] }),
     'user.role.list': async () => call('user.role.list', { userId: await newUser() }),
+    'user.role.choices': () => call('user.role.choices', {}),
     'user.role.assign': async () => call('user.role.assign', { userId: await newUser(), roleId: 'builtin-operator' }),
     'user.role.unassign': async () => call('user.role.unassign', { userId: await newUser(), roleId: 'builtin-viewer' }),
     'role.list': () => call('role.list', {}),
@@ -52,6 +54,7 @@ export function accountCases({ call, open, key }: Caller) {
     'org.get': () => call('org.get', { orgId: 'default' }),
     'org.update': () => call('org.update', { orgId: 'default', displayName: 'The Lab', settings: '{"a":1}' }),
     'audit.list': () => call('audit.list', {}),
+    'usage.report': () => call('usage.report', { groupBy: 'hour' }),
     'audit.verify': () => call('audit.verify', {}),
     'settings.list': () => call('settings.list', {}),
     'settings.schema': () => call('settings.schema', {}),

@@ -61,6 +61,7 @@ export const endpoints: Addresses = {
     whoami: { verb: 'get', path: '/v1/api/auth/whoami' },
     refresh: { verb: 'post', path: '/v1/api/auth/refresh' },
     password: { verb: 'post', path: '/v1/api/auth/password' },
+    confirm: { verb: 'post', path: '/v1/api/auth/confirm' },
     logout: { verb: 'post', path: '/v1/api/auth/logout' },
     status: { verb: 'get', path: '/v1/api/auth/status' },
   },
@@ -89,6 +90,9 @@ export const endpoints: Addresses = {
   },
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
+  },
+  usage: {
+    report: { verb: 'get', path: '/v1/api/admin/usage' },
   },
   settings: {
     list: { verb: 'get', path: '/v1/api/admin/settings' },

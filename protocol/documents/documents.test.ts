@@ -55,6 +55,7 @@ test('operations without a credential are marked; all others require the bearer 
       'auth.whoami',
       'auth.refresh',
       'auth.password',
+      'auth.confirm',
       'auth.logout',
       'auth.status',
       'health',

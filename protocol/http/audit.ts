@@ -16,7 +16,8 @@ const Event = z.object({
   created: z.string(),
 });
 
-const Moment = z.iso.datetime({
+/** A time in a query. */
+export const Moment = z.iso.datetime({
   offset: true,
   local: true,
   error: 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z',

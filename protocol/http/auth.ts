@@ -54,6 +54,8 @@ export const authEndpoints = {
       permissions: z.string(),
       /** When the login ends, in seconds since 1970; null for other credentials. */
       exp: z.number().nullable(),
+      /** How long that is, in seconds by the clock of the daemon. */
+      expires_in: z.number().nullable(),
     }),
     errors: { 401: 'Not authenticated' },
   }),
@@ -74,6 +76,24 @@ export const authEndpoints = {
     request: z.object({ current_password: text, new_password: text }),
     reply: Session,
     errors: { 403: 'The current password is wrong', 429: 'Too many login attempts' },
+  }),
+  confirm: endpoint({
+    verb: 'post',
+    path: '/v1/api/auth/confirm',
+    summary: 'Prove again who the caller is, for five minutes (HTTP.md, "Confirming a login").',
+    scope: 'public',
+    request: z.object({
+      password: z.string().nullish(),
+      code: z.string().nullish(),
+      token: z.string().nullish(),
+    }),
+    reply: z.object({ status: z.literal('ok') }),
+    errors: {
+      400: 'password: required',
+      401: 'Not authenticated',
+      403: 'The password is wrong',
+      429: 'Too many login attempts',
+    },
   }),
   logout: endpoint({
     verb: 'post',

@@ -12,6 +12,7 @@ import { roleEndpoints } from './role.ts';
 import { settingsEndpoints } from './settings.ts';
 import { skillEndpoints } from './skill.ts';
 import { templateEndpoints } from './template.ts';
+import { usageEndpoints } from './usage.ts';
 import { userEndpoints } from './user.ts';
 import { workstreamEndpoints } from './workstream.ts';
 import { workstreamLineEndpoints } from './workstream-line.ts';
@@ -30,6 +31,7 @@ export const ENDPOINTS = {
   org: orgEndpoints,
   audit: auditEndpoints,
   settings: settingsEndpoints,
+  usage: usageEndpoints,
   memory: memoryEndpoints,
   template: templateEndpoints,
   wstemplate: wstemplateEndpoints,

@@ -23,6 +23,8 @@ const Setting = z.object({
 
 const Definition = z.object({
   ...described,
+  /** Its place in config.json, with dots. */
+  config_key: z.string(),
   default: z.unknown(),
   min_value: z.number().nullable(),
   max_value: z.number().nullable(),

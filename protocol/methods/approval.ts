@@ -32,6 +32,7 @@ export const approvalContracts = {
     summary: 'Decide one approval. An unknown one is NOT_FOUND, an already decided one CONFLICT.',
     scope: 'approve',
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
+    stepUp: ({ always }) => always === true,
     params: z
       .strictObject({
         approvalId: NonEmpty,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../contract.ts';
+import { always, contract } from '../contract.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 
 /** `path` is empty for the file as a whole. */
@@ -47,6 +47,7 @@ export const configContracts = {
     summary: 'Write the configuration file as given, if it is valid. A masked secret keeps its value.',
     scope: 'approve',
     audit: { action: 'config.set' },
+    stepUp: always,
     params: z
       .strictObject({
         raw: Raw,
@@ -63,6 +64,7 @@ export const configContracts = {
       'Change parts of the configuration: a JSON merge patch (RFC 7386), null removes. Comments in the file are lost.',
     scope: 'approve',
     audit: { action: 'config.patch' },
+    stepUp: always,
     params: z
       .strictObject({ raw: Raw, baseHash: NonEmpty.max(128), extended: z.boolean().optional() })
       .meta({ id: 'ConfigPatchParams' }),
@@ -74,6 +76,7 @@ export const configContracts = {
     scope: 'approve',
     permission: 'admin.settings',
     audit: { action: 'config.reload' },
+    stepUp: always,
     params: z.strictObject({}).meta({ id: 'ConfigReloadParams' }),
     result: z
       .strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../contract.ts';
+import { always, contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, nullishText, optionalText } from '../frames.ts';
 import { PlainName } from '../text/plain-text.ts';
 
@@ -239,6 +239,7 @@ export const nodeContracts = {
     summary: 'Give a node a new token, shown only once; open connections with the old one are closed.',
     scope: 'approve',
     audit: { action: 'node.token.rotate', id: 'nodeId' },
+    stepUp: always,
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
     result: z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),
@@ -246,6 +247,7 @@ export const nodeContracts = {
     summary: 'End a node’s pairing and close its connections.',
     scope: 'approve',
     audit: { action: 'node.token.revoke', id: 'nodeId' },
+    stepUp: always,
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
     result: z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),
   }),

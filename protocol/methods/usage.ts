@@ -43,6 +43,35 @@ export const UsageRow = UsageTotal.extend({
 }).meta({ id: 'UsageRow' });
 export type UsageRow = z.infer<typeof UsageRow>;
 
+/** What an administrator adds usage up by. */
+export const REPORT_GROUPINGS = ['day', 'hour', 'model', 'user'] as const;
+/** A row of REPORT_GROUPINGS. */
+export type ReportGrouping = (typeof REPORT_GROUPINGS)[number];
+
+/** Tokens and money, with the tool calls that models asked for. */
+export const UsageReportTotal = UsageTotal.extend({ toolCalls: Count }).meta({ id: 'UsageReportTotal' });
+export type UsageReportTotal = z.infer<typeof UsageReportTotal>;
+
+/** Those of one day, hour, model or user. */
+export const UsageReportRow = UsageReportTotal.extend({
+  /** The day or hour in UTC (`2026-01-31T09`), `provider/model`, or the id of the user or another principal. */
+  key: z.string(),
+  /** Of a user who exists. */
+  username: z.string().optional(),
+}).meta({ id: 'UsageReportRow' });
+export type UsageReportRow = z.infer<typeof UsageReportRow>;
+
+const UsageReport = z
+  .strictObject({
+    /** Of all rows, also of those that are left out. */
+    summary: UsageReportTotal,
+    breakdown: z.array(UsageReportRow),
+    /** There are more rows than these. */
+    truncated: z.literal(true).optional(),
+  })
+  .meta({ id: 'UsageReportResult' });
+export type UsageReport = z.infer<typeof UsageReport>;
+
 /** What models cost, and what they may cost. */
 export const usageContracts = {
   'usage.get': contract({
@@ -72,6 +101,24 @@ export const usageContracts = {
         truncated: z.literal(true).optional(),
       })
       .meta({ id: 'UsageGetResult' }),
+  }),
+  'usage.report': contract({
+    summary: 'Tokens, tool calls and money of everybody by day, hour, model or user.',
+    scope: 'approve',
+    permission: 'admin.usage',
+    weight: 3,
+    params: z
+      .strictObject({
+        /** The hours of both times count completely. Default: seven days ago, and no end. */
+        sinceMs: z.int().min(0).optional(),
+        untilMs: z.int().min(0).optional(),
+        userId: optionalText(128),
+        model: optionalText(256),
+        /** One of REPORT_GROUPINGS. Default: day. */
+        groupBy: optionalText(64),
+      })
+      .meta({ id: 'UsageReportParams' }),
+    result: UsageReport,
   }),
   'budget.list': contract({
     summary: 'The budgets of today and, with `wsId`, those of the workstream and its run.',

@@ -70,6 +70,7 @@ export const workstreamContracts = {
     scope: 'write',
     permission: 'workstreams.create',
     weight: 3,
+    stepUp: ({ autoApprove }) => autoApprove === true,
     params: z
       .strictObject({
         name: optionalText(128),
@@ -143,6 +144,7 @@ export const workstreamContracts = {
   'workstream.update': contract({
     summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
+    stepUp: ({ autoApprove }) => autoApprove === true,
     params: z
       .strictObject({
         wsId: WsId,
@@ -195,6 +197,7 @@ export const workstreamContracts = {
       'Decide the pending approval of a workstream; with approvalId, callId or cycleId only that one (CONFLICT if stale).',
     scope: 'approve',
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
+    stepUp: ({ always }) => always === true,
     params: z
       .strictObject({
         wsId: WsId,

@@ -18,6 +18,7 @@ import { addNodeCommands } from './node-commands.ts';
 import { addPortableCommands } from './portable-commands.ts';
 import { toReport } from './report-error.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
+import { addSettingsCommands } from './settings-commands.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
 
 interface Invocation {
@@ -114,6 +115,7 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   addPortableCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
+  addSettingsCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
   return program;
 }

@@ -66,6 +66,7 @@ export async function openAccounts(options: AccountOptions, { store, baseUrl, on
     setup,
     orgs: createOrgs({ store, clock }),
     throttle: createLoginThrottle({ clock }),
+    clock,
     trail,
     audit: createCallAudit({ trail, users, clock, ids, log }),
     baseUrl,

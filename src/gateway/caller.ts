@@ -1,4 +1,6 @@
+import { GatewayError } from '../../protocol/errors.ts';
 import type { DecidedBy } from '../../protocol/stream-events.ts';
+import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Call } from './call.ts';
 import { holds, type Rights, rightsOf } from './rights.ts';
 import type { Namer } from './workstreams/workdirs.ts';
@@ -22,3 +24,13 @@ export const deciderOf = (call: Pick<Call, 'principal'>): DecidedBy => ({
   kind: 'principal',
   id: callerOf(call).principal,
 });
+
+/**
+ * `auto_approve` approves all later calls, so it requires the approve scope, and of a browser a fresh proof: rows ask for
+ * one only where the params say so, and a template may, too.
+ */
+export function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
+  if (!autoApprove) return;
+  if (!mayApprove(call)) throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
+  requireFreshProof(call.principal);
+}

@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
+import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Principal } from './auth/principal.ts';
 import { type Call, type Caller, type Handlers, loggedAs } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
@@ -64,9 +65,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
   }
 
   function serve({ row, method, handler, params, caller }: Asked, audited: Call['audited']): unknown {
-    requireScope(caller.principal, row.scope, method);
-    if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
-    const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
+    const input = toInput({ row, method, params, caller });
     const serial = row.serial?.(input);
     const handle = (keyed: Keyed) => handler(input, withChecks(row, method, { ...caller, ...keyed, audited }));
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
@@ -118,6 +117,15 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
       return Promise.reject(failed(error, started));
     }
   };
+}
+
+/** The parsed params of a call that its caller may make. */
+function toInput({ row, method, params, caller }: Omit<Asked, 'handler'>): unknown {
+  requireScope(caller.principal, row.scope, method);
+  if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
+  const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
+  if (row.stepUp?.(input)) requireFreshProof(caller.principal);
+  return input;
 }
 
 interface Started {

@@ -129,7 +129,7 @@ export function joinNouns(
     },
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
-    usage: { methods: usageMethods({ store, workstreams, budgets }) },
+    usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock: deps.clock }) },
     workstream: workstreamNoun(deps, conversations, health),
     wake: {
       methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),

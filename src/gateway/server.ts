@@ -175,13 +175,13 @@ function createDoor(
       refuseUpgrade(socket, entry.kind === 'refused' ? entry.status : 503);
       return;
     }
-    const { token, leaveLobby } = entry;
+    const { credential, leaveLobby } = entry;
     // Like answers, the upgrades of one turn of the event loop are written together.
     socket.cork();
     connectionDeps.defer(() => socket.uncork());
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const hasOrigin = request.headers.origin !== undefined;
-      open({ webSocket, socket }, { connId: ids.id('conn'), address, token, hasOrigin, leaveLobby });
+      open({ webSocket, socket }, { connId: ids.id('conn'), address, credential, hasOrigin, leaveLobby });
     });
   }
 

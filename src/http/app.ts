@@ -40,6 +40,7 @@ import { roleRoutes } from './routes/role.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { skillRoutes } from './routes/skill.ts';
 import { templateRoutes } from './routes/template.ts';
+import { usageRoutes } from './routes/usage.ts';
 import { userRoutes } from './routes/user.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
 import { workstreamLineRoutes } from './routes/workstream-line.ts';
@@ -188,6 +189,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...orgRoutes,
     ...auditRoutes,
     ...settingsRoutes,
+    ...usageRoutes,
     ...memoryRoutes,
     ...templateRoutes,
     ...wstemplateRoutes,

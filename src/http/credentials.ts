@@ -13,7 +13,8 @@ export function createIdentify(
   return (req) => {
     const bearer = bearerOf(req.headers.authorization);
     // A wrong Bearer token is a wrong credential, even next to a valid cookie.
-    return authenticator.authenticate(bearer ?? (isCookieTrusted(req, originPolicy) ? cookieOf(req) : undefined));
+    if (bearer !== undefined) return authenticator.authenticate(bearer);
+    return authenticator.authenticate(isCookieTrusted(req, originPolicy) ? cookieOf(req) : undefined, 'cookie');
   };
 }
 

@@ -1,4 +1,5 @@
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
+import { findStepUp } from '../../protocol/methods/accounts/step-up.ts';
 
 const STATUS: Record<ErrorCode, number> = {
   INVALID_REQUEST: 400,
@@ -17,13 +18,21 @@ const STATUS: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
+/** `code`: for refusals that a program can lift by another request. */
+interface FailureBody {
+  error: string;
+  code?: string;
+}
+
 /** Converts an error to an HTTP answer. The details of anything but a GatewayError are not disclosed. */
-export function toFailure(error: unknown): { status: number; body: { error: string }; headers: HeaderFields } {
+export function toFailure(error: unknown): { status: number; body: FailureBody; headers: HeaderFields } {
   if (!(error instanceof GatewayError)) return { status: 500, body: { error: 'Internal error' }, headers: {} };
   const headers: HeaderFields = {};
   if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = `${Math.max(1, Math.ceil(error.retryAfterMs / 1000))}`;
-  return { status: STATUS[error.code], body: { error: error.message }, headers };
+  const code = findStepUp(error.details)?.reason;
+  const body = { error: error.message, ...(code !== undefined && { code }) };
+  return { status: STATUS[error.code], body, headers };
 }
 
 export type HeaderFields = Record<string, string>;

@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { createHttpClient } from '../../protocol/client/http-client.ts';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
+import { LoginKeeper } from './state/accounts/login-keeper.ts';
 import { App } from './state/app.ts';
 import { createFiles } from './state/files.ts';
 import { createLogin } from './state/login.ts';
@@ -16,8 +17,11 @@ const theme = new ThemeChoice({
   },
 });
 
+const login = createLogin((...request) => window.fetch(...request));
+const now = () => performance.timeOrigin + systemTimers.now();
+
 const app = new App({
-  login: createLogin((...request) => window.fetch(...request)),
+  login,
   files: createFiles(createHttpClient({ baseUrl: location.origin })),
   openClient: ({ onStatus, onGap }) =>
     createGatewayClient({
@@ -32,7 +36,7 @@ const app = new App({
   theme,
   newKey: () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
-  now: () => performance.timeOrigin + systemTimers.now(),
+  now,
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   fragment: {
     read: () => location.hash.slice(1),
@@ -40,14 +44,29 @@ const app = new App({
   },
 });
 
+const keeper = new LoginKeeper({
+  isNeeded: () => app.phase.peek().kind === 'desk' && document.visibilityState === 'visible',
+  leftMs: login.leftMs,
+  refresh: login.refresh,
+  now,
+});
+
+function onReturn(): void {
+  app.onVisible();
+  void keeper.onReturn();
+}
+
 const root = document.getElementById('page');
 if (root) render(<Page app={app} />, root);
 window.addEventListener('hashchange', () => {
   if (location.hash.startsWith('#login=')) void app.start();
 });
 window.addEventListener('storage', () => theme.follow());
-document.addEventListener('visibilitychange', () => app.onVisible());
-window.addEventListener('online', () => app.onVisible());
+document.addEventListener('visibilitychange', onReturn);
+window.addEventListener('online', onReturn);
+for (const kind of ['keydown', 'pointerdown']) {
+  window.addEventListener(kind, () => keeper.onActivity(), { capture: true, passive: true });
+}
 followVisibleHeight();
 void app.start();
 

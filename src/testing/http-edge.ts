@@ -7,6 +7,7 @@ import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
+import { Proof } from '../gateway/auth/proof.ts';
 import type { Caller } from '../gateway/call.ts';
 
 import { expandScopes } from '../gateway/rights.ts';
@@ -153,6 +154,8 @@ const NO_EXPORTS = { open: notHere };
 
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
 
+const PROOF = new Proof(fakeClock(0), 0);
+
 export function principalWith(scope: Scope, ended = new AbortController().signal): Principal {
   return {
     id: scope,
@@ -160,7 +163,7 @@ export function principalWith(scope: Scope, ended = new AbortController().signal
     permissions: ALL_PERMISSIONS,
     source: {
       ...{ kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
-      ...{ authenticatedMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER },
+      ...{ browser: false, proof: PROOF, expiresAtMs: Number.MAX_SAFE_INTEGER },
     },
     ended,
   };

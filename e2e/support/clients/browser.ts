@@ -24,11 +24,14 @@ export interface Visit {
   openTab(): Promise<Page>;
 }
 
+/** What a page needs of its daemon. */
+type Visited = Pick<DaemonUnderTest, 'url' | 'token' | 'port'>;
+
 /**
  * Opens the daemon's page as a new visitor. After the test, fails if the console reported an error (such as a violated
  * policy), a script threw, or a request went to any other host than the daemon.
  */
-export async function visit(t: TestContext, daemon: DaemonUnderTest, options: VisitOptions = {}): Promise<Visit> {
+export async function visit(t: TestContext, daemon: Visited, options: VisitOptions = {}): Promise<Visit> {
   const { loggedIn = true, phone = false, scrollbars = false, losesDaemon = false } = options;
   const expected = [...(options.expected ?? []), ...(losesDaemon ? LOST : [])];
   const context = await (await launched({ scrollbars })).newContext(
@@ -147,7 +150,7 @@ after(async () => {
   for (const browser of browsers.values()) await (await browser).close();
 });
 
-function watch(context: BrowserContext, daemon: DaemonUnderTest, tell: (trouble: string) => void): void {
+function watch(context: BrowserContext, daemon: Visited, tell: (trouble: string) => void): void {
   // The address and the login link may use different names for the same host.
   const hosts = [`127.0.0.1:${daemon.port}`, `localhost:${daemon.port}`];
   const isDaemon = (url: string) => hosts.includes(new URL(url).host);
@@ -166,7 +169,7 @@ function watch(context: BrowserContext, daemon: DaemonUnderTest, tell: (trouble:
 }
 
 /** Logs in with the operator token, without the page. */
-async function logIn(context: BrowserContext, { url, token }: DaemonUnderTest): Promise<void> {
+async function logIn(context: BrowserContext, { url, token }: Visited): Promise<void> {
   const answer = await context.request.post(new URL('/v1/api/auth/login', url).href, { data: { token } });
   assert.equal(answer.status(), 200);
 }

@@ -8,7 +8,7 @@ import type { Permission } from '../../../protocol/methods/accounts/permissions.
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
     ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup'],
-    ...['auth.whoami', 'auth.refresh', 'auth.password'],
+    ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm'],
   ],
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
@@ -63,9 +63,9 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'wstemplate.versions',
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
+    ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
-    ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify'],
+    ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
   ],
@@ -79,6 +79,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /docs', 'GET /static/:file', 'GET /shared/:file'],
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
+    'POST /v1/api/auth/confirm',
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
@@ -115,7 +116,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
     ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
-    'GET /v1/api/admin/audit',
+    ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage'],
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
@@ -132,11 +133,12 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'workstreams.close': ['workstream.close'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
-    ...['user.role.list', 'user.role.assign', 'user.role.unassign'],
+    ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
   ],
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
+  'admin.usage': ['usage.report'],
   'admin.settings': ['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
   'admin.ws_templates': [

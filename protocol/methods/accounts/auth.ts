@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { optionalText } from '../../frames.ts';
 
 /** A browser login session; `jwt` goes into the HttpOnly cookie and authenticates like any bearer token. */
@@ -66,6 +66,8 @@ export const authContracts = {
         permissions: z.array(z.string()),
         /** Of a login session. */
         expiresAtMs: z.int().min(0).optional(),
+        /** How long that is by the clock of the daemon. */
+        expiresInMs: z.int().min(0).optional(),
       })
       .meta({ id: 'AuthWhoamiResult' }),
   }),
@@ -81,6 +83,22 @@ export const authContracts = {
     audit: { action: 'auth.password', id: 'userId' },
     params: z.strictObject({ current: Text, new: Text }).meta({ id: 'AuthPasswordParams' }),
     result: LoginResult,
+  }),
+  'auth.confirm': contract({
+    summary: 'Prove again who the caller is, for methods that a browser may call only for five minutes after that.',
+    scope: 'public',
+    audit: { action: 'auth.confirm' },
+    params: z
+      .strictObject({
+        /** Of the user who is logged in. */
+        password: optionalText(4096),
+        /** For a session that began with a link: the code of a new one. */
+        code: optionalText(256),
+        /** For a session that began with a token or its link: that token. */
+        token: optionalText(4096),
+      })
+      .meta({ id: 'AuthConfirmParams' }),
+    result: z.strictObject({ status: z.literal('ok'), untilMs: z.int().min(0) }).meta({ id: 'AuthConfirmResult' }),
   }),
   'auth.logout': contract({
     summary: 'End the caller’s login session, on open sockets and streams too.',
@@ -113,6 +131,7 @@ export const authContracts = {
     summary: 'A one-time login link for a browser, valid for ten minutes.',
     scope: 'approve',
     audit: { action: 'auth.link' },
+    stepUp: always,
     params: z.strictObject({}).meta({ id: 'AuthLinkParams' }),
     result: z
       .strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { PERMISSIONS } from './permissions.ts';
 
@@ -39,6 +39,7 @@ export const roleContracts = {
     scope: 'approve',
     permission: 'admin.roles',
     audit: { action: 'role.create', id: 'roleId' },
+    stepUp: always,
     params: z
       .strictObject({ name: z.string().max(256), displayName: optionalText(256), permissions: Permissions })
       .meta({ id: 'RoleCreateParams' }),
@@ -49,6 +50,7 @@ export const roleContracts = {
     scope: 'approve',
     permission: 'admin.roles',
     audit: { action: 'role.update', id: 'roleId' },
+    stepUp: always,
     params: z
       .strictObject({ roleId: RoleId, displayName: optionalText(256), permissions: Permissions.optional() })
       .meta({ id: 'RoleUpdateParams' }),
@@ -59,6 +61,7 @@ export const roleContracts = {
     scope: 'approve',
     permission: 'admin.roles',
     audit: { action: 'role.delete', id: 'roleId' },
+    stepUp: always,
     params: z.strictObject({ roleId: RoleId }).meta({ id: 'RoleDeleteParams' }),
     result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'RoleDeleteResult' }),
   }),

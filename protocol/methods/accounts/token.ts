@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract, GRANTED } from '../../contract.ts';
+import { always, contract, GRANTED } from '../../contract.ts';
 
 const TokenScope = z.enum(GRANTED);
 export type TokenScope = z.infer<typeof TokenScope>;
@@ -33,6 +33,7 @@ export const tokenContracts = {
     summary: 'Create an API token. Only this answer ever contains it.',
     scope: 'approve',
     audit: { action: 'token.create', id: 'tokenId' },
+    stepUp: always,
     params: z
       .strictObject({
         name: TokenName,
@@ -53,6 +54,7 @@ export const tokenContracts = {
     summary: 'Revoke an API token; its open sockets and streams end within a second.',
     scope: 'approve',
     audit: { action: 'token.revoke', id: 'tokenId' },
+    stepUp: always,
     params: z.strictObject({ tokenId: z.string().min(1).max(64) }).meta({ id: 'TokenRevokeParams' }),
     result: z.strictObject({ revoked: z.literal(true) }).meta({ id: 'TokenRevokeResult' }),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { ApiToken } from './token.ts';
 
@@ -29,6 +29,9 @@ const RoleAssignment = z
   .strictObject({ roleId: z.string(), name: z.string(), displayName: z.string(), builtin: z.boolean() })
   .meta({ id: 'RoleAssignment' });
 
+/** A role, and whether the caller holds everything that it allows. */
+const RoleChoice = RoleAssignment.extend({ assignable: z.boolean() }).meta({ id: 'RoleChoice' });
+
 const Done = z.strictObject({ status: z.literal('ok') });
 const Page = { limit: z.int().min(1).max(1_000).optional(), offset: z.int().min(0).optional() };
 
@@ -52,6 +55,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.create', id: 'userId' },
+    stepUp: always,
     params: z
       .strictObject({
         username: Text,
@@ -67,6 +71,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.update', id: 'userId' },
+    stepUp: always,
     params: z
       .strictObject({
         userId: UserId,
@@ -82,6 +87,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.delete', id: 'userId' },
+    stepUp: always,
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserDeleteParams' }),
     result: Done.meta({ id: 'UserDeleteResult' }),
   }),
@@ -97,6 +103,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'token.create', id: 'tokenId' },
+    stepUp: always,
     params: z
       .strictObject({
         userId: UserId,
@@ -115,11 +122,19 @@ export const userContracts = {
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserRoleListParams' }),
     result: z.strictObject({ roles: z.array(RoleAssignment) }).meta({ id: 'UserRoleListResult' }),
   }),
+  'user.role.choices': contract({
+    summary: 'All roles by name, and which of them the caller may give and take away.',
+    scope: 'approve',
+    permission: 'admin.users',
+    params: z.strictObject({}).meta({ id: 'UserRoleChoicesParams' }),
+    result: z.strictObject({ roles: z.array(RoleChoice) }).meta({ id: 'UserRoleChoicesResult' }),
+  }),
   'user.role.assign': contract({
     summary: 'Give a user a role, at once on open connections too. Nobody changes their own roles.',
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'role.assign', id: 'userId' },
+    stepUp: always,
     params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleAssignParams' }),
     result: Done.meta({ id: 'UserRoleAssignResult' }),
   }),
@@ -128,6 +143,7 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'role.unassign', id: 'userId' },
+    stepUp: always,
     params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleUnassignParams' }),
     result: Done.meta({ id: 'UserRoleUnassignResult' }),
   }),

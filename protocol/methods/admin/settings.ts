@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty } from '../../frames.ts';
 
 const described = {
@@ -33,6 +33,8 @@ export type Setting = z.infer<typeof Setting>;
 export const SettingDefinition = z
   .strictObject({
     ...described,
+    /** Its place in config.json, with dots. */
+    configKey: z.string(),
     /** Null without a default. */
     default: z.unknown(),
     minValue: z.number().optional(),
@@ -65,6 +67,7 @@ export const settingsContracts = {
     scope: 'approve',
     permission: 'admin.settings',
     audit: { action: 'setting.update', id: 'key' },
+    stepUp: always,
     params: z.strictObject({ key: Key, value: z.unknown().optional() }).meta({ id: 'SettingsSetParams' }),
     result: Setting,
     serial: () => 'config',
@@ -74,6 +77,7 @@ export const settingsContracts = {
     scope: 'approve',
     permission: 'admin.settings',
     audit: { action: 'setting.delete', id: 'key' },
+    stepUp: always,
     params: z.strictObject({ key: Key }).meta({ id: 'SettingsResetParams' }),
     result: z.strictObject({ key: z.string(), default: z.unknown() }).meta({ id: 'SettingsResetResult' }),
     serial: () => 'config',

@@ -84,6 +84,15 @@ const fields = {
   enabled: z.boolean().optional(),
 };
 
+/** A workstream of such a template runs calls without asking. */
+const grantsApproval = ({
+  autoApprove,
+  autoApproveTools = '',
+}: {
+  autoApprove?: boolean | undefined;
+  autoApproveTools?: string | undefined;
+}) => autoApprove === true || autoApproveTools.trim() !== '';
+
 /** Settings for new workstreams. */
 export const wstemplateContracts = {
   'wstemplate.list': contract({
@@ -111,6 +120,7 @@ export const wstemplateContracts = {
     scope: 'approve',
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.create', id: 'wsTemplateId' },
+    stepUp: grantsApproval,
     params: z.strictObject(fields).meta({ id: 'WsTemplateCreateParams' }),
     result: WsTemplate,
   }),
@@ -120,6 +130,7 @@ export const wstemplateContracts = {
     scope: 'approve',
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.update', id: 'wsTemplateId' },
+    stepUp: grantsApproval,
     params: z.strictObject({ wsTemplateId: WsTemplateId, ...fields }).meta({ id: 'WsTemplateUpdateParams' }),
     result: WsTemplate,
   }),

@@ -1,14 +1,17 @@
 import type { Principal } from './principal.ts';
 
+/** How a credential came. Browsers attach a cookie by themselves. */
+export type CredentialWay = 'bearer' | 'cookie';
+
 /** Finds the principal of a request's credential. */
 export interface Authenticator {
   /** False with --no-auth: every caller is `local`. */
   readonly enabled: boolean;
   /**
    * The principal of a bearer token or cookie value; undefined when it is missing, wrong, expired or revoked. Returns a
-   * promise only if a signature must be checked.
+   * promise only if a signature must be checked. `via`: how it came; default `bearer`.
    */
-  authenticate(token: string | undefined): Principal | undefined | Promise<Principal | undefined>;
+  authenticate(token: string | undefined, via?: CredentialWay): Principal | undefined | Promise<Principal | undefined>;
   /**
    * A signal that aborts when this principal ends, and is already aborted if it has; undefined for principals that
    * never end.

@@ -24,11 +24,11 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
   const isOperator = tokenMatcher(operatorToken);
   return {
     enabled,
-    authenticate(token) {
+    authenticate(token, via = 'bearer') {
       if (!enabled) return local;
       if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) return undefined;
       if (isOperator(token)) return operator;
-      return token.startsWith(TOKEN_PREFIX) ? tokens.find(token) : sessions.verify(token);
+      return token.startsWith(TOKEN_PREFIX) ? tokens.find(token) : sessions.verify(token, via);
     },
     endOf(principalId) {
       if (principalId === LOCAL_ID) return enabled ? AbortSignal.abort() : undefined;

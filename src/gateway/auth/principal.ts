@@ -1,6 +1,7 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { Parent } from './parent.ts';
+import type { Proof } from './proof.ts';
 
 /** The caller, with the scopes that the server granted. Never based on what a client claims. */
 export interface Principal {
@@ -22,8 +23,9 @@ export interface Principal {
         kind: 'login';
         jti: string;
         parent: Parent;
-        /** When the person proved who they are. */
-        authenticatedMs: number;
+        /** A cookie brought it, or a browser refreshed it. */
+        browser: boolean;
+        proof: Proof;
         expiresAtMs: number;
       }
     /** A paired node with its token, or a machine that may only request pairing. */

@@ -74,7 +74,7 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
         };
       });
     },
-    schema: () => rows().map(({ path: _, ...definition }) => definition),
+    schema: () => rows().map(({ path, ...definition }) => ({ ...definition, configKey: path.join('.') })),
     async set(key, given, by) {
       if (given === undefined || given === null) throw new GatewayError('INVALID_REQUEST', 'value is required');
       const row = find(key);

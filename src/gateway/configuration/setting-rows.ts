@@ -6,7 +6,7 @@ import type { SettingDefinition } from '../../../protocol/methods/admin/settings
 export type Overrides = ReadonlyMap<string, { value: unknown; source: 'flag' | 'environment' }>;
 
 /** A setting of the registry, and its place in config.json. */
-export interface SettingRow extends SettingDefinition {
+export interface SettingRow extends Omit<SettingDefinition, 'configKey'> {
   path: readonly string[];
 }
 

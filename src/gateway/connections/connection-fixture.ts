@@ -74,7 +74,13 @@ export function openConnection({
   const defer: Defer = (task) => void turn.push(task);
   const fake = fakeWire({ isStalled });
   const leaveLobby = () => void seen.push('left lobby');
-  const upgrade = { connId: 'c1', address: '::1', token: undefined, hasOrigin: false, leaveLobby };
+  const upgrade = {
+    connId: 'c1',
+    address: '::1',
+    credential: { token: undefined, via: 'cookie' } as const,
+    hasOrigin: false,
+    leaveLobby,
+  };
   const connection = new Connection(fake.wire, upgrade, {
     dispatch,
     authenticator: { authenticate: authenticate ?? (async () => principal) },

@@ -13,6 +13,7 @@ import type { LiveSettings } from '../live-settings.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
 import { rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
+import type { UpgradeToken } from './credentials.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
 import { type Hello, maxPayloadOf } from './hello.ts';
@@ -27,7 +28,7 @@ import type { Wire, WireListener } from './wire.ts';
 export interface Upgrade {
   connId: string;
   address: string;
-  token: string | undefined;
+  credential: UpgradeToken;
   /** Whether a web page opened it. */
   hasOrigin: boolean;
   /** Frees the place among unauthenticated sockets. Closing the socket does so too. */
@@ -156,8 +157,8 @@ export class Connection implements WireListener {
 
   async #join(text: string | undefined): Promise<void> {
     const { authenticator, nodes, log } = this.#deps;
-    const { token: upgradeToken, address, hasOrigin } = this.#upgrade;
-    const context = { authenticator, nodes, upgradeToken, address, hasOrigin };
+    const { credential: upgrade, address, hasOrigin } = this.#upgrade;
+    const context = { authenticator, nodes, upgrade, address, hasOrigin };
     const outcome = await shakeHands(text, context).catch((error: unknown): HandshakeOutcome => {
       log.error({ err: error }, 'a handshake failed');
       return { kind: 'refused', closing: 'handshake_failed' };

@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CredentialWay } from '../auth/authenticator.ts';
 import type { OriginPolicy } from '../auth/origin-policy.ts';
+
+/** The credential of an upgrade request, valid or not. */
+export interface UpgradeToken {
+  token: string | undefined;
+  via: CredentialWay;
+}
 
 /**
  * The token of an upgrade request. A cookie counts only if our own page opened the socket, because browsers attach it
@@ -8,10 +15,11 @@ import type { OriginPolicy } from '../auth/origin-policy.ts';
 export function tokenOfUpgrade(
   { authorization, cookie, origin, host }: IncomingHttpHeaders,
   policy: Pick<OriginPolicy, 'isOwn'>,
-): string | undefined {
+): UpgradeToken {
   const bearer = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '');
-  if (bearer) return bearer[1];
-  return origin !== undefined && policy.isOwn(origin, host) ? cookieOf(cookie ?? '') : undefined;
+  if (bearer) return { token: bearer[1], via: 'bearer' };
+  const isOwn = origin !== undefined && policy.isOwn(origin, host);
+  return { token: isOwn ? cookieOf(cookie ?? '') : undefined, via: 'cookie' };
 }
 
 function cookieOf(header: string): string | undefined {

@@ -4,14 +4,14 @@ import type { Log } from '../../log.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { OriginPolicy } from '../auth/origin-policy.ts';
 import { createAdmission } from './admission.ts';
-import { tokenOfUpgrade } from './credentials.ts';
+import { tokenOfUpgrade, type UpgradeToken } from './credentials.ts';
 import { refusalOf } from './upgrade.ts';
 
 /**
- * `token`: the credential of the request, valid or not. `leaveLobby` frees the place; closing the socket does so too.
+ * `credential`: that of the request, valid or not. `leaveLobby` frees the place; closing the socket does so too.
  */
 export type Entry =
-  | { kind: 'admitted'; token: string | undefined; leaveLobby(): void }
+  | { kind: 'admitted'; credential: UpgradeToken; leaveLobby(): void }
   | { kind: 'refused'; status: number };
 
 interface AskedUpgrade {
@@ -30,10 +30,10 @@ interface EntranceDeps {
 export function createEntrance({ authenticator, originPolicy, log }: EntranceDeps) {
   const admission = createAdmission();
 
-  const isKnown = async (token: string | undefined): Promise<boolean> => {
+  const isKnown = async ({ token, via }: UpgradeToken): Promise<boolean> => {
     if (token === undefined) return false;
     try {
-      return (await authenticator.authenticate(token)) !== undefined;
+      return (await authenticator.authenticate(token, via)) !== undefined;
     } catch (error) {
       log.error({ err: error }, 'the credential of an upgrade could not be checked');
       return false;
@@ -43,13 +43,13 @@ export function createEntrance({ authenticator, originPolicy, log }: EntranceDep
   return async ({ request, socket, address }: AskedUpgrade): Promise<Entry> => {
     const refusal = refusalOf(request, originPolicy);
     if (refusal !== undefined) return { kind: 'refused', status: refusal };
-    const token = tokenOfUpgrade(request.headers, originPolicy);
+    const credential = tokenOfUpgrade(request.headers, originPolicy);
     // Places are limited for unauthenticated clients only; a valid credential needs none.
-    if (await isKnown(token)) return { kind: 'admitted', token, leaveLobby: () => undefined };
+    if (await isKnown(credential)) return { kind: 'admitted', credential, leaveLobby: () => undefined };
     const leaveLobby = admission.enter(address);
     if (!leaveLobby) return { kind: 'refused', status: 503 };
     socket.once('close', leaveLobby); // also if ws rejects the request and never calls back
     if (socket.destroyed) leaveLobby();
-    return { kind: 'admitted', token, leaveLobby };
+    return { kind: 'admitted', credential, leaveLobby };
   };
 }

@@ -19,8 +19,11 @@ const authenticator = {
   authenticate: async (token: string | undefined) => (token === 'good' ? ada : undefined),
 };
 
-const shake = (text: string | undefined, upgradeToken?: string) =>
-  shakeHands(text, { authenticator, upgradeToken, nodes: noNodes, address: '::1', hasOrigin: false });
+const shake = (text: string | undefined, token?: string) =>
+  shakeHands(text, {
+    ...{ authenticator, upgrade: { token, via: 'cookie' }, nodes: noNodes },
+    ...{ address: '::1', hasOrigin: false },
+  });
 const connect = (params?: unknown) => JSON.stringify({ type: 'req', id: '1', method: 'connect', params });
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 

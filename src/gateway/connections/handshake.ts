@@ -8,6 +8,7 @@ import { parse } from '../../../protocol/parse.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
+import type { UpgradeToken } from './credentials.ts';
 import { readJson } from './json-text.ts';
 
 export type HandshakeOutcome =
@@ -19,7 +20,7 @@ export type HandshakeOutcome =
 interface HandshakeContext {
   authenticator: Pick<Authenticator, 'authenticate'>;
   /** The token of the upgrade request; used when the first frame has none. */
-  upgradeToken: string | undefined;
+  upgrade: UpgradeToken;
   nodes: NodeDoor;
   address: string;
   hasOrigin: boolean;
@@ -47,7 +48,8 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     return refuse(error, 'protocol_mismatch');
   }
   if (params instanceof GatewayError) return refuse(params, 'invalid_handshake');
-  const token = params.auth?.token ?? context.upgradeToken;
+  const own = params.auth?.token;
+  const { token, via }: UpgradeToken = own === undefined ? context.upgrade : { token: own, via: 'bearer' };
   if (params.client.mode === 'node') {
     // Checked whatever the credential may do: a client that calls itself a node never gets more rights than that node.
     const { address, hasOrigin } = context;
@@ -55,7 +57,7 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     if (admission.kind === 'refused') return refuse(admission.error, admission.closing);
     return { ...admission, kind: 'accepted', id, params };
   }
-  const principal = await context.authenticator.authenticate(token);
+  const principal = await context.authenticator.authenticate(token, via);
   if (!principal) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), 'unauthorized');
   return { kind: 'accepted', id, params, principal };
 }

@@ -3,7 +3,7 @@ import type { Params, Result } from '../../../protocol/index.ts';
 import type { Attachments } from '../attachments/attachments.ts';
 import type { StagedFiles } from '../attachments/staged-files.ts';
 import { type Call, keptOf } from '../call.ts';
-import { callerOf, mayApprove, namerOf } from '../caller.ts';
+import { callerOf, namerOf, requireApproveFor } from '../caller.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
@@ -46,12 +46,6 @@ export async function createWorkstream(params: Asked, call: Call, deps: Creation
   const { wsId, name, messageCount } = workstream.data;
   const answer: Created = { wsId, name, resumed: true, messageCount };
   return isSaid(params) ? sendFirst(workstream, { answer, params, call }, deps) : answer;
-}
-
-/** It approves later calls, so it requires the approve scope. */
-export function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
-  if (!autoApprove || mayApprove(call)) return;
-  throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
 }
 
 const isSaid = ({ initialMessage = '' }: Asked): boolean => initialMessage.trim() !== '';

@@ -1,11 +1,16 @@
-import type { usageContracts } from '../../../protocol/methods/usage.ts';
+import { GatewayError } from '../../../protocol/errors.ts';
+import { REPORT_GROUPINGS, type usageContracts } from '../../../protocol/methods/usage.ts';
+import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 import type { Store } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
+import { readUsageReport } from '../usage/usage-report.ts';
 import { readUsage } from '../usage/usage-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface UsageMethodDeps {
+  users: { find(userId: string): { username: string } | undefined };
+  clock: Pick<Clock, 'now'>;
   store: Pick<Store, 'db'>;
   workstreams: Pick<Workstreams, 'get'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
@@ -15,8 +20,16 @@ export const usageMethods = ({
   store,
   workstreams,
   budgets,
+  users,
+  clock,
 }: UsageMethodDeps): Handlers<keyof typeof usageContracts> => ({
   'usage.get': ({ by = 'day', from, to, wsId }) => readUsage(store, by, { from, to, wsId }),
+  'usage.report': ({ groupBy = 'day', ...query }) => {
+    const grouping = REPORT_GROUPINGS.find((one) => one === groupBy);
+    if (grouping === undefined)
+      throw new GatewayError('INVALID_REQUEST', `group_by must be one of: ${REPORT_GROUPINGS.join(', ')}`);
+    return readUsageReport({ ...query, groupBy: grouping }, { store, users, clock });
+  },
   'budget.list': async ({ wsId }) => {
     const workstream = wsId === undefined ? undefined : await workstreams.get(wsId);
     return { budgets: await budgets.list({ wsId, runId: workstream?.current?.run.runId }) };

@@ -4,9 +4,9 @@ import type { workstreamContracts } from '../../../protocol/methods/workstream.t
 import { whenThere } from '../../timing/when-there.ts';
 import type { Claim } from '../attachments/attachments.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
-import { callerOf, deciderOf, mayApprove } from '../caller.ts';
+import { callerOf, deciderOf, mayApprove, requireApproveFor } from '../caller.ts';
 import type { Commands } from '../commands/commands.ts';
-import { type CreationDeps, createWorkstream, requireApproveFor } from '../creation/create-workstream.ts';
+import { type CreationDeps, createWorkstream } from '../creation/create-workstream.ts';
 import { type TakingBackDeps, takingBackMethods } from '../cuts/taking-back-methods.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { toHistory } from '../history/history.ts';

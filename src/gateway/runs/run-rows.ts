@@ -58,7 +58,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
     ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
-    ...(step.usage ? usageStatements(run, step.usage, nowMs) : []),
+    ...(step.usage ? usageStatements(run, { ...step.usage, toolCalls: callsIn(step) }, nowMs) : []),
     ...(step.prefix ? [storePrefix(run.wsId, step.prefix), storeOpening(run.wsId, step.prefix.templates)] : []),
     ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
@@ -70,7 +70,13 @@ const countCalls = (wsId: string, started: number): Statement[] =>
     ? []
     : [{ sql: 'UPDATE workstreams SET tool_calls = tool_calls + ? WHERE ws_id = ?', parameters: [started, wsId] }];
 
-const usageStatements = (run: RunRecord, spent: NonNullable<Step['usage']>, nowMs: number): Statement[] => {
+/** The tool calls of the answer that is stored with its usage. */
+const callsIn = ({ messages = [] }: Step): number =>
+  messages.reduce((sum, message) => sum + (message.role === 'assistant' ? message.toolCalls.length : 0), 0);
+
+type SpentTurn = NonNullable<Step['usage']> & { toolCalls: number };
+
+const usageStatements = (run: RunRecord, spent: SpentTurn, nowMs: number): Statement[] => {
   const { usage, contextWindow, afterSeq } = spent;
   return [
     setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow, afterSeq }) }),

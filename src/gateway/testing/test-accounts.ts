@@ -43,6 +43,7 @@ export async function testAccounts(options: TestAccountOptions) {
     setup: createSetupGate({ mode: setup, isLoopback, clock, ids }),
     orgs: createOrgs({ store, clock }),
     throttle: createLoginThrottle({ clock }),
+    clock,
     trail,
     audit: createCallAudit({ trail, users: opened.users, clock, ids, log }),
     baseUrl: () => BASE_URL,

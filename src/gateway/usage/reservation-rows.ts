@@ -3,6 +3,7 @@ import type { Step } from '../../agent/run/recorder.ts';
 import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { Statement } from '../store/store.ts';
+import { hourOf } from './usage-rows.ts';
 
 type Reserved = NonNullable<Step['reserved']>;
 
@@ -14,8 +15,8 @@ export function reserve(
 ): Statement {
   const { promptTokens, completionTokens } = expected;
   return {
-    sql: `INSERT OR REPLACE INTO reservations (run_id, ws_id, principal, model, day, input, output, micro_cost, unpriced)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    sql: `INSERT OR REPLACE INTO reservations (run_id, ws_id, principal, model, day, input, output, micro_cost, unpriced, hour)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     parameters: [
       run.runId,
       run.wsId,
@@ -26,6 +27,7 @@ export function reserve(
       completionTokens,
       model.price ? microCostOf(expected, model.price) : 0,
       model.price ? null : 1,
+      hourOf(nowMs),
     ],
   };
 }
@@ -59,9 +61,9 @@ const INPUT = `max(r.input, ${averageOf('input')})`;
 const OUTPUT = `max(r.output, ${averageOf('output')})`;
 
 const CHARGE_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns, input, cache_read, cache_write, output,
-    reasoning, micro_cost, unpriced, estimated)
+    reasoning, micro_cost, unpriced, estimated, hour)
   SELECT r.run_id, r.model, r.day, r.ws_id, r.principal, 0, ${INPUT}, 0, 0, ${OUTPUT}, 0,
-    max(r.micro_cost, ${averageOf('micro_cost')}), coalesce(r.unpriced, 0) * (${INPUT} + ${OUTPUT}), ${INPUT} + ${OUTPUT}
+    max(r.micro_cost, ${averageOf('micro_cost')}), coalesce(r.unpriced, 0) * (${INPUT} + ${OUTPUT}), ${INPUT} + ${OUTPUT}, r.hour
   FROM reservations r`;
 
 const ADD_SQL = `ON CONFLICT (run_id, model, day) DO UPDATE SET input = usage.input + excluded.input,

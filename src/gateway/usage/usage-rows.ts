@@ -8,10 +8,20 @@ import type { RunRecord } from '../runs/run-record.ts';
 import type { UsageTable } from '../store/schema/usage-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 
+interface SpentMore {
+  spent?: Usage;
+  isEstimated?: true;
+  /** The calls that the turn asked for. */
+  toolCalls?: number;
+}
+
+/** Of the day in UTC. */
+export const hourOf = (ms: number): number => new Date(ms).getUTCHours();
+
 /** Adds the tokens of a model turn to those of its run. Rows outlive their workstream, because the money is spent. */
 export function addUsage(
   run: Pick<RunRecord, 'runId' | 'wsId' | 'principal'>,
-  { usage, spent = usage, model, isEstimated }: Spending & { spent?: Usage; isEstimated?: true },
+  { usage, spent = usage, model, isEstimated, toolCalls = 0 }: Spending & SpentMore,
   nowMs: number,
 ): Statement {
   const tokens = spent.promptTokens + spent.completionTokens;
@@ -32,18 +42,20 @@ export function addUsage(
       cost ?? 0,
       cost === null ? tokens : 0,
       isEstimated ? tokens : 0,
+      hourOf(nowMs),
+      toolCalls,
     ],
   };
 }
 
 const ADD_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns, input, cache_read, cache_write, output,
-    reasoning, micro_cost, unpriced, estimated)
-  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
+    reasoning, micro_cost, unpriced, estimated, hour, tool_calls)
+  VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (run_id, model, day) DO UPDATE SET turns = usage.turns + 1, input = usage.input + excluded.input,
     cache_read = usage.cache_read + excluded.cache_read, cache_write = usage.cache_write + excluded.cache_write,
     output = usage.output + excluded.output, reasoning = usage.reasoning + excluded.reasoning,
     micro_cost = usage.micro_cost + excluded.micro_cost, unpriced = usage.unpriced + excluded.unpriced,
-    estimated = usage.estimated + excluded.estimated`;
+    estimated = usage.estimated + excluded.estimated, tool_calls = usage.tool_calls + excluded.tool_calls`;
 
 /** Which rows to add up; days are inclusive. */
 export interface UsageQuery {
@@ -95,7 +107,8 @@ export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, qu
 const sumOf = <T extends keyof UsageTable>(column: T) =>
   sql<number>`coalesce(sum(${sql.ref(column)}), 0)`.as<T>(column);
 
-const SUMS = [
+/** The sums of rows. */
+export const SUMS = [
   sumOf('turns'),
   sumOf('input'),
   sumOf('cache_read'),
@@ -107,9 +120,11 @@ const SUMS = [
   sumOf('estimated'),
 ] as const;
 
-type Sums = Omit<UsageTable, 'run_id' | 'model' | 'day' | 'ws_id' | 'principal'>;
+/** What SUMS selects. */
+export type Sums = Omit<UsageTable, 'run_id' | 'model' | 'day' | 'ws_id' | 'principal' | 'hour' | 'tool_calls'>;
 
-const toTotal = (sums: Sums): UsageTotal => ({
+/** The sums as they are told. */
+export const toTotal = (sums: Sums): UsageTotal => ({
   turns: sums.turns,
   inputTokens: sums.input,
   cacheReadTokens: sums.cache_read,

@@ -40,13 +40,14 @@ export const authRoutes = [
   }),
   bind(authEndpoints.whoami, 'auth.whoami', {
     params: () => ({}),
-    reply: ({ userId, username = null, displayName = null, scopes, permissions, expiresAtMs }) => ({
+    reply: ({ userId, username = null, displayName = null, scopes, permissions, expiresAtMs, expiresInMs }) => ({
       user_id: userId,
       username,
       display_name: displayName,
       scopes: scopes.join(','),
       permissions: permissions.join(','),
       exp: expiresAtMs === undefined ? null : Math.floor(expiresAtMs / 1000),
+      expires_in: expiresInMs === undefined ? null : Math.floor(expiresInMs / 1000),
     }),
   }),
   bind(authEndpoints.refresh, 'auth.refresh', { params: () => ({}), reply: toSession, headers: withCookie }),
@@ -54,6 +55,10 @@ export const authRoutes = [
     params: ({ current_password, new_password }) => ({ current: current_password, new: new_password }),
     reply: toSession,
     headers: withCookie,
+  }),
+  bind(authEndpoints.confirm, 'auth.confirm', {
+    params: ({ password, code, token }) => ({ password: given(password), code: given(code), token: given(token) }),
+    reply: ({ status }) => ({ status }),
   }),
   bind(authEndpoints.logout, 'auth.logout', {
     params: () => ({}),

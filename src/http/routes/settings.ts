@@ -12,8 +12,17 @@ const toSetting = ({ isSecret, restartRequired, changedBy, updatedAtMs, ...rest 
   restart_required: restartRequired,
 });
 
-const toDefinition = ({ isSecret, restartRequired, minValue, maxValue, choices, ...rest }: SettingDefinition) => ({
+const toDefinition = ({
+  isSecret,
+  restartRequired,
+  minValue,
+  maxValue,
+  choices,
+  configKey,
+  ...rest
+}: SettingDefinition) => ({
   ...rest,
+  config_key: configKey,
   is_secret: isSecret,
   min_value: minValue ?? null,
   max_value: maxValue ?? null,

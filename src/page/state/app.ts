@@ -5,6 +5,7 @@ import type { Permission } from '../../../protocol/methods/accounts/permissions.
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import { Confirmation } from './accounts/confirmation.ts';
 import type { Who } from './accounts/who.ts';
 import { type Actions, createActions } from './actions.ts';
 import { toBanners } from './banners.ts';
@@ -37,6 +38,7 @@ export interface Desk {
   nodes: Nodes;
   usage: UsageReport;
   accounts: Accounts;
+  confirmation: Confirmation;
   chips: ChipActions;
   models: ModelChoices;
   files: Pick<Files, 'importConversation'>;
@@ -180,7 +182,7 @@ export class App {
 
   #openDesk(): void {
     const { schedule, isVisible, memory, newKey, openClient, files } = this.#browser;
-    const client = openClient({
+    const connection = openClient({
       onStatus: (status) => this.#onStatus(status),
       onGap: () => {
         this.#readHealth();
@@ -188,6 +190,8 @@ export class App {
         this.#desk()?.nodes.refreshLater();
       },
     });
+    const confirmation = new Confirmation(connection);
+    const client = confirmation.guarded(connection);
     const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
     const jobs = new CronJobs({ client, newKey });
     const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
@@ -196,7 +200,7 @@ export class App {
     const chips = createChips({ files, newKey });
     const models = createModelChoices(client);
     const accounts = createAccounts({ client, who: () => this.who.peek() });
-    const desk: Desk = { client, workstreams, actions, jobs, nodes, usage, accounts, chips, models, files };
+    const desk = { client, workstreams, actions, jobs, nodes, usage, accounts, confirmation, chips, models, files };
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;
@@ -209,6 +213,7 @@ export class App {
     this.phase.value = { kind: 'login', problem };
     if (phase.kind !== 'desk') return;
     this.who.value = undefined;
+    phase.desk.confirmation.cancel();
     phase.desk.client.close();
     phase.desk.workstreams.dispose();
     void this.#readStatus();

@@ -5,7 +5,7 @@ import type { ThemeChoice } from './theme.ts';
 
 /** The browser features that the page uses; tests pass their own. */
 export interface Browser {
-  login: Login;
+  login: Omit<Login, 'leftMs' | 'refresh'>;
   files: Files;
   openClient(options: Required<Pick<GatewayClientOptions, 'onStatus' | 'onGap'>>): GatewayClient;
   schedule(run: () => void): void;

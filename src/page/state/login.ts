@@ -55,6 +55,20 @@ export function createLogin(fetch: typeof globalThis.fetch) {
       return toAuthStatus(isRecord(body) ? body : {});
     },
 
+    /**
+     * How long the login of a user lasts, in milliseconds by the daemon’s clock; undefined without one. Asked over HTTP,
+     * because the cookie may be newer than the connection.
+     */
+    async leftMs(): Promise<number | undefined> {
+      const answer = await fetch('/v1/api/auth/whoami');
+      const who: unknown = answer.ok ? await answer.json() : undefined;
+      if (!isRecord(who) || typeof who.expires_in !== 'number' || typeof who.username !== 'string') return undefined;
+      return who.expires_in * 1_000;
+    },
+
+    /** Replaces the login of a user by one that lasts another 24 hours. */
+    refresh: () => post('/v1/api/auth/refresh', {}, {}),
+
     login: (credential: Credential) => post('/v1/api/auth/login', credential, loginRefusals(credential)),
 
     /** Creates the first user and logs in. */

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
 import { AccountView } from './accounts/account-view.tsx';
+import { ConfirmDialog } from './accounts/confirm-dialog.tsx';
 import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
 import { CronView } from './cron/cron-view.tsx';
@@ -51,6 +52,7 @@ function DeskView({ app, desk }: { app: App; desk: Desk }) {
         <Stage app={app} desk={desk} overlay={overlay} isRenaming={isRenaming} />
       </main>
       <Dialogs app={app} desk={desk} overlay={overlay} />
+      {desk.confirmation.asked.value && <ConfirmDialog app={app} desk={desk} by={desk.confirmation.asked.value} />}
     </div>
   );
 }
@@ -65,7 +67,7 @@ interface StageProps {
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
   if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
-  if (shown.value === 'usage') return <UsageView desk={desk} />;
+  if (shown.value === 'usage') return <UsageView app={app} desk={desk} />;
   if (shown.value === 'account') return <AccountView app={app} desk={desk} overlay={overlay} />;
   if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
   if (front.value)

@@ -19,11 +19,13 @@ interface SignedClaims {
   /** Of the user; a login of an earlier version has ended. */
   version: number;
   expiresAtMs: number;
+  /** It takes the place of a cookie, so it stays a browser's wherever it is used. */
+  browser: boolean;
 }
 
 export function signLogin(deps: JwtDeps, claims: SignedClaims): Promise<string> {
   const nowSecs = Math.floor(deps.clock.now() / 1000);
-  return new SignJWT({ ver: claims.version })
+  return new SignJWT({ ver: claims.version, ...(claims.browser && { brw: true }) })
     .setProtectedHeader({ alg: 'HS256', typ: TYPE })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
@@ -39,6 +41,7 @@ export function signLogin(deps: JwtDeps, claims: SignedClaims): Promise<string> 
 interface Claims {
   jti: string;
   version: number;
+  browser: boolean;
 }
 
 /** The algorithm is fixed here and not taken from the token. */
@@ -52,8 +55,8 @@ async function readClaims(jwt: string, { key, clock }: JwtDeps): Promise<Claims 
       requiredClaims: ['sub', 'jti', 'iat', 'nbf', 'exp'],
       currentDate: new Date(clock.now()),
     });
-    const { jti, ver = 0 } = payload; // logins of earlier releases have no version
-    return jti !== undefined && typeof ver === 'number' ? { jti, version: ver } : undefined;
+    const { jti, ver = 0, brw } = payload; // logins of earlier releases have no version
+    return jti !== undefined && typeof ver === 'number' ? { jti, version: ver, browser: brw === true } : undefined;
   } catch {
     return undefined; // an invalid token authenticates nobody
   }

@@ -38,14 +38,17 @@ test('a session’s token authenticates its principal, with the scopes it was gi
   await using world = await setUp();
   const { jwt, expiresAtMs } = await world.sessions.start(OPERATOR);
   const principal = await world.sessions.verify(jwt);
+  assert.ok(principal?.source.kind === 'login');
+  const { proof, ...source } = principal.source;
+  assert.equal(proof.atMs, START_MS);
   assert.deepEqual(
-    { ...principal, scopes: [...(principal?.scopes ?? [])], ended: principal?.ended.aborted },
+    { ...principal, source, scopes: [...(principal?.scopes ?? [])], ended: principal?.ended.aborted },
     {
       ...{ id: 'operator', scopes: ['read', 'write', 'approve'], ended: false },
       permissions: ALL_PERMISSIONS,
       source: {
         ...{ kind: 'login', jti: 'login_1', parent: OPERATOR.parent },
-        ...{ authenticatedMs: START_MS, expiresAtMs: START_MS + DAY_MS },
+        ...{ browser: false, expiresAtMs: START_MS + DAY_MS },
       },
     },
   );

@@ -1,10 +1,12 @@
 import type { webcrypto } from 'node:crypto';
 import { LIMITS } from '../../../../protocol/limits.ts';
+import { STEP_UP_MS } from '../../../../protocol/methods/accounts/step-up.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import { expandScopes } from '../../rights.ts';
 import type { Statement, Store } from '../../store/store.ts';
 import type { UserNews, Users } from '../../users/users.ts';
+import type { CredentialWay } from '../authenticator.ts';
 import { runExpiry } from '../expiry.ts';
 import {
   type Bounds,
@@ -19,6 +21,7 @@ import {
 } from '../lineage.ts';
 import type { Parent } from '../parent.ts';
 import type { Principal } from '../principal.ts';
+import { Proof } from '../proof.ts';
 import { RightsChanged } from '../rights-changed.ts';
 import { createClaimsReader, signLogin } from './login-jwt.ts';
 
@@ -35,6 +38,8 @@ export interface LoginSession {
 interface StartOptions {
   /** When the person proved who they are; default: now. */
   authenticatedMs?: number | undefined;
+  /** It replaces the session of a browser, and stays one even if it is sent as a Bearer token. */
+  browser?: boolean;
   /** Stored in the same unit. */
   also?: readonly Statement[];
 }
@@ -45,7 +50,10 @@ export interface LoginSessions {
    * The session lasts as long as the cookie, or until its parent ends. Throws UNAUTHORIZED when the parent has ended.
    */
   start(minter: Minter, options?: StartOptions): Promise<LoginSession>;
-  verify(jwt: string): Promise<Principal | undefined>;
+  verify(jwt: string, via?: CredentialWay): Promise<Principal | undefined>;
+  /** The person has proved again who they are. */
+  /** Resolves with the time until which that is fresh. */
+  confirm(jti: string, also?: readonly Statement[]): Promise<number>;
   /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
   revoke(jti: string, also?: readonly Statement[]): Promise<void>;
   /** Like `revoke`, for every session below the tokens. */
@@ -72,6 +80,8 @@ interface Session {
   /** As asked for; what it may do changes with its parent. */
   scopes: readonly string[];
   principal: Principal;
+  /** The same for its browser. */
+  browser: Principal;
   expiresAtMs: number;
   /** The same in monotonic milliseconds, as far as this process knows, so that a clock set back does not prolong it. */
   endMs: number;
@@ -117,10 +127,19 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       }
     },
     start: (minter, options = {}) => start(minter, options, { deps, sessions, versionOf, revoke, end, standing }),
-    async verify(jwt) {
+    async verify(jwt, via = 'bearer') {
       const claims = await findClaims(jwt);
       const session = claims && standing(claims.jti);
-      return session && versionOf(session.principal.userId) === claims.version ? session.principal : undefined;
+      if (!session || versionOf(session.principal.userId) !== claims.version) return undefined;
+      return via === 'cookie' || claims.browser ? session.browser : session.principal;
+    },
+    async confirm(jti, also = []) {
+      const session = standing(jti);
+      if (session === undefined) throw parentEnded();
+      const row = store.db.updateTable('login_sessions').set({ authenticated_ms: clock.now() }).where('jti', '=', jti);
+      await store.commit({ statements: [row.compile(), ...also] });
+      proofOf(session)?.renew();
+      return clock.now() + STEP_UP_MS;
     },
     run: (signal) =>
       runExpiry(
@@ -146,7 +165,7 @@ interface Opened {
 
 async function start(
   { parent, scopes: asked }: Minter,
-  { authenticatedMs, also = [] }: StartOptions,
+  { authenticatedMs, browser = false, also = [] }: StartOptions,
   { deps, sessions, versionOf, revoke, end, standing }: Opened,
 ): Promise<LoginSession> {
   const { store, clock, ids, lineage } = deps;
@@ -167,7 +186,7 @@ async function start(
     authenticated_ms: authenticatedMs ?? createdMs,
   });
   const version = versionOf(bounds.userId);
-  const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs });
+  const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs, browser });
   const about = { jti, parent, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
   const session = toSession(about, bounds, clock);
   sessions.set(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
@@ -215,26 +234,33 @@ interface SessionRow {
 function toSession(row: SessionRow, bounds: Bounds, clock: Pick<Clock, 'now' | 'monotonic'>): Session {
   const { parent, scopes, expiresAtMs } = row;
   const end = new AbortController();
+  const proof = new Proof(clock, row.authenticatedMs);
   const leftMs = Math.min(LIMITS.cookieMs, expiresAtMs - clock.now());
   const endMs = clock.monotonic() + leftMs;
-  return { parent, scopes, principal: toPrincipal(row, bounds, end.signal), expiresAtMs, endMs, end };
+  return { parent, scopes, ...toPrincipals({ ...row, proof }, bounds, end.signal), expiresAtMs, endMs, end };
 }
 
-function toPrincipal(
-  { jti, parent, scopes, authenticatedMs, expiresAtMs }: SessionRow,
+function toPrincipals(
+  { jti, parent, scopes, proof, expiresAtMs }: Omit<SessionRow, 'authenticatedMs'> & { proof: Proof },
   bounds: Bounds,
   ended: AbortSignal,
-): Principal {
+): Pick<Session, 'principal' | 'browser'> {
   const { permissions, userId } = bounds;
-  return {
-    id: principalIdOf(parent),
-    scopes: expandScopes(narrow(expandScopes(scopes), bounds)),
+  const id = principalIdOf(parent);
+  const held = expandScopes(narrow(expandScopes(scopes), bounds));
+  const toPrincipal = (browser: boolean): Principal => ({
+    id,
+    scopes: held,
     permissions,
-    source: { kind: 'login', jti, parent, authenticatedMs, expiresAtMs },
+    source: { kind: 'login', jti, parent, browser, proof, expiresAtMs },
     ended,
     ...(userId !== undefined && { userId }),
-  };
+  });
+  return { principal: toPrincipal(false), browser: toPrincipal(true) };
 }
+
+const proofOf = ({ principal: { source } }: Session): Proof | undefined =>
+  source.kind === 'login' ? source.proof : undefined;
 
 /** Open connections of the session end; later ones have the new rights. */
 function renew(session: Session, bounds: Bounds): void {
@@ -242,7 +268,7 @@ function renew(session: Session, bounds: Bounds): void {
   const { source } = session.principal;
   if (source.kind !== 'login') return;
   session.end = new AbortController();
-  session.principal = toPrincipal({ ...source, scopes: session.scopes }, bounds, session.end.signal);
+  Object.assign(session, toPrincipals({ ...source, scopes: session.scopes }, bounds, session.end.signal));
   before.abort(new RightsChanged());
 }
 

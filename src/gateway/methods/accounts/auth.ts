@@ -1,35 +1,42 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
-import type { Params, Result } from '../../../../protocol/index.ts';
+import type { Result } from '../../../../protocol/index.ts';
 import type { authContracts } from '../../../../protocol/methods/accounts/auth.ts';
+import type { Clock } from '../../../clock.ts';
 import type { Authenticator } from '../../auth/authenticator.ts';
 import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSession, LoginSessions } from '../../auth/logins/login-sessions.ts';
-import type { Attempt, LoginThrottle } from '../../auth/logins/login-throttle.ts';
+import type { LoginThrottle } from '../../auth/logins/login-throttle.ts';
 import type { Principal } from '../../auth/principal.ts';
 import type { SetupGate } from '../../auth/setup-gate.ts';
 import type { Call, Handlers } from '../../call.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import { checkDisplayName, checkPassword, checkUsername } from '../../users/user-input.ts';
 import type { Users } from '../../users/users.ts';
+import { confirmMethods } from './confirm.ts';
+import { admitted, counting, identify, minterOfUser } from './identify.ts';
 
 export interface AuthMethodDeps {
   authenticator: Authenticator;
-  sessions: Pick<LoginSessions, 'start' | 'revoke'>;
+  sessions: Pick<LoginSessions, 'start' | 'revoke' | 'confirm'>;
   codes: LoginCodes;
   throttle: LoginThrottle;
   users: Users;
   passwords: Passwords;
   setup: SetupGate;
+  clock: Pick<Clock, 'now'>;
   /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
   baseUrl(): string;
 }
 
 type LoginResult = Result<'auth.login'>;
+/** The session that a new one takes over from, without another proof. */
+type Replaced = Pick<Extract<Principal['source'], { kind: 'login' }>, 'proof' | 'browser'>;
 
 export const authMethods = (deps: AuthMethodDeps): Handlers<keyof typeof authContracts> => ({
   ...loginMethods(deps),
   ...passwordMethods(deps),
+  ...confirmMethods(deps),
   ...knownMethods(deps),
 });
 
@@ -37,12 +44,13 @@ export const authMethods = (deps: AuthMethodDeps): Handlers<keyof typeof authCon
 function loginMethods(deps: AuthMethodDeps) {
   const { authenticator, sessions, users, setup } = deps;
   /** The session is recorded together with its start. */
-  const logIn = async (minter: Minter, call: Call, authenticatedMs?: number): Promise<LoginResult> => {
+  const logIn = async (minter: Minter, call: Call, replaced?: Replaced): Promise<LoginResult> => {
     const { parent } = minter;
     const isUser = parent.kind === 'user';
     const recorded = call.audited({ id: isUser ? parent.id : parent.kind });
     const also = isUser ? [...recorded, users.noteLogin(parent.id)] : recorded;
-    return toLogin(await sessions.start(minter, { authenticatedMs, also }), users);
+    const options = { authenticatedMs: replaced?.proof.atMs, browser: replaced?.browser ?? false, also };
+    return toLogin(await sessions.start(minter, options), users);
   };
   return {
     'auth.login': async (given, call) => {
@@ -55,7 +63,7 @@ function loginMethods(deps: AuthMethodDeps) {
       const { source } = requireUserSession(call.principal, 'Only the login of a user can be refreshed. Log in again.');
       const minter = { parent: source.parent, scopes: OPERATOR.scopes };
       requireRights(minter, deps);
-      return logIn(minter, call, source.authenticatedMs);
+      return logIn(minter, call, source);
     },
     'auth.logout': async (_params, { principal, audited }) => {
       if (principal?.source.kind === 'login') await sessions.revoke(principal.source.jti, audited());
@@ -105,7 +113,7 @@ function passwordMethods(deps: AuthMethodDeps) {
 
 /** Who the caller is. */
 function knownMethods(deps: AuthMethodDeps) {
-  const { authenticator, users, setup } = deps;
+  const { authenticator, users, setup, clock } = deps;
   return {
     'auth.whoami': (_params, { principal }) => {
       if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
@@ -113,7 +121,7 @@ function knownMethods(deps: AuthMethodDeps) {
       return {
         ...toWho(principal, users),
         ...(userId !== undefined && { displayName: users.get(userId).displayName }),
-        ...(source.kind === 'login' && { expiresAtMs: source.expiresAtMs }),
+        ...(source.kind === 'login' && { expiresAtMs: source.expiresAtMs, expiresInMs: leftOf(source, clock) }),
       };
     },
     'auth.status': (_params, { principal }) => {
@@ -134,6 +142,9 @@ function knownMethods(deps: AuthMethodDeps) {
   } satisfies Partial<Handlers>;
 }
 
+const leftOf = ({ expiresAtMs }: { expiresAtMs: number }, clock: Pick<Clock, 'now'>): number =>
+  Math.max(0, expiresAtMs - clock.now());
+
 const isSetupOpen = ({ authenticator, users }: AuthMethodDeps): boolean => authenticator.enabled && users.count === 0;
 
 const toWho = ({ id, userId, scopes, permissions }: Principal, users: Users) => ({
@@ -150,8 +161,6 @@ const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): L
   jwt,
   expiresAtMs,
 });
-
-const minterOfUser = (userId: string): Minter => ({ parent: { kind: 'user', id: userId }, scopes: OPERATOR.scopes });
 
 function requireEnabled({ enabled }: Authenticator): void {
   if (!enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
@@ -172,70 +181,6 @@ function requireUserSession(principal: Principal | undefined, refusal: string) {
   return { userId, source };
 }
 
-/**
- * Finds whom a password, code or token logs in. A valid code or token works even while its address is locked, because
- * they cannot be guessed.
- */
-async function identify(
-  { username, password, code, token }: Params<'auth.login'>,
-  address: string,
-  deps: AuthMethodDeps,
-): Promise<Minter> {
-  const { authenticator, codes, throttle } = deps;
-  if (code === undefined && token === undefined && (username !== undefined || password !== undefined)) {
-    return identifyUser({ username: username ?? '', password: password ?? '', address }, deps);
-  }
-  const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
-  const looking = code === undefined ? minterOfToken(token, authenticator) : codes.redeem(code);
-  const minter = await (attempt.kind === 'counted' ? counting(attempt, looking) : looking);
-  if (minter !== undefined) return minter;
-  if (attempt.kind !== 'counted') throw tooMany(attempt);
-  throw wrongCredentials();
-}
-
-/** Takes the same time for unknown users and wrong passwords. */
-async function identifyUser(
-  { username, password, address }: { username: string; password: string; address: string },
-  { users, passwords, throttle }: AuthMethodDeps,
-): Promise<Minter> {
-  const attempt = await admitted(throttle, address, username.toLowerCase());
-  const user = users.findLogin(username);
-  const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));
-  if (user === undefined || !isRight) throw wrongCredentials();
-  return minterOfUser(user.userId);
-}
-
-/** Waits while as many passwords are being checked as may still be wrong. Throws RATE_LIMITED for a locked account or address. */
-async function admitted(throttle: LoginThrottle, address: string, account: string): Promise<CountedAttempt> {
-  for (;;) {
-    const attempt = throttle.begin('password', address, account);
-    if (attempt.kind === 'counted') return attempt;
-    if (attempt.kind === 'locked') throw tooMany(attempt);
-    await attempt.free;
-  }
-}
-
-type CountedAttempt = Extract<Attempt, { kind: 'counted' }>;
-
-const tooMany = (attempt: Exclude<Attempt, CountedAttempt>) =>
-  new GatewayError('RATE_LIMITED', 'Too many login attempts', {
-    retryAfterMs: attempt.kind === 'locked' ? attempt.retryAfterMs : 1_000,
-  });
-
-/** An attempt counts as failed if what was given is wrong, and not if nobody could look at it. */
-async function counting<T>(attempt: CountedAttempt, looking: Promise<T>): Promise<T> {
-  try {
-    const found = await looking;
-    attempt.ended(found === undefined || found === false ? 'failed' : 'succeeded');
-    return found;
-  } catch (error) {
-    attempt.ended('succeeded');
-    throw error;
-  }
-}
-
-const wrongCredentials = () => new GatewayError('UNAUTHORIZED', 'Invalid credentials');
-
 /** Creates a one-time login link. The code is in the fragment, so it reaches no log and no Referer header. */
 export async function loginLink(
   { authenticator, codes, baseUrl }: Pick<AuthMethodDeps, 'authenticator' | 'codes' | 'baseUrl'>,
@@ -244,11 +189,4 @@ export async function loginLink(
 ): Promise<{ url: string; expiresAtMs: number }> {
   const { code, expiresAtMs } = await codes.issue(minter, also);
   return { url: authenticator.enabled ? `${baseUrl()}/#login=${code}` : `${baseUrl()}/`, expiresAtMs };
-}
-
-/** Only a token can log in, so a session cannot extend itself. */
-async function minterOfToken(token: string | undefined, authenticator: Authenticator): Promise<Minter | undefined> {
-  const principal = await authenticator.authenticate(token);
-  const isToken = principal?.source.kind === 'operator' || principal?.source.kind === 'token';
-  return isToken ? minterOf(principal) : undefined;
 }

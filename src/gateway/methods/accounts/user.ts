@@ -6,7 +6,7 @@ import type { ApiTokens } from '../../auth/api-tokens.ts';
 import { requireAuthentication } from '../../auth/require-authentication.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { expandScopes, holds } from '../../rights.ts';
-import { toGrant } from '../../users/grant.ts';
+import { holdsAll, NO_PERMISSIONS, toGrant } from '../../users/grant.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import type { Roles } from '../../users/roles.ts';
 import { checkDisplayName, checkPassword, checkTokenName, checkUsername } from '../../users/user-input.ts';
@@ -96,6 +96,15 @@ function assignmentMethods(deps: UserMethodDeps) {
         const { roleId, name, displayName, builtin } = roles.get(id);
         return { roleId, name, displayName, builtin };
       }),
+    }),
+    'user.role.choices': (_params, { principal }) => ({
+      roles: roles.list().map(({ roleId, name, displayName, builtin, permissions }) => ({
+        roleId,
+        name,
+        displayName,
+        builtin,
+        assignable: holdsAll(principal?.permissions ?? NO_PERMISSIONS, permissions),
+      })),
     }),
     'user.role.assign': async ({ userId, roleId }, call) => {
       requireAuthentication(call.principal, 'assign roles');

@@ -31,7 +31,7 @@ import {
   workdirs,
 } from './tables.ts';
 import { templates } from './template-schema.ts';
-import { budgets } from './usage-schema.ts';
+import { budgets, usageHours } from './usage-schema.ts';
 import { auditOutcomes, users } from './user-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
@@ -76,6 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 28, statements: templates },
   { version: 29, statements: auditOutcomes },
   { version: 30, statements: listed },
+  { version: 31, statements: usageHours },
 ];
 
 /**

@@ -23,6 +23,10 @@ export interface UsageTable {
   unpriced: number;
   /** Tokens of calls that broke off before their usage was known. */
   estimated: number;
+  /** Of the day, when the run first used the model on it. 0 in rows of earlier versions. */
+  hour: number;
+  /** Tool calls that the model asked for. 0 in rows of earlier versions. */
+  tool_calls: number;
 }
 
 /** A model call whose usage is not known yet. Primary key run_id. */
@@ -38,6 +42,7 @@ export interface ReservationTable {
   micro_cost: number;
   /** Null if the model has a price, otherwise 1. */
   unpriced: number | null;
+  hour: number;
 }
 
 /** What a person added to a budget. Primary key approval_id. */
@@ -73,4 +78,11 @@ export const budgets: readonly string[] = [
   )`,
   'create index budget_grants_by_scope on budget_grants (scope, key, day)',
   'create table workstream_budgets (ws_id text not null primary key, tokens bigint, micro_usd bigint)',
+];
+
+/** Schema version 31: when on its day usage began, and the tool calls that models asked for. */
+export const usageHours: readonly string[] = [
+  'alter table usage add column hour bigint not null default 0',
+  'alter table usage add column tool_calls bigint not null default 0',
+  'alter table reservations add column hour bigint not null default 0',
 ];

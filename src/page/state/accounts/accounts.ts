@@ -4,6 +4,7 @@ import { AuditPages } from './audit-pages.ts';
 import { OwnTokens } from './own-tokens.ts';
 import { RoleBoard } from './role-board.ts';
 import type { Section } from './sections.ts';
+import { SettingsBoard } from './settings-board.ts';
 import { UserBoard } from './user-board.ts';
 import type { Who } from './who.ts';
 
@@ -15,6 +16,7 @@ export interface Accounts {
   users: UserBoard;
   roles: RoleBoard;
   audit: AuditPages;
+  settings: SettingsBoard;
 }
 
 interface Port {
@@ -28,4 +30,5 @@ export const createAccounts = ({ client, who }: Port): Accounts => ({
   users: new UserBoard(client),
   roles: new RoleBoard(client),
   audit: new AuditPages(client),
+  settings: new SettingsBoard(client),
 });

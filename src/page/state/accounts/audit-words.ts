@@ -3,6 +3,7 @@ import type { Verdict } from './audit-pages.ts';
 /** The actions that the daemon records, for the filter. A test compares them with the protocol's rows. */
 export const AUDIT_ACTIONS = [
   'approval.resolve',
+  'auth.confirm',
   'auth.link',
   'auth.login',
   'auth.logout',

@@ -4,22 +4,45 @@ import { createFakeClient } from '../fake-client.ts';
 import { RoleBoard } from './role-board.ts';
 
 const clerk = { roleId: 'role_1', name: 'clerk', displayName: 'Clerk', permissions: ['read'], builtin: false };
+const viewer = { roleId: 'builtin-viewer', name: 'builtin-viewer', displayName: 'Viewer', builtin: true };
+const admin = { roleId: 'builtin-admin', name: 'builtin-admin', displayName: 'Administrator', builtin: true };
 
-test('without the right to see roles, a form offers the built-in ones and those that are held', async () => {
+test('a form offers the roles that the person may give, and shows those that the user holds', async () => {
   const { client, answer } = createFakeClient();
-  answer('role.list', () => ({ roles: [clerk] }));
+  const { permissions: _, ...named } = clerk;
+  const roles = [
+    { ...admin, assignable: false },
+    { ...viewer, assignable: true },
+    { ...named, assignable: true },
+  ];
+  answer('user.role.choices', () => ({ roles }));
   const board = new RoleBoard(client);
-  const builtin = ['builtin-admin', 'builtin-operator', 'builtin-viewer'];
-  assert.deepEqual(board.choices(['role_1', 'builtin-viewer']), [...builtin, 'role_1']);
+  assert.deepEqual(board.choices(['role_1']), [{ roleId: 'role_1', assignable: false }], 'before the answer');
+  await board.readChoices();
+  const shown = (held: string[]) => board.choices(held).map(({ roleId, assignable }) => [roleId, assignable]);
+  assert.deepEqual(shown([]), [
+    ['builtin-viewer', true],
+    ['role_1', true],
+  ]);
+  assert.deepEqual(shown(['builtin-admin', 'gone']), [
+    ['builtin-admin', false],
+    ['builtin-viewer', true],
+    ['role_1', true],
+    ['gone', false],
+  ]);
   assert.deepEqual(
-    ['builtin-viewer', 'role_1'].map((id) => board.nameOf(id)),
-    ['Viewer', 'role_1'],
+    ['builtin-admin', 'role_1', 'gone'].map((id) => board.nameOf(id)),
+    ['Administrator', 'Clerk', 'gone'],
   );
-  await board.read();
-  assert.deepEqual(board.choices([]), ['role_1']);
-  assert.equal(board.nameOf('role_1'), 'Clerk');
-  board.forget();
-  assert.deepEqual(board.choices([]), builtin);
+  assert.equal(board.hidesSome, true);
+});
+
+test('without the right to see them, a form offers no role', async () => {
+  const { client } = createFakeClient();
+  const board = new RoleBoard(client);
+  await board.readChoices();
+  assert.deepEqual(board.choices([]), []);
+  assert.equal(board.problem.value, 'no answer to user.role.choices');
 });
 
 test('after a change the roles are read again', async () => {

@@ -1,14 +1,22 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { ParamsInput } from '../../../../protocol/index.ts';
+import type { ParamsInput, Result } from '../../../../protocol/index.ts';
 import { BUILTIN_ROLES, isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import { attempt, refusalOf } from './refusal.ts';
+
+/** A role in the form of a user. */
+interface Choice {
+  roleId: string;
+  /** The person may give it and take it away. */
+  assignable: boolean;
+}
 
 /** The roles of the daemon. */
 export class RoleBoard {
   readonly #client: Pick<GatewayClient, 'call'>;
   readonly #roles = signal<readonly Role[] | undefined>(undefined);
+  readonly #choices = signal<Result<'user.role.choices'>['roles']>([]);
   readonly #problem = signal<string | undefined>(undefined);
 
   constructor(client: Pick<GatewayClient, 'call'>) {
@@ -35,9 +43,16 @@ export class RoleBoard {
     }
   }
 
-  /** Whoever may not see the roles any more must not be offered them. */
-  forget(): void {
-    this.#roles.value = undefined;
+  /** Reads which roles the person may give to users. That needs another permission than seeing what roles allow. */
+  async readChoices(): Promise<void> {
+    try {
+      const { roles } = await this.#client.call('user.role.choices', {});
+      this.#choices.value = roles;
+      this.#problem.value = undefined;
+    } catch (error) {
+      this.#choices.value = [];
+      this.#problem.value = refusalOf(error);
+    }
   }
 
   /** This and the next methods return an error message, or undefined on success. */
@@ -55,15 +70,22 @@ export class RoleBoard {
 
   /** The name to show for a role id. */
   nameOf(roleId: string): string {
-    const known = this.#roles.value?.find((role) => role.roleId === roleId);
+    const named = this.#roles.value ?? this.#choices.value;
+    const known = named.find((role) => role.roleId === roleId);
     if (known) return known.displayName;
     return isBuiltinRole(roleId) ? BUILTIN_ROLES[roleId].displayName : roleId;
   }
 
-  /** The roles that a form offers: all, or without the right to see them the built-in ones and those already held. */
-  choices(held: readonly string[]): string[] {
-    const known = this.#roles.value?.map(({ roleId }) => roleId) ?? Object.keys(BUILTIN_ROLES);
-    return [...new Set([...known, ...held])];
+  /** Whether there are roles that the person may not give. */
+  get hidesSome(): boolean {
+    return this.#choices.value.some(({ assignable }) => !assignable);
+  }
+
+  /** The roles that a form shows: those that the person may give, and those that the user holds. */
+  choices(held: readonly string[]): Choice[] {
+    const known = this.#choices.value.filter(({ roleId, assignable }) => assignable || held.includes(roleId));
+    const gone = held.filter((roleId) => !known.some((role) => role.roleId === roleId)); // or not read yet
+    return [...known, ...gone.map((roleId) => ({ roleId, assignable: false }))];
   }
 
   async #attempt(act: () => Promise<unknown>): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UsageRow } from '../../../../protocol/methods/usage.ts';
 import { createFakeClient } from '../fake-client.ts';
-import { toBars, UsageReport } from './usage-report.ts';
+import { groupingsFor, toBars, UsageReport } from './usage-report.ts';
 
 const row = (key: string, more: Partial<UsageRow> = {}): UsageRow => ({
   ...{ key, turns: 1, inputTokens: 100, cacheReadTokens: 40, cacheWriteTokens: 0, outputTokens: 10 },
@@ -30,6 +30,26 @@ test('days without usage between others are shown, those before the first are no
     ],
   );
   assert.deepEqual(calls[0], ['usage.get', { by: 'day', from: '2026-02-04' }]);
+});
+
+test('an administrator sees the usage of everybody by hour and by name, over the chosen days', async () => {
+  assert.deepEqual(groupingsFor(['read']), ['day', 'model', 'workstream']);
+  assert.deepEqual(groupingsFor(['admin.usage']).slice(3), ['hour', 'user']);
+  const { report, answer, calls } = open();
+  const { key: _, ...summary } = { ...row('', { turns: 2 }), toolCalls: 3 };
+  const breakdown = [
+    { ...row('user_1'), toolCalls: 3, username: 'ada' },
+    { ...row('operator'), toolCalls: 0 },
+  ];
+  answer('usage.report', () => ({ summary, breakdown }));
+  report.days.value = '7';
+  await report.read('user');
+  assert.deepEqual(calls[0], ['usage.report', { groupBy: 'user', sinceMs: Date.parse('2026-02-27') }]);
+  assert.deepEqual(
+    report.report.value?.rows.map(({ key }) => key),
+    ['ada', 'operator'],
+  );
+  assert.equal(report.report.value?.total?.turns, 2);
 });
 
 test('the answer of an earlier choice does not replace a later one', async () => {

@@ -4,15 +4,23 @@ import type { UsageRow, UsageTotal } from '../../../../protocol/methods/usage.ts
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 
-/** What the page adds usage up by. */
-export const REPORT_GROUPINGS = ['day', 'model', 'workstream'] as const;
-export type ReportGrouping = (typeof REPORT_GROUPINGS)[number];
+/** What the page adds usage up by. The last two need the permission to see the usage of everybody. */
+export type ReportGrouping = 'day' | 'model' | 'workstream' | 'hour' | 'user';
+const OF_EVERYBODY = ['hour', 'user'] as const;
+
+/** The groupings for a person. */
+export const groupingsFor = (permissions: readonly string[]): ReportGrouping[] => [
+  ...(['day', 'model', 'workstream'] as const),
+  ...(permissions.includes('admin.usage') ? OF_EVERYBODY : []),
+];
 
 /** What the bars show. */
 export type ReportUnit = 'tokens' | 'usd';
 
-/** The days of the report, with today. */
-export const REPORT_DAYS = 30;
+/** How many days the report may have, with today. */
+export const REPORT_DAYS = ['7', '30', '90'] as const;
+export type ReportDays = (typeof REPORT_DAYS)[number];
+
 const DAY_MS = 86_400_000;
 
 export interface Report {
@@ -32,6 +40,7 @@ export class UsageReport {
   readonly #problem = signal<string | undefined>(undefined);
   #reads = 0;
   readonly by = signal<ReportGrouping>('day');
+  readonly days = signal<ReportDays>('30');
   readonly unit = signal<ReportUnit>('tokens');
 
   constructor({ client, now }: { client: Pick<GatewayClient, 'call'>; now(): number }) {
@@ -54,10 +63,10 @@ export class UsageReport {
     this.by.value = by;
     this.#reads += 1;
     const read = this.#reads;
-    const days = daysUntil(this.#now());
+    const days = daysUntil(this.#now(), Number(this.days.peek()));
     try {
       const [{ rows, total, truncated = false }, { budgets }] = await Promise.all([
-        this.#client.call('usage.get', { by, ...(days[0] !== undefined && { from: days[0] }) }),
+        this.#sums(by, days[0] ?? ''),
         this.#client.call('budget.list', {}),
       ]);
       if (read !== this.#reads) return;
@@ -67,12 +76,29 @@ export class UsageReport {
       if (read === this.#reads) this.#problem.value = wordsOf(error);
     }
   }
+
+  /** `from`: the first day. */
+  async #sums(by: ReportGrouping, from: string): Promise<Sums> {
+    if (by !== 'hour' && by !== 'user') return this.#client.call('usage.get', { by, from });
+    const { summary, breakdown, truncated } = await this.#client.call('usage.report', {
+      groupBy: by,
+      sinceMs: Date.parse(from),
+    });
+    const rows = breakdown.map(({ key, username = key, ...row }) => ({ ...row, key: by === 'user' ? username : key }));
+    return { rows, total: summary, ...(truncated && { truncated }) };
+  }
+}
+
+interface Sums {
+  rows: UsageRow[];
+  total?: UsageTotal | undefined;
+  truncated?: true | undefined;
 }
 
 /** The days (UTC) of the report, the first one first. */
-const daysUntil = (nowMs: number): string[] =>
-  Array.from({ length: REPORT_DAYS }, (_, index) =>
-    new Date(nowMs - (REPORT_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+const daysUntil = (nowMs: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) =>
+    new Date(nowMs - (count - 1 - index) * DAY_MS).toISOString().slice(0, 10),
   );
 
 const NOTHING = {

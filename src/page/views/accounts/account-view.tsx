@@ -10,6 +10,7 @@ import { AuditList } from './audit-list.tsx';
 import { OwnAccount } from './own-account.tsx';
 import { RoleDialog } from './role-dialog.tsx';
 import { RoleList } from './role-list.tsx';
+import { SettingsList } from './settings-list.tsx';
 import { UserDialog } from './user-dialog.tsx';
 import { UserList } from './user-list.tsx';
 
@@ -85,6 +86,8 @@ function Part({ app, desk, shown, edit }: PartProps) {
       return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
     case 'roles':
       return <RoleList app={app} desk={desk} onEdit={(role) => edit({ role })} />;
+    case 'settings':
+      return <SettingsList desk={desk} />;
     case 'audit':
       return <AuditList app={app} desk={desk} />;
   }

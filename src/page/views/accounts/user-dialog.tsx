@@ -1,4 +1,5 @@
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import type { RoleBoard } from '../../state/accounts/role-board.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
 import { fieldsOf, LEAST_PASSWORD, tickedIn } from '../form-fields.ts';
@@ -17,10 +18,16 @@ interface UserDialogProps {
 export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
   const { users: board } = desk.accounts;
   const isSelf = user !== undefined && app.who.value?.userId === user.userId;
+  const held = user?.roles ?? ['builtin-viewer'];
+  const choices = desk.accounts.roles.choices(held);
+  // A ticked box that cannot be changed is no part of what a form sends.
+  const kept = choices
+    .filter(({ roleId, assignable }) => !assignable && held.includes(roleId))
+    .map(({ roleId }) => roleId);
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { username = '', displayName = '', password = '' } = fieldsOf(form);
     const name = displayName.trim() === '' ? undefined : displayName.trim();
-    const roles = isSelf ? user.roles : tickedIn(form, 'roles');
+    const roles = isSelf ? user.roles : [...tickedIn(form, 'roles'), ...kept];
     const refused = await (user === undefined
       ? board.add({ username: username.trim(), password, roles: [...roles], ...(name && { displayName: name }) })
       : board.change(user, { displayName: name, password: password === '' ? undefined : password, roles }));
@@ -68,7 +75,7 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
             />
           </label>
         )}
-        <RoleBoxes desk={desk} held={user?.roles ?? ['builtin-viewer']} isSelf={isSelf} />
+        <RoleBoxes desk={desk} held={held} isSelf={isSelf} />
         <p class="problem" role="alert">
           {problem.value}
         </p>
@@ -94,16 +101,30 @@ interface RoleBoxesProps {
 
 function RoleBoxes({ desk, held, isSelf }: RoleBoxesProps) {
   const { roles } = desk.accounts;
+  const choices = roles.choices(held);
   return (
     <fieldset class="boxes">
       <legend>Roles</legend>
       {isSelf && <p class="soft">Only another administrator can change your roles.</p>}
-      {roles.choices(held).map((roleId) => (
+      {!isSelf && <RoleLimits desk={desk} choices={choices} />}
+      {choices.map(({ roleId, assignable }) => (
         <label key={roleId} class="check">
-          <input type="checkbox" name="roles" value={roleId} defaultChecked={held.includes(roleId)} disabled={isSelf} />
+          <input
+            type="checkbox"
+            name="roles"
+            value={roleId}
+            defaultChecked={held.includes(roleId)}
+            disabled={isSelf || !assignable}
+          />
           <ClaimedText text={roles.nameOf(roleId)} />
         </label>
       ))}
     </fieldset>
   );
+}
+
+/** Says why a role is missing or cannot be unticked. */
+function RoleLimits({ desk, choices }: { desk: Desk; choices: ReturnType<RoleBoard['choices']> }) {
+  if (choices.every(({ assignable }) => assignable) && !desk.accounts.roles.hidesSome) return null;
+  return <p class="soft">You can give and take away only roles whose permissions you hold yourself.</p>;
 }

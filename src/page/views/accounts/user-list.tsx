@@ -21,11 +21,7 @@ const PAUSE_MS = 150;
 export function UserList({ app, desk, onEdit }: UserListProps) {
   const { users: board, roles } = desk.accounts;
   const query = useSignal('');
-  const maySeeRoles = app.may('admin.roles');
-  useEffect(() => {
-    if (maySeeRoles) void roles.read();
-    else roles.forget();
-  }, [roles, maySeeRoles]);
+  useEffect(() => void roles.readChoices(), [roles]);
   useEffect(() => {
     const search = () => void board.search(query.value);
     if (query.value === '') return search();
@@ -60,7 +56,7 @@ export function UserList({ app, desk, onEdit }: UserListProps) {
         />
       </div>
       <p class="problem" role="alert">
-        {board.problem.value}
+        {board.problem.value ?? roles.problem.value}
       </p>
       {listing?.total === 0 && (
         <p class="empty">{query.value.trim() === '' ? 'There are no users yet.' : 'No user has this in a name.'}</p>

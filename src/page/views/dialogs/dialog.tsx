@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../icons.tsx';
 
 interface DialogProps {
@@ -10,6 +10,7 @@ interface DialogProps {
 
 /** A modal dialog. Escape, its close button or a click outside closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children }: DialogProps) {
+  const titleId = useId(); // one dialog may be over another
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
@@ -24,9 +25,9 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     };
   }, []);
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" closedby="any" onClose={onClose}>
+    <dialog ref={element} aria-labelledby={titleId} closedby="any" onClose={onClose}>
       <header>
-        <h2 id="dialog-title">{title}</h2>
+        <h2 id={titleId}>{title}</h2>
         <button type="button" class="quiet icon-only" aria-label="Close" onClick={() => element.current?.close()}>
           <Icon name="close" />
         </button>

@@ -2,12 +2,13 @@ import { useEffect } from 'preact/hooks';
 import type { UsageTotal } from '../../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
 import { amountOf } from '../../../../protocol/text/budget-words.ts';
-import type { Desk } from '../../state/app.ts';
+import type { App, Desk } from '../../state/app.ts';
 import { tabName } from '../../state/tab.ts';
 import {
+  groupingsFor,
   REPORT_DAYS,
-  REPORT_GROUPINGS,
   type Report,
+  type ReportDays,
   type ReportGrouping,
   type ReportUnit,
   toBars,
@@ -16,23 +17,33 @@ import { Panel } from '../panel.tsx';
 import { UsageBar } from './usage-bar.tsx';
 
 /** The tokens and the money that models used. */
-export function UsageView({ desk }: { desk: Desk }) {
+export function UsageView({ app, desk }: { app: App; desk: Desk }) {
   const { usage } = desk;
   useEffect(() => void usage.read(), [usage]);
   const shown = usage.report.value;
   const unit = usage.unit.value;
   return (
-    <Panel name="usage" title="Usage" count={`the last ${REPORT_DAYS} days`} desk={desk}>
+    <Panel name="usage" title="Usage" count={`the last ${usage.days.value} days`} desk={desk}>
       <p class="problem" role="alert">
         {usage.problem.value}
       </p>
       <div class="usage-choices">
         <Choice
           label="Add up by"
-          values={REPORT_GROUPINGS}
+          values={groupingsFor(app.who.value?.permissions ?? [])}
           chosen={usage.by.value}
           words={BY}
           choose={(by) => void usage.read(by)}
+        />
+        <Choice
+          label="Time"
+          values={REPORT_DAYS}
+          chosen={usage.days.value}
+          words={DAYS}
+          choose={(days) => {
+            usage.days.value = days;
+            void usage.read();
+          }}
         />
         <Choice
           label="Bars show"
@@ -53,7 +64,14 @@ export function UsageView({ desk }: { desk: Desk }) {
   );
 }
 
-const BY: Record<ReportGrouping, string> = { day: 'Day', model: 'Model', workstream: 'Workstream' };
+const BY: Record<ReportGrouping, string> = {
+  day: 'Day',
+  model: 'Model',
+  workstream: 'Workstream',
+  hour: 'Hour',
+  user: 'User',
+};
+const DAYS: Record<ReportDays, string> = { 7: '7 days', 30: '30 days', 90: '90 days' };
 const UNITS: Record<ReportUnit, string> = { tokens: 'Tokens', usd: 'US$' };
 
 interface ChoiceProps<T extends string> {

@@ -1,0 +1,105 @@
+import { GatewayError } from '../../../../protocol/errors.ts';
+import type { Params } from '../../../../protocol/index.ts';
+import type { Authenticator } from '../../auth/authenticator.ts';
+import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
+import type { LoginCodes } from '../../auth/logins/login-codes.ts';
+import type { Attempt, LoginThrottle } from '../../auth/logins/login-throttle.ts';
+import type { Passwords } from '../../users/passwords.ts';
+import type { Users } from '../../users/users.ts';
+
+/** What proves who somebody is. */
+export interface IdentifyDeps {
+  authenticator: Pick<Authenticator, 'authenticate'>;
+  codes: Pick<LoginCodes, 'redeem'>;
+  throttle: LoginThrottle;
+  users: Users;
+  passwords: Passwords;
+}
+
+/** Finds whom a password, code or token logs in. Throws UNAUTHORIZED for a wrong one, and RATE_LIMITED after many. */
+export async function identify(
+  { username, password, code, token }: Params<'auth.login'>,
+  address: string,
+  deps: IdentifyDeps,
+): Promise<Minter> {
+  if (code === undefined && token === undefined && (username !== undefined || password !== undefined)) {
+    return identifyUser({ username: username ?? '', password: password ?? '', address }, deps);
+  }
+  const minter = await redeem({ code, token }, address, deps);
+  if (minter === undefined) throw wrongCredentials();
+  return minter;
+}
+
+/**
+ * The parent for a session by a code or token. A valid one works even while its address is locked, because it cannot be
+ * guessed. Throws RATE_LIMITED for a wrong one after many.
+ */
+export async function redeem(
+  { code, token }: { code: string | undefined; token: string | undefined },
+  address: string,
+  { authenticator, codes, throttle }: Pick<IdentifyDeps, 'authenticator' | 'codes' | 'throttle'>,
+): Promise<Minter | undefined> {
+  const attempt = throttle.begin(code === undefined ? 'token' : 'code', address);
+  const looking = code === undefined ? minterOfToken(token, authenticator) : codes.redeem(code);
+  const minter = await (attempt.kind === 'counted' ? counting(attempt, looking) : looking);
+  if (minter === undefined && attempt.kind !== 'counted') throw tooMany(attempt);
+  return minter;
+}
+
+/** Takes the same time for unknown users and wrong passwords. */
+async function identifyUser(
+  { username, password, address }: { username: string; password: string; address: string },
+  { users, passwords, throttle }: IdentifyDeps,
+): Promise<Minter> {
+  const attempt = await admitted(throttle, address, username.toLowerCase());
+  const user = users.findLogin(username);
+  const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));
+  if (user === undefined || !isRight) throw wrongCredentials();
+  return minterOfUser(user.userId);
+}
+
+/** Waits while as many passwords are being checked as may still be wrong. Throws RATE_LIMITED for a locked account or address. */
+export async function admitted(throttle: LoginThrottle, address: string, account: string): Promise<CountedAttempt> {
+  for (;;) {
+    const attempt = throttle.begin('password', address, account);
+    if (attempt.kind === 'counted') return attempt;
+    if (attempt.kind === 'locked') throw tooMany(attempt);
+    await attempt.free;
+  }
+}
+
+type CountedAttempt = Extract<Attempt, { kind: 'counted' }>;
+
+const tooMany = (attempt: Exclude<Attempt, CountedAttempt>) =>
+  new GatewayError('RATE_LIMITED', 'Too many login attempts', {
+    retryAfterMs: attempt.kind === 'locked' ? attempt.retryAfterMs : 1_000,
+  });
+
+/** An attempt counts as failed if what was given is wrong, and not if nobody could look at it. */
+export async function counting<T>(attempt: CountedAttempt, looking: Promise<T>): Promise<T> {
+  try {
+    const found = await looking;
+    attempt.ended(found === undefined || found === false ? 'failed' : 'succeeded');
+    return found;
+  } catch (error) {
+    attempt.ended('succeeded');
+    throw error;
+  }
+}
+
+const wrongCredentials = () => new GatewayError('UNAUTHORIZED', 'Invalid credentials');
+
+export const minterOfUser = (userId: string): Minter => ({
+  parent: { kind: 'user', id: userId },
+  scopes: OPERATOR.scopes,
+});
+
+/** Only a token can log in, so a session cannot extend itself. */
+async function minterOfToken(
+  token: string | undefined,
+  authenticator: IdentifyDeps['authenticator'],
+): Promise<Minter | undefined> {
+  const principal = await authenticator.authenticate(token);
+  const isToken = principal?.source.kind === 'operator' || principal?.source.kind === 'token';
+  return isToken ? minterOf(principal) : undefined;
+}

@@ -1,0 +1,101 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Setting, SettingDefinition } from '../../../../protocol/methods/admin/settings.ts';
+import { toSettingInput, toSettingText } from '../../../../protocol/text/setting-text.ts';
+import { attempt, refusalOf } from './refusal.ts';
+
+/** A setting with its value and its rules. */
+export type SettingEntry = Setting & SettingDefinition;
+
+export interface SettingSection {
+  name: string;
+  entries: readonly SettingEntry[];
+}
+
+/** The settings of config.json. Nothing is read until they are shown. */
+export class SettingsBoard {
+  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #entries = signal<readonly SettingEntry[] | undefined>(undefined);
+  readonly #problem = signal<string | undefined>(undefined);
+  readonly #waiting = signal<readonly string[]>([]);
+  readonly query = signal('');
+
+  constructor(client: Pick<GatewayClient, 'call'>) {
+    this.#client = client;
+  }
+
+  /** Undefined until the first answer. */
+  get entries(): ReadonlySignal<readonly SettingEntry[] | undefined> {
+    return this.#entries;
+  }
+
+  /** Why they could not be read. */
+  get problem(): ReadonlySignal<string | undefined> {
+    return this.#problem;
+  }
+
+  /** The keys that were changed here and take effect at the next start. */
+  get waiting(): ReadonlySignal<readonly string[]> {
+    return this.#waiting;
+  }
+
+  /** Those that match the search, by section, in the order of the daemon. */
+  get sections(): readonly SettingSection[] {
+    const words = this.query.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = (this.#entries.value ?? []).filter(({ key, configKey, description, section }) =>
+      words.every((word) => `${key} ${configKey} ${description} ${section}`.toLowerCase().includes(word)),
+    );
+    return [...Map.groupBy(found, ({ section }) => section)].map(([name, entries]) => ({ name, entries }));
+  }
+
+  async read(): Promise<void> {
+    try {
+      const [{ settings }, { schema }] = await Promise.all([
+        this.#client.call('settings.list', {}),
+        this.#client.call('settings.schema', {}),
+      ]);
+      const definitions = new Map(schema.map((definition) => [definition.key, definition]));
+      this.#entries.value = settings.flatMap((setting) => {
+        const definition = definitions.get(setting.key);
+        return definition ? [{ ...definition, ...setting }] : [];
+      });
+      this.#problem.value = undefined;
+    } catch (error) {
+      this.#problem.value = refusalOf(error);
+    }
+  }
+
+  /** This and the next method return an error message, or undefined on success. */
+  save(entry: SettingEntry, text: string): Promise<string | undefined> {
+    const value = toSettingInput(entry, text);
+    return this.#change(entry, () => this.#client.call('settings.set', { key: entry.key, value }));
+  }
+
+  reset(entry: SettingEntry): Promise<string | undefined> {
+    return this.#change(entry, () => this.#client.call('settings.reset', { key: entry.key }));
+  }
+
+  async #change({ key, restartRequired }: SettingEntry, act: () => Promise<unknown>): Promise<string | undefined> {
+    const problem = await attempt(act);
+    if (problem !== undefined) return problem.replace(`${key}: `, '');
+    if (restartRequired) this.#waiting.value = [...new Set([...this.#waiting.value, key])];
+    await this.read();
+    return undefined;
+  }
+}
+
+/** The facts below a field: its default, its range, and where its value comes from. */
+export function factsOf(entry: SettingEntry): string[] {
+  const { source, restartRequired, isSecret } = entry;
+  const usual = toSettingText(entry.default);
+  return [
+    ...(isSecret ? [] : [usual === '' ? 'no default' : `default: ${usual}`]),
+    ...(source === 'storage' ? [changeOf(entry)] : []),
+    ...(source === 'flag' ? ['set by a flag of the daemon, which config.json does not change'] : []),
+    ...(source === 'environment' ? ['set by an environment variable, which config.json does not change'] : []),
+    ...(restartRequired ? ['takes effect at the next start'] : []),
+  ];
+}
+
+const changeOf = ({ changedBy }: SettingEntry): string =>
+  changedBy === '' ? 'set in config.json' : `set in config.json by ${changedBy}`;

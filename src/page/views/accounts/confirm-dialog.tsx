@@ -1,0 +1,93 @@
+import type { StepUpDetails } from '../../../../protocol/methods/accounts/step-up.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { toCredential } from '../../state/login.ts';
+import { Dialog } from '../dialogs/dialog.tsx';
+import { fieldsOf } from '../form-fields.ts';
+import { useSubmit } from '../use-submit.ts';
+
+interface ConfirmDialogProps {
+  app: App;
+  desk: Desk;
+  by: StepUpDetails['by'];
+}
+
+/** Asks who sits in front of the page before something is changed that gives rights. Then the change is made. */
+export function ConfirmDialog({ app, desk, by }: ConfirmDialogProps) {
+  const { confirmation } = desk;
+  const { busy, problem, onSubmit } = useSubmit(async (form) => {
+    const { proof = '' } = fieldsOf(form);
+    const given = by === 'password' ? { password: proof } : toCredential(proof);
+    if (given === undefined || 'username' in given) return 'Paste a link or a token.';
+    const refused = await confirmation.confirm(given);
+    const field = form.elements.namedItem('proof');
+    if (refused !== undefined && field instanceof HTMLInputElement) {
+      field.value = '';
+      field.focus();
+    }
+    return refused;
+  });
+  return (
+    <Dialog title="Confirm that it is you" onClose={() => confirmation.cancel()}>
+      <form class="account-dialog" onSubmit={onSubmit}>
+        {by === 'password' ? <PasswordField username={app.who.value?.username ?? ''} /> : <LinkField />}
+        <p class="problem" role="alert" id="confirm-problem">
+          {problem.value}
+        </p>
+        <footer>
+          <button type="button" onClick={() => confirmation.cancel()}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={busy.value}>
+            Confirm
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+const PasswordField = ({ username }: { username: string }) => (
+  <>
+    <p>
+      This change can give rights to others, and you logged in more than five minutes ago. Enter your password again.
+    </p>
+    {/* Tells password managers whose password it is. */}
+    <input name="username" autocomplete="username" value={username} readOnly hidden />
+    <label>
+      Password
+      <input
+        name="proof"
+        type="password"
+        autocomplete="current-password"
+        aria-describedby="confirm-problem"
+        required
+        autofocus
+      />
+    </label>
+  </>
+);
+
+const LinkField = () => (
+  <>
+    <p>
+      This change can give rights to others, and you logged in more than five minutes ago. Create a new login link on
+      the machine where Headgate runs, and paste it here instead of opening it:
+    </p>
+    <pre class="command">
+      <code>headgate link</code>
+    </pre>
+    <label>
+      Login link, or the token that you logged in with
+      <input
+        name="proof"
+        type="password"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="http://…/#login=…"
+        aria-describedby="confirm-problem"
+        required
+        autofocus
+      />
+    </label>
+  </>
+);
