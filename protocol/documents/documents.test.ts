@@ -53,6 +53,8 @@ test('operations without a credential are marked; all others require the bearer 
       'auth.password',
       'auth.logout',
       'auth.status',
+      'oidc.authorize',
+      'oidc.callback',
       'health',
       'The page: one self-contained document.',
       'Counters and gauges for Prometheus.',

@@ -84,7 +84,12 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
   const agent = await createAgent(options, { workdir, store, live });
   const startNotices = [...store.notices, ...agent.notices];
-  const auth = await openAccounts(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
+  const auth = await openAccounts(options, {
+    store,
+    baseUrl: url,
+    fetch,
+    onNotice: (notice) => startNotices.push(notice),
+  });
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
     store,

@@ -26,7 +26,8 @@ export function toFailure(error: unknown): { status: number; body: { error: stri
   return { status: STATUS[error.code], body: { error: error.message }, headers };
 }
 
-export type HeaderFields = Record<string, string>;
+/** A list stands for a header that is repeated. */
+export type HeaderFields = Record<string, string | string[]>;
 
 export const unauthorized = () => new GatewayError('UNAUTHORIZED', 'Unauthorized: missing or invalid token');
 export const lacksScope = (scope: string) => new GatewayError('FORBIDDEN', `Forbidden: token lacks '${scope}' scope`);

@@ -6,6 +6,8 @@ import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSession, LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { Attempt, LoginThrottle } from '../../auth/logins/login-throttle.ts';
+import type { OidcLogin } from '../../auth/oidc/oidc-login.ts';
+import { authorizeUrlOf } from '../../auth/oidc/oidc-settings.ts';
 import type { Principal } from '../../auth/principal.ts';
 import type { SetupGate } from '../../auth/setup-gate.ts';
 import type { Call, Handlers } from '../../call.ts';
@@ -21,6 +23,7 @@ export interface AuthMethodDeps {
   users: Users;
   passwords: Passwords;
   setup: SetupGate;
+  oidc: Pick<OidcLogin, 'settings'>;
   /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
   baseUrl(): string;
 }
@@ -105,7 +108,8 @@ function passwordMethods(deps: AuthMethodDeps) {
 
 /** Who the caller is. */
 function knownMethods(deps: AuthMethodDeps) {
-  const { authenticator, users, setup } = deps;
+  const { authenticator, users, setup, oidc } = deps;
+  const { settings } = oidc;
   return {
     'auth.whoami': (_params, { principal }) => {
       if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
@@ -124,6 +128,8 @@ function knownMethods(deps: AuthMethodDeps) {
         hasUsers: users.count > 0,
         setupRequired: isOpen,
         setupCodeNeeded: isOpen && setup.needsCode(),
+        passwordEnabled: settings?.passwordEnabled ?? true,
+        oidc: settings && enabled ? { name: settings.providerName, url: authorizeUrlOf(settings) } : null,
       };
       if (!enabled || principal === undefined) {
         return { authenticated: false, ...about, userId: null, scopes: [], source: null };
@@ -143,7 +149,7 @@ const toWho = ({ id, userId, scopes, permissions }: Principal, users: Users) => 
   ...(userId !== undefined && { username: users.get(userId).username }),
 });
 
-const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): LoginResult => ({
+export const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): LoginResult => ({
   ...toWho(principal, users),
   status: 'ok',
   role: principal.scopes.has('write') ? 'full' : 'read',
@@ -151,9 +157,12 @@ const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): L
   expiresAtMs,
 });
 
-const minterOfUser = (userId: string): Minter => ({ parent: { kind: 'user', id: userId }, scopes: OPERATOR.scopes });
+export const minterOfUser = (userId: string): Minter => ({
+  parent: { kind: 'user', id: userId },
+  scopes: OPERATOR.scopes,
+});
 
-function requireEnabled({ enabled }: Authenticator): void {
+export function requireEnabled({ enabled }: Authenticator): void {
   if (!enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
 }
 
@@ -196,8 +205,9 @@ async function identify(
 /** Takes the same time for unknown users and wrong passwords. */
 async function identifyUser(
   { username, password, address }: { username: string; password: string; address: string },
-  { users, passwords, throttle }: AuthMethodDeps,
+  { users, passwords, throttle, oidc }: AuthMethodDeps,
 ): Promise<Minter> {
+  if (oidc.settings?.passwordEnabled === false) throw new GatewayError('FORBIDDEN', 'Password login is disabled');
   const attempt = await admitted(throttle, address, username.toLowerCase());
   const user = users.findLogin(username);
   const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));

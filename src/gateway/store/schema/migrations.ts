@@ -4,6 +4,7 @@ import { copyDatabase } from './copy-database.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
+import { identities } from './identity-schema.ts';
 import { memories } from './memory-schema.ts';
 import {
   alwaysEnds,
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 27, statements: memories },
   { version: 28, statements: templates },
   { version: 29, statements: auditOutcomes },
+  { version: 30, statements: identities },
 ];
 
 /**
