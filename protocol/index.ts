@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { connectContracts } from './connect.ts';
 import { auditContracts } from './methods/accounts/audit.ts';
 import { authContracts } from './methods/accounts/auth.ts';
+import { oidcContracts } from './methods/accounts/oidc.ts';
 import { orgContracts } from './methods/accounts/org.ts';
 import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
@@ -56,6 +57,7 @@ export const CONTRACTS = {
   ...authContracts,
   ...tokenContracts,
   ...userContracts,
+  ...oidcContracts,
   ...roleContracts,
   ...orgContracts,
   ...auditContracts,

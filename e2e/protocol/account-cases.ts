@@ -7,10 +7,12 @@ interface Caller {
   /** Connects with a token. */
   open(token: string): Promise<CheckedClient>;
   key(): string;
+  /** A login through the provider: what `oidc.callback` needs. */
+  answer(begun: Result<'oidc.authorize'>): Promise<ParamsInput<'oidc.callback'>>;
 }
 
 /** A successful call of each method about users, roles, the audit trail and the settings. */
-export function accountCases({ call, open, key }: Caller) {
+export function accountCases({ call, open, key, answer }: Caller) {
   const PASSWORD = 'correct horse';
 
   async function newUser(username = `user-${key().slice(0, 8)}`): Promise<string> {
@@ -46,6 +48,14 @@ export function accountCases({ call, open, key }: Caller) {
     'user.role.choices': () => call('user.role.choices', {}),
     'user.role.assign': async () => call('user.role.assign', { userId: await newUser(), roleId: 'builtin-operator' }),
     'user.role.unassign': async () => call('user.role.unassign', { userId: await newUser(), roleId: 'builtin-viewer' }),
+    'oidc.authorize': () => call('oidc.authorize', {}),
+    'oidc.callback': async () => call('oidc.callback', await answer(await call('oidc.authorize', {}))),
+    'oidc.identity.list': async () => call('oidc.identity.list', { userId: await newUser() }),
+    'oidc.identity.add': async () => call('oidc.identity.add', { userId: await newUser(), subject: key() }),
+    async 'oidc.identity.remove'() {
+      const { issuer, subject } = await call('oidc.identity.add', { userId: await newUser(), subject: key() });
+      await call('oidc.identity.remove', { issuer, subject });
+    },
     'role.list': () => call('role.list', {}),
     'role.create': () => newRole(),
     'role.update': async () => call('role.update', { roleId: await newRole(), permissions: ['read', 'write'] }),

@@ -10,6 +10,8 @@ import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { startProvider } from '../support/oidc/provider.ts';
+import { answerOf, oidcEnvironment } from '../support/oidc/provider-login.ts';
 import { accountCases } from './account-cases.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
@@ -18,7 +20,10 @@ import { templateCases } from './template-cases.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
-const { model, daemon } = await openStage();
+const provider = await startProvider();
+const { model, daemon } = await openStage({ env: oidcEnvironment(provider) });
+await provider.serve(daemon.url);
+after(() => provider[Symbol.asyncDispose]());
 const clients: CheckedClient[] = [];
 
 async function open(options?: Parameters<typeof openChecked>[1]): Promise<CheckedClient> {
@@ -256,7 +261,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { tokenId } = await call('token.create', { name: 'two', scope: 'read' });
     await call('token.revoke', { tokenId });
   },
-  ...accountCases({ call, open: (token) => open({ token }), key }),
+  ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...templateCases({ call, key }),
 };
 

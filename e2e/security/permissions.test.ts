@@ -134,6 +134,7 @@ test('nobody hands out what they do not hold, changes their own rights, or acts 
     ['user.role.assign', { userId: clerk.userId, roleId: 'builtin-viewer' }, 'own role assignments'],
     ['user.role.unassign', { userId: clerk.userId, roleId: clerkRole }, 'own role assignments'],
     ['user.role.unassign', { userId: boss.userId, roleId: 'builtin-admin' }, 'you do not hold'],
+    ['oidc.identity.add', { userId: boss.userId, issuer: 'https://sso.example.com', subject: 's' }, 'you do not hold'],
     ['role.create', { name: 'big', permissions: ['admin.settings'] }, 'you do not hold'],
     ['role.update', { roleId: clerkRole, permissions: ['read'] }, 'a role that you hold'],
     ['role.delete', { roleId: clerkRole }, 'a role that you hold'],

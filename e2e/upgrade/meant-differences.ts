@@ -58,6 +58,11 @@ const SINCE_16: readonly Declared[] = [
 
 const STATUS = 'GET /v1/api/auth/status';
 
+const NO_PROVIDER = {
+  ...{ scopes: ['openid', 'profile', 'email'], providerName: 'SSO', roleMap: {}, defaultRole: 'builtin-viewer' },
+  ...{ createUsers: true, passwordEnabled: true },
+};
+
 /** Schema version 26 added users. */
 const SINCE_26: readonly Declared[] = [
   { at: '** > tokenPrefix', is: '', why: 'earlier tokens have no known beginning' },
@@ -102,10 +107,16 @@ const SINCE_30: readonly Declared[] = [
   { at: `${LISTS[1]} > context_ratio`, is: isNumber, why: LISTED },
 ];
 
+/** Schema version 32 added the people of a provider. */
+const SINCE_32: readonly Declared[] = [
+  { at: `${STATUS} > oidc_login_url`, is: null, why: 'people log in through a provider' },
+  { at: 'config.get > config > oidc', is: NO_PROVIDER, why: 'new settings' },
+];
+
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
-  'schema-11': [...OF_EACH_START, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
-  'schema-16': [...OF_EACH_START, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
+  'schema-11': [...OF_EACH_START, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
+  'schema-16': [...OF_EACH_START, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
 };
 
 /** The intended differences between the first and the second start of today's build. */

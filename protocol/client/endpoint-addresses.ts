@@ -65,6 +65,13 @@ export const endpoints: Addresses = {
     logout: { verb: 'post', path: '/v1/api/auth/logout' },
     status: { verb: 'get', path: '/v1/api/auth/status' },
   },
+  oidc: {
+    authorize: { verb: 'get', path: '/v1/api/auth/oidc/authorize' },
+    callback: { verb: 'get', path: '/v1/api/auth/oidc/callback' },
+    identities: { verb: 'get', path: '/v1/api/admin/users/{user_id}/oidc-identities' },
+    addIdentity: { verb: 'post', path: '/v1/api/admin/users/{user_id}/oidc-identities' },
+    removeIdentity: { verb: 'delete', path: '/v1/api/admin/oidc-identities' },
+  },
   user: {
     list: { verb: 'get', path: '/v1/api/admin/users' },
     create: { verb: 'post', path: '/v1/api/admin/users' },

@@ -58,6 +58,8 @@ test('operations without a credential are marked; all others require the bearer 
       'auth.confirm',
       'auth.logout',
       'auth.status',
+      'oidc.authorize',
+      'oidc.callback',
       'health',
       'The page: one self-contained document.',
       'Counters and gauges for Prometheus.',

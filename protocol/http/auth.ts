@@ -118,7 +118,10 @@ export const authEndpoints = {
       setup_code_required: z.boolean(),
       password_enabled: z.boolean(),
       oidc_enabled: z.boolean(),
+      /** On the button; empty without a provider. */
       oidc_provider_name: z.string(),
+      /** Where a browser begins the login through the provider; null without one. */
+      oidc_login_url: z.string().nullable(),
       user_id: z.string().nullable(),
       scopes: z.array(z.string()),
       source: z.string().nullable(),

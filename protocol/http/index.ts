@@ -7,6 +7,7 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
+import { oidcEndpoints } from './oidc.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -27,6 +28,7 @@ export const ENDPOINTS = {
   events: eventsEndpoints,
   auth: authEndpoints,
   user: userEndpoints,
+  oidc: oidcEndpoints,
   role: roleEndpoints,
   org: orgEndpoints,
   audit: auditEndpoints,

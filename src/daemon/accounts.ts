@@ -6,6 +6,7 @@ import { createCallAudit } from '../gateway/audit/call-audit.ts';
 import { endFormerOperator } from '../gateway/auth/former-operator.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createLoginThrottle } from '../gateway/auth/logins/login-throttle.ts';
+import { createOidcLogin } from '../gateway/auth/oidc/oidc-login.ts';
 import { openCredentials } from '../gateway/auth/open-credentials.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import { openSecrets } from '../gateway/auth/secrets.ts';
@@ -16,6 +17,7 @@ import { createOrgs } from '../gateway/users/orgs.ts';
 import { createPasswords } from '../gateway/users/passwords.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
+import { resolveOidc } from './config/oidc-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 
 interface AccountDeps {
@@ -23,13 +25,21 @@ interface AccountDeps {
   /** Known once the daemon listens. */
   baseUrl(): string;
   onNotice(notice: Notice): void;
+  /** For requests to the provider. */
+  fetch: typeof fetch;
 }
 
-type AccountOptions = Pick<DaemonOptions, 'home' | 'host' | 'authEnabled' | 'config' | 'ids' | 'clock' | 'log'>;
+type AccountOptions = Pick<
+  DaemonOptions,
+  'home' | 'host' | 'authEnabled' | 'config' | 'environment' | 'ids' | 'clock' | 'log'
+>;
 
 /** Opens the users, everything that proves who a caller is, and the record of what they do. */
-export async function openAccounts(options: AccountOptions, { store, baseUrl, onNotice }: AccountDeps) {
-  const { home, host, authEnabled, config, ids, clock, log } = options;
+export async function openAccounts(options: AccountOptions, { store, baseUrl, onNotice, fetch }: AccountDeps) {
+  const { home, host, authEnabled, config, environment, ids, clock, log } = options;
+  const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
+  const { publicUrl } = config.server;
+  const provider = resolveOidc(config.oidc, { environment, publicUrl, isLoopback, baseUrl });
   const { signingKey, auditSecret } = await asStartError(() => openSecrets({ home, ids, clock, log, onNotice }));
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
@@ -47,7 +57,7 @@ export async function openAccounts(options: AccountOptions, { store, baseUrl, on
   const head = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
   const trail = new AuditTrail({ store, head, clock, log });
   await asStartError(() => trail.recover(onNotice));
-  const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
+  const throttle = createLoginThrottle({ clock });
   const setup = createSetupGate({ mode: config.auth.setup, isLoopback, clock, ids });
   if (authEnabled && users.count === 0 && setup.willNeedCode) {
     log.warn(
@@ -65,7 +75,19 @@ export async function openAccounts(options: AccountOptions, { store, baseUrl, on
     passwords: createPasswords(),
     setup,
     orgs: createOrgs({ store, clock }),
-    throttle: createLoginThrottle({ clock }),
+    oidc: createOidcLogin({
+      settings: provider,
+      users,
+      roles,
+      store,
+      key: signingKey,
+      throttle,
+      fetch,
+      clock,
+      ids,
+      log,
+    }),
+    throttle,
     clock,
     trail,
     audit: createCallAudit({ trail, users, clock, ids, log }),

@@ -86,7 +86,12 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const agent = await createAgent(options, { workdir, store, live });
   const startNotices = [...store.notices, ...agent.notices];
   const tracing = await openTracing(options, fetch);
-  const auth = await openAccounts(options, { store, baseUrl: url, onNotice: (notice) => startNotices.push(notice) });
+  const auth = await openAccounts(options, {
+    store,
+    baseUrl: url,
+    fetch,
+    onNotice: (notice) => startNotices.push(notice),
+  });
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
     store,

@@ -114,7 +114,7 @@ test('without a credential only public methods can be called', async () => {
     'workstream.list': list,
     'auth.status': () => ({
       ...{ authenticated: false, authEnabled: true, hasUsers: false, setupRequired: true, setupCodeNeeded: false },
-      ...{ userId: null, scopes: [], source: null },
+      ...{ passwordEnabled: true, oidc: null, userId: null, scopes: [], source: null },
     }),
   });
   await assert.rejects(dispatch('workstream.list', {}, stranger), refusal('UNAUTHORIZED', 'unauthorized'));

@@ -19,6 +19,7 @@ import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AuthMethodDeps } from './methods/accounts/auth.ts';
+import type { OidcMethodDeps } from './methods/accounts/oidc.ts';
 import type { RoleMethodDeps } from './methods/accounts/role.ts';
 import type { TokenMethodDeps } from './methods/accounts/token.ts';
 /** Everything the gateway depends on: stores, models, tools, and its environment. */
@@ -32,10 +33,11 @@ import type { Users } from './users/users.ts';
 import type { Workdirs } from './workstreams/workdirs.ts';
 
 /** Users, their credentials, and the record of what they did. */
-export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethodDeps, RoleMethodDeps {
+export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethodDeps, RoleMethodDeps, OidcMethodDeps {
   sessions: AuthMethodDeps['sessions'] & TokenMethodDeps['sessions'];
   codes: LoginCodes;
   tokens: TokenMethodDeps['tokens'] & UserMethodDeps['tokens'];
+  oidc: OidcMethodDeps['oidc'];
   users: Users;
   orgs: Orgs;
   trail: Pick<AuditTrail, 'list' | 'verify' | 'statementOf'>;

@@ -9,6 +9,7 @@ import { createExpiredWorkstreams } from './listing/expired-workstreams.ts';
 import { createMemories } from './memories/memories.ts';
 import { auditMethods } from './methods/accounts/audit.ts';
 import { authMethods } from './methods/accounts/auth.ts';
+import { oidcMethods } from './methods/accounts/oidc.ts';
 import { orgMethods } from './methods/accounts/org.ts';
 import { roleMethods } from './methods/accounts/role.ts';
 import { tokenMethods } from './methods/accounts/token.ts';
@@ -143,6 +144,7 @@ export function joinNouns(
 const accountNouns = (auth: NounDeps['auth']) => ({
   audit: { methods: auditMethods(auth.trail) },
   auth: { methods: authMethods(auth) },
+  oidc: { methods: oidcMethods(auth) },
   org: { methods: orgMethods(auth.orgs) },
   role: { methods: roleMethods(auth) },
   token: { methods: tokenMethods(auth) },

@@ -16,6 +16,7 @@ const JSON_BODY = JSON.stringify({
   turns: 1,
   title: 'mine',
   role_id: 'builtin-viewer',
+  subject: 'x',
   format: 'headgate-conversation',
   version: 1,
   messages: [{ role: 'user', createdMs: 1, content: 'hi' }],

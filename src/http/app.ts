@@ -35,6 +35,7 @@ import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
+import { oidcRoutes } from './routes/oidc.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -185,6 +186,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...importRoutes,
     ...authRoutes,
     ...userRoutes,
+    ...oidcRoutes,
     ...roleRoutes,
     ...orgRoutes,
     ...auditRoutes,

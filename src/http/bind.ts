@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { HeaderFields } from './status.ts';
@@ -7,11 +8,13 @@ import type { HeaderFields } from './status.ts';
 export interface Binding {
   endpoint: Endpoint;
   method: MethodName;
-  params(request: never): unknown;
+  params(request: never, via: Via): unknown;
   reply(result: never, request: never): unknown;
   /** Fields to add to the body of a refusal, from the error's details. */
   refusal?(details: unknown): Record<string, unknown>;
   headers?(result: never, via: Via): HeaderFields;
+  /** Headers of the redirect that answers a refusal, for pages that a person opens; undefined: the usual answer. */
+  refusedTo?(error: GatewayError, via: Via): (HeaderFields & { Location: string }) | undefined;
   /** Whether the call created something, for an endpoint whose status is `200 or 201`. */
   isNew?(result: never): boolean;
   /** The daemon calls the method itself: for a public endpoint whose method requires a scope. */
@@ -22,10 +25,12 @@ export interface Binding {
 export interface Via {
   /** Plain HTTP over loopback, where browsers do not store Secure cookies. */
   loopback: boolean;
+  /** A cookie of the request. */
+  cookieOf(name: string): string | undefined;
 }
 
 interface Renamings<E extends Endpoint, M extends MethodName> {
-  params(request: z.output<E['request']>): Params<M>;
+  params(request: z.output<E['request']>, via: Via): Params<M>;
   reply(result: Result<M>, request: z.output<E['request']>): z.input<E['reply']>;
   refusal?(details: unknown): Record<string, unknown>;
   asDaemon?: true;
@@ -33,7 +38,7 @@ interface Renamings<E extends Endpoint, M extends MethodName> {
 
 /** A redirect says where to. */
 type RenamedHeaders<E extends Endpoint, M extends MethodName> = 302 extends E['status']
-  ? { headers(result: Result<M>, via: Via): HeaderFields & { Location: string } }
+  ? { headers(result: Result<M>, via: Via): HeaderFields & { Location: string } } & Pick<Binding, 'refusedTo'>
   : { headers?(result: Result<M>, via: Via): HeaderFields };
 
 type RenamedStatus<E extends Endpoint, M extends MethodName> = '200 or 201' extends E['status']

@@ -8,7 +8,8 @@ import type { Principal } from '../gateway/auth/principal.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
 import { NO_PERMISSIONS } from '../gateway/users/grant.ts';
 import { whenThere } from '../timing/when-there.ts';
-import type { Binding } from './bind.ts';
+import type { Binding, Via } from './bind.ts';
+import { cookieOf } from './cookie.ts';
 import { type Exchange, empty, json } from './exchange.ts';
 import { attempt, type FailDeps, fail, type Guarded, known } from './guard.ts';
 import { isMultipart, readBody, UNREADABLE } from './input/body.ts';
@@ -37,13 +38,25 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
   const plain: FailDeps = { respond, log, refusal: binding.refusal };
+
+  /** Redirects a refusal where the row says so. */
+  function askOrSend(exchange: Exchange, caller: Principal | undefined): unknown {
+    const { refusedTo } = binding;
+    if (refusedTo === undefined) return ask(exchange, caller, { input: queryOf(exchange) });
+    return (async () => ask(exchange, caller, { input: queryOf(exchange) }))().catch((error: unknown) => {
+      const headers = error instanceof GatewayError ? refusedTo(error, viaOf(exchange)) : undefined;
+      if (headers === undefined) throw error;
+      respond(exchange, empty(302, headers));
+    });
+  }
+
   const hinting: FailDeps = { respond, log, hint: HINT };
 
   function ask(exchange: Exchange, caller: Principal | undefined, { input, fileIds }: Input): unknown {
     const { req, fields } = exchange;
     // The generic seam: `bind` has checked that these types fit.
     const request = read(endpoint, hasFields ? { ...input, ...fields } : input) as never;
-    const renamed = binding.params(request);
+    const renamed = binding.params(request, viaOf(exchange));
     const answered = deps.dispatch(method, withMore(renamed, { idempotencyKey: keyFor(endpoint, req), fileIds }), {
       principal: binding.asDaemon ? DAEMON : caller,
       signal: deps.disconnectSignalOf(req.socket),
@@ -57,7 +70,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   }
 
   function reply(exchange: Exchange, result: never, request: never): void {
-    const headers = binding.headers?.(result, { loopback: isLoopbackHost(exchange.req.headers.host) });
+    const headers = binding.headers?.(result, viaOf(exchange));
     const status = statusOf(result);
     const isEmpty = status === 204 || status === 302;
     respond(exchange, isEmpty ? empty(status, headers) : json(status, binding.reply(result, request), headers));
@@ -67,7 +80,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     endpoint,
     work(exchange, caller) {
       const { req } = exchange;
-      if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return ask(exchange, caller, { input: queryOf(exchange) });
+      if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return askOrSend(exchange, caller);
       const query = endpoint.bodyToo && queryOf(exchange);
       if (endpoint.formToo && isMultipart(req.headers['content-type']))
         return deps.withForm(req, known(caller), (form) => ask(exchange, caller, form));
@@ -86,6 +99,11 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     },
   };
 }
+
+const viaOf = ({ req }: Exchange): Via => ({
+  loopback: isLoopbackHost(req.headers.host),
+  cookieOf: (name) => cookieOf(req, name),
+});
 
 function toStatusOf({ endpoint: { status }, isNew }: Binding): (result: never) => number {
   if (status !== '200 or 201') return () => status ?? 200;

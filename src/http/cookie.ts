@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Via } from './bind.ts';
 
@@ -8,7 +9,30 @@ export const loginCookie = (jwt: string, via: Via): string => cookie(jwt, LIMITS
 
 export const expiredCookie = (via: Via): string => cookie('', 0, via);
 
-function cookie(value: string, maxAgeSecs: number, { loopback }: Via): string {
+/**
+ * The cookie of a login at a provider. Its prefix keeps other hosts of the same domain from setting it, which browsers
+ * allow only for Secure cookies.
+ */
+const pendingName = ({ loopback }: Via): string => (loopback ? 'service_oidc' : '__Host-service_oidc');
+
+export const pendingCookie = (pending: string, via: Via): string =>
+  cookie(pending, LIMITS.loginCodeMs / 1000, via, pendingName(via));
+
+export const expiredPendingCookie = (via: Via): string => cookie('', 0, via, pendingName(via));
+
+export const pendingIn = (via: Via): string | undefined => via.cookieOf(pendingName(via));
+
+// biome-ignore lint/complexity/useMaxParams: the name is usually the same.
+function cookie(value: string, maxAgeSecs: number, { loopback }: Via, name = COOKIE): string {
   const secure = loopback ? '' : '; Secure';
-  return `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSecs}${secure}`;
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSecs}${secure}`;
+}
+
+/** The first cookie of that name. */
+export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, wanted: string): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const [name, value] = pair.trim().split('=', 2);
+    if (name === wanted) return value;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
-import { COOKIE } from './cookie.ts';
+import { COOKIE, cookieOf } from './cookie.ts';
 import { isDeclaredJson, isMultipart } from './input/body.ts';
 
 /** Finds who sent a request: by its Bearer token, else by its cookie. Nothing in the URL is ever a credential. */
@@ -14,7 +14,7 @@ export function createIdentify(
     const bearer = bearerOf(req.headers.authorization);
     // A wrong Bearer token is a wrong credential, even next to a valid cookie.
     if (bearer !== undefined) return authenticator.authenticate(bearer);
-    return authenticator.authenticate(isCookieTrusted(req, originPolicy) ? cookieOf(req) : undefined, 'cookie');
+    return authenticator.authenticate(isCookieTrusted(req, originPolicy) ? cookieOf(req, COOKIE) : undefined, 'cookie');
   };
 }
 
@@ -33,12 +33,4 @@ function isCookieTrusted(req: IncomingMessage, originPolicy: Pick<OriginPolicy, 
   const { 'content-type': type, origin } = req.headers;
   if (req.method === 'GET' || req.method === 'HEAD' || isDeclaredJson(type)) return true;
   return origin !== undefined && (req.method === 'DELETE' || isMultipart(type));
-}
-
-function cookieOf(req: IncomingMessage): string | undefined {
-  for (const pair of (req.headers.cookie ?? '').split(';')) {
-    const [name, value] = pair.trim().split('=', 2);
-    if (name === COOKIE) return value;
-  }
-  return undefined;
 }

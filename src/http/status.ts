@@ -35,7 +35,8 @@ export function toFailure(error: unknown): { status: number; body: FailureBody; 
   return { status: STATUS[error.code], body, headers };
 }
 
-export type HeaderFields = Record<string, string>;
+/** A list stands for a header that is repeated. */
+export type HeaderFields = Record<string, string | string[]>;
 
 export const unauthorized = () => new GatewayError('UNAUTHORIZED', 'Unauthorized: missing or invalid token');
 export const lacksScope = (scope: string) => new GatewayError('FORBIDDEN', `Forbidden: token lacks '${scope}' scope`);

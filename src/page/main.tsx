@@ -42,6 +42,10 @@ const app = new App({
     read: () => location.hash.slice(1),
     clear: () => history.replaceState(null, '', location.pathname + location.search),
   },
+  search: {
+    read: () => location.search,
+    clear: () => history.replaceState(null, '', location.pathname + location.hash),
+  },
 });
 
 const keeper = new LoginKeeper({

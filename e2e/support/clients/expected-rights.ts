@@ -8,7 +8,7 @@ import type { Permission } from '../../../protocol/methods/accounts/permissions.
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
     ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup'],
-    ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm'],
+    ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm', 'oidc.authorize', 'oidc.callback'],
   ],
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
@@ -64,6 +64,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
+    ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
@@ -78,6 +79,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /', 'GET /licenses.txt', 'GET /health', 'GET /metrics', 'GET /openapi.json'],
     ...['GET /docs', 'GET /static/:file', 'GET /shared/:file'],
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
+    ...['GET /v1/api/auth/oidc/authorize', 'GET /v1/api/auth/oidc/callback'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
     'POST /v1/api/auth/confirm',
   ],
@@ -112,6 +114,8 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/users/{user_id}/tokens', 'POST /v1/api/admin/users/{user_id}/tokens'],
     ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
     'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
+    ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/users/{user_id}/oidc-identities`),
+    'DELETE /v1/api/admin/oidc-identities',
     'DELETE /v1/api/admin/tokens/{token_id}',
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
@@ -134,6 +138,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
+    ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
   ],
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],

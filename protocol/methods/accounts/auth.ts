@@ -3,7 +3,7 @@ import { always, contract } from '../../contract.ts';
 import { optionalText } from '../../frames.ts';
 
 /** A browser login session; `jwt` goes into the HttpOnly cookie and authenticates like any bearer token. */
-const LoginResult = z
+export const LoginResult = z
   .strictObject({
     status: z.literal('ok'),
     role: z.string(),
@@ -121,6 +121,16 @@ export const authContracts = {
         setupRequired: z.boolean(),
         /** Whether `auth.setup` needs a code. */
         setupCodeNeeded: z.boolean(),
+        /** Whether users may log in with a password. */
+        passwordEnabled: z.boolean(),
+        /** The provider through which people may log in; null without one. */
+        oidc: z
+          .strictObject({
+            name: z.string(),
+            /** Where a browser begins the login. */
+            url: z.string(),
+          })
+          .nullable(),
         userId: z.string().nullable(),
         scopes: z.array(z.string()),
         source: z.string().nullable(),

@@ -243,6 +243,8 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     'server.publicUrl': restart,
     ratelimit: restart,
     auth: restart,
+    oidc: restart,
+    'oidc.clientSecret': { sensitive: true },
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,
     otel: restart,
@@ -261,4 +263,38 @@ test('a reload applies the file as it is, and refuses one that is broken or name
   await writeFile(world.file, JSON.stringify({ channels: { webhook: { gone } } }));
   await assert.rejects(world.config.reload(), { message: /the environment has no GONE/ });
   assert.equal(world.applied.length, 1);
+});
+
+test('the login provider can be kept by a change over the wire, but not changed', async () => {
+  const oidc = {
+    issuer: 'https://sso.example.com',
+    clientId: 'headgate',
+    clientSecret: 'hush',
+    roleMap: { a: 'builtin-admin' },
+  };
+  const text = JSON.stringify({ oidc, retentionDays: 7 });
+  using world = await setUp(text);
+  const { hash = '', raw } = await world.config.read();
+  assert.equal(raw?.includes('hush'), false);
+  await world.config.write(raw?.replace('7', '8') ?? '', hash);
+  assert.equal(await world.onDisk(), text.replace('7', '8'));
+  const current = async () => (await world.config.read()).hash;
+  const changes = [
+    { issuer: 'https://evil.example' },
+    { clientId: 'other' },
+    { clientSecret: null },
+    { roleMap: { b: 'builtin-admin' } },
+    { defaultRole: 'builtin-admin' },
+    { createUsers: false },
+  ];
+  for (const change of changes)
+    await assert.rejects(world.config.patch(JSON.stringify({ oidc: change }), await current()), {
+      code: 'INVALID_REQUEST',
+      message: new RegExp(
+        `^invalid config: oidc\\.${Object.keys(change)[0]}: can be changed only in config\\.json itself`,
+      ),
+    });
+  await assert.rejects(world.config.write('{}', await current()), { code: 'INVALID_REQUEST' });
+  using none = await setUp('{}');
+  await assert.rejects(none.config.write(text, undefined), { code: 'INVALID_REQUEST' });
 });

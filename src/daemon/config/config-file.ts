@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import JSON5 from 'json5';
 import { z } from 'zod';
 import { GatewayError } from '../../../protocol/errors.ts';
@@ -52,8 +53,9 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     const { config, issues } = readConfig(text);
     if (config === undefined) throw invalid(issues);
     const typed = new Set(textsOf(readConfig(raw).parsed));
-    const moved = keyHosts.check(config, { before: readConfig(before ?? '{}').config, typed });
-    const problems = [...live.check(config), ...moved];
+    const current = readConfig(before ?? '{}').config;
+    const moved = keyHosts.check(config, { before: current, typed });
+    const problems = [...live.check(config), ...moved, ...findLoginChanges(current, config)];
     if (problems.length > 0) throw invalid(problems);
     if (text !== before) await replaceFile(file, text);
     await keyHosts.remember(config);
@@ -102,6 +104,15 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
       return { schema, uiHints: Object.fromEntries(hintsOf(schema)), version, generatedAt };
     },
   };
+}
+
+/** Whoever chooses the provider, or maps its groups to roles, can become anybody here. */
+function findLoginChanges(before: Config | undefined, next: Config): ConfigIssue[] {
+  const current = new Map<string, unknown>(Object.entries(before?.oidc ?? Config.parse({}).oidc));
+  const wanted = new Map<string, unknown>(Object.entries(next.oidc));
+  return [...new Set([...current.keys(), ...wanted.keys()])]
+    .filter((key) => !isDeepStrictEqual(current.get(key), wanted.get(key)))
+    .map((key) => ({ path: `oidc.${key}`, message: 'can be changed only in config.json itself, on the machine' }));
 }
 
 async function readText(file: string): Promise<string | undefined> {

@@ -13,6 +13,10 @@ const DEFAULTS: Config = {
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
   auth: { setup: 'auto' },
+  oidc: {
+    ...{ scopes: ['openid', 'profile', 'email'], providerName: 'SSO', roleMap: {}, defaultRole: 'builtin-viewer' },
+    ...{ createUsers: true, passwordEnabled: true },
+  },
   channels: { webhook: {} },
   egress: { privateHosts: [] },
   heartbeatMinutes: 0,
@@ -60,6 +64,16 @@ test('every setting can be set', () => {
     },
     ratelimit: { enabled: true, requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] },
     auth: { setup: 'code' },
+    oidc: {
+      ...{ issuer: 'https://sso.example.com/realms/lab', clientId: 'headgate', clientSecretEnv: 'OIDC_SECRET' },
+      ...{
+        scopes: ['openid', 'groups'],
+        providerName: 'Lab',
+        roleClaim: 'groups',
+        roleMap: { staff: 'builtin-operator' },
+      },
+      ...{ defaultRole: '', createUsers: false, passwordEnabled: false, redirectBase: 'https://chat.example.com' },
+    },
     channels: { webhook: { ops: { url: 'https://hooks.example.com/x', secretEnv: 'OPS_SECRET' } } },
     egress: { privateHosts: ['gpu.example.com'] },
     heartbeatMinutes: 30,

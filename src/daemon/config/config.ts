@@ -13,6 +13,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { OidcConfig } from './oidc-config.ts';
 import { SessionConfig } from './session-config.ts';
 
 /** Where the daemon listens if nothing else is given. */
@@ -179,6 +180,8 @@ export const Config = ModelsConfig.extend({
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
   auth: AuthConfig.prefault({}),
+  /** Logging in through an OpenID Connect provider. */
+  oidc: OidcConfig.prefault({}),
   channels: ChannelsConfig.prefault({}),
   /** Where the daemon may send its requests to models and webhooks. */
   egress: EgressConfig.prefault({}),

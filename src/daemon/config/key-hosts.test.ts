@@ -105,3 +105,15 @@ test('a stored key or secret cannot be sent to another host by writing its mask 
   assert.deepEqual(world.messages(stolen, ['sk-1', 'sixteen letters!']), []);
   assert.deepEqual(world.messages(withModel({ baseUrl: `${HOST}/other/path`, apiKey: 'sk-1' })), []);
 });
+
+test('the secret of the login provider is sent to nobody else', async () => {
+  const oidc = { issuer: 'https://sso.example.com/realm', clientId: 'c', clientSecretEnv: 'HEADGATE_KEY_SSO' };
+  using world = await setUp({ oidc });
+  const model = (fields: object) =>
+    toConfig({ oidc, models: { m: { provider: 'openai-compatible', baseUrl: HOST, ...fields } } });
+  assert.match(
+    world.messages(model({ apiKeyEnv: 'HEADGATE_KEY_SSO' })).join(),
+    /^models\.m\.apiKeyEnv: HEADGATE_KEY_SSO is the key of https:\/\/sso\.example\.com; /,
+  );
+  assert.deepEqual(world.messages(toConfig({ oidc })), []);
+});

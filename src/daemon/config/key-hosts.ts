@@ -16,7 +16,7 @@ const KeyHosts = z.record(z.string(), z.array(z.string()).readonly());
 type KeyHosts = z.infer<typeof KeyHosts>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Keys = Pick<Config, 'models' | 'channels'>;
+type Keys = Pick<Config, 'models' | 'channels' | 'oidc'>;
 
 /** One key that the configuration sends, or signs with, and the server it is for. */
 interface KeyUse {
@@ -81,8 +81,8 @@ export async function openKeyHosts({ home, config, environment, clock, log }: Ke
   };
 }
 
-/** Keys of models and web hooks, with the origins that they are sent to. */
-function keyUsesOf({ models = {}, channels }: Keys, environment: Environment): KeyUse[] {
+/** Keys of models, web hooks and the login provider, with the origins that they are sent to. */
+function keyUsesOf({ models = {}, channels, oidc }: Keys, environment: Environment): KeyUse[] {
   const ofModels = Object.entries(models).flatMap(([alias, model]) => {
     const usual = usualKeyOf(model, { environment });
     return useOf({
@@ -96,7 +96,10 @@ function keyUsesOf({ models = {}, channels }: Keys, environment: Environment): K
   const ofWebhooks = Object.entries(channels.webhook).flatMap(([name, { url, secret, secretEnv }]) =>
     useOf({ path: `channels.webhook.${name}.secret`, text: secret, env: secretEnv, url, usual: undefined }),
   );
-  return [...ofModels, ...ofWebhooks];
+  const { issuer, clientSecret: text, clientSecretEnv: env } = oidc;
+  const ofProvider =
+    issuer === undefined ? [] : useOf({ path: 'oidc.clientSecret', text, env, url: issuer, usual: undefined });
+  return [...ofModels, ...ofWebhooks, ...ofProvider];
 }
 
 interface Source {

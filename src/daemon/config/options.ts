@@ -3,6 +3,7 @@ import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
 import { type Config, DEFAULT_ADDRESS } from './config.ts';
+import { oidcOverridesOf } from './oidc-config.ts';
 
 /** The flags of `start` as the command line gives them. */
 export interface StartFlags {
@@ -64,6 +65,8 @@ export function overridesOf(flags: StartFlags, options: Options, around: Pick<Su
     if (flags[name] !== undefined) overrides.set(key, { value, source: 'flag' });
     else if (environment[variable] !== undefined) overrides.set(key, { value, source: 'environment' });
   }
+  for (const [key, value] of oidcOverridesOf(around.environment))
+    overrides.set(`oidc.${key}`, { value, source: 'environment' });
   if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
   if (environment.HEADGATE_SKIP_TITLES === '1')
     overrides.set('session.titles', { value: 'message', source: 'environment' });

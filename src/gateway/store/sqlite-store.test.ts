@@ -155,6 +155,7 @@ test('every table of the schema exists with its columns', async () => {
       'meta',
       'nodes',
       'notes',
+      'oidc_identities',
       'opening_prompts',
       'orgs',
       'outbox',

@@ -7,6 +7,8 @@ import { createAuditHeadFile } from '../audit/audit-head.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { createCallAudit } from '../audit/call-audit.ts';
 import { createLoginThrottle } from '../auth/logins/login-throttle.ts';
+import { createOidcLogin } from '../auth/oidc/oidc-login.ts';
+import type { OidcSettings } from '../auth/oidc/oidc-settings.ts';
 import { openCredentials } from '../auth/open-credentials.ts';
 import { createSetupGate, type SetupMode } from '../auth/setup-gate.ts';
 import type { Store } from '../store/store.ts';
@@ -27,6 +29,8 @@ interface TestAccountOptions {
   key?: webcrypto.CryptoKey;
   clock: Clock;
   ids?: Ids;
+  /** A provider through which people log in. */
+  oidc?: OidcSettings;
   log: Log;
 }
 
@@ -37,12 +41,16 @@ export async function testAccounts(options: TestAccountOptions) {
   const opened = await openCredentials({ store, key, operatorToken: OPERATOR_TOKEN, enabled, clock, ids, log });
   const head = createAuditHeadFile({ path: join(dir, 'audit-head.json'), secret: '5a'.repeat(32) });
   const trail = new AuditTrail({ store, head, clock, log });
+  const throttle = createLoginThrottle({ clock });
+  const { users, roles } = opened;
+  const oidc = { settings: options.oidc, users, roles, store, key, throttle, fetch, clock, ids, log };
   return {
     ...opened,
+    oidc: createOidcLogin(oidc),
     passwords: options.passwords ?? PLAIN,
     setup: createSetupGate({ mode: setup, isLoopback, clock, ids }),
     orgs: createOrgs({ store, clock }),
-    throttle: createLoginThrottle({ clock }),
+    throttle,
     clock,
     trail,
     audit: createCallAudit({ trail, users: opened.users, clock, ids, log }),

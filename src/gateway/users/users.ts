@@ -162,6 +162,16 @@ export class Users {
     this.#announce(userId, { loginsEnd: true, rightsChanged: false, keep });
   }
 
+  /** Ends all logins of the user. */
+  async logOut(userId: string, also: readonly Statement[]): Promise<void> {
+    const { row } = this.#entryOf(userId);
+    const version = row.version + 1;
+    const changed = build.updateTable('users').set({ version }).where('user_id', '=', userId);
+    await this.#deps.store.commit({ statements: [statementOf(changed, 1), ...also], durable: true });
+    row.version = version;
+    this.#announce(userId, { loginsEnd: true, rightsChanged: false });
+  }
+
   /** A new password, and disabling, end all logins of the user. */
   async update(userId: string, change: UserChange, also: readonly Statement[]): Promise<User> {
     const entry = this.#entryOf(userId);
@@ -191,6 +201,7 @@ export class Users {
       statementOf(gone[0].where('user_id', '=', userId), 1),
       statementOf(gone[1].where('user_id', '=', userId)),
     ];
+    statements.push(statementOf(build.deleteFrom('oidc_identities').where('user_id', '=', userId)));
     const all = [...statements, ...deleteMemoriesOf(userId), ...also];
     await this.#deps.store.commit({ statements: all, durable: true });
     this.#byId.delete(userId);

@@ -3,6 +3,7 @@ import type { Result } from '../../../protocol/index.ts';
 import { bind, given, type Via } from '../bind.ts';
 import { expiredCookie, loginCookie } from '../cookie.ts';
 
+/** The body of a login. */
 const toSession = ({ status, role, scopes, jwt, userId, permissions }: Result<'auth.login'>) => ({
   status,
   role,
@@ -67,15 +68,16 @@ export const authRoutes = [
   }),
   bind(authEndpoints.status, 'auth.status', {
     params: () => ({}),
-    reply: ({ authenticated, authEnabled, hasUsers, setupRequired, setupCodeNeeded, userId, scopes, source }) => ({
-      authenticated,
-      auth_enabled: authEnabled,
-      has_users: hasUsers,
-      setup_required: setupRequired,
-      setup_code_required: setupCodeNeeded,
-      password_enabled: true,
-      oidc_enabled: false,
-      oidc_provider_name: '',
+    reply: ({ oidc, userId, scopes, source, ...about }) => ({
+      authenticated: about.authenticated,
+      auth_enabled: about.authEnabled,
+      has_users: about.hasUsers,
+      setup_required: about.setupRequired,
+      setup_code_required: about.setupCodeNeeded,
+      password_enabled: about.passwordEnabled,
+      oidc_enabled: oidc !== null,
+      oidc_provider_name: oidc?.name ?? '',
+      oidc_login_url: oidc?.url ?? null,
       user_id: userId,
       scopes,
       source,

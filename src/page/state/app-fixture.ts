@@ -17,9 +17,16 @@ export const hello: HelloOk = {
 };
 
 /** For tests: the page’s state in a browser that the test controls. */
-export function openApp({ authenticated = true, authEnabled = true, fragment = '' } = {}) {
+export function openApp({ authenticated = true, authEnabled = true, fragment = '', search = '' } = {}) {
   const fake = createFakeClient();
-  const browser = { ...NOT_LOGGED_IN, authenticated, authEnabled, fragment, scopes: ['read', 'write', 'approve'] };
+  const browser = {
+    ...NOT_LOGGED_IN,
+    authenticated,
+    authEnabled,
+    fragment,
+    search,
+    scopes: ['read', 'write', 'approve'],
+  };
   /** How long the next password change takes. */
   const changes: Promise<void>[] = [];
   const stored = new Map<string, string>();
@@ -72,12 +79,8 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
     newKey: () => 'key',
     now: () => 0,
     timeZone: 'UTC',
-    fragment: {
-      read: () => browser.fragment,
-      clear: () => {
-        browser.fragment = '';
-      },
-    },
+    fragment: partOf(browser, 'fragment'),
+    search: partOf(browser, 'search'),
   });
   const status: NonNullable<typeof onStatus> = (next) => onStatus?.(next);
   const phase = () => {
@@ -86,6 +89,13 @@ export function openApp({ authenticated = true, authEnabled = true, fragment = '
   };
   return { ...fake, app, browser, stored, logins, statuses, changes, status, phase };
 }
+
+const partOf = <K extends string>(address: Record<K, string>, part: K) => ({
+  read: () => address[part],
+  clear: () => {
+    address[part] = '';
+  },
+});
 
 /** Everything that was answered has arrived. */
 export const settled = () => new Promise(setImmediate);

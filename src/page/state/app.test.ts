@@ -28,6 +28,21 @@ test('a used login link does not affect a browser that is logged in', async () =
   assert.deepEqual(phase(), ['desk']);
 });
 
+test('a failed login through the provider says so on the card and leaves the address', async () => {
+  const { app, phase, browser } = openApp({ authenticated: false, search: '?oidc_error=denied' });
+  await app.start();
+  assert.deepEqual([phase(), browser.search], [['login', 'The provider reports that the login was cancelled.'], '']);
+});
+
+test('the end of a login through the provider leaves the address, and other queries stay', async () => {
+  const { app, phase, browser } = openApp({ search: '?oidc_success=1' });
+  await app.start();
+  assert.deepEqual([phase(), browser.search], [['desk'], '']);
+  const other = openApp({ search: '?x=1' });
+  await other.app.start();
+  assert.equal(other.browser.search, '?x=1');
+});
+
 test('a status requested before a login cannot undo the login', async () => {
   const { app, phase, browser, statuses } = openApp({ authenticated: false });
   const early = Promise.withResolvers<void>();

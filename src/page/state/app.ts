@@ -19,6 +19,7 @@ import {
   type Credential,
   type FirstUser,
   findLoginCode,
+  findProviderProblem,
   NOT_LOGGED_IN,
   type PasswordChange,
 } from './login.ts';
@@ -102,11 +103,13 @@ export class App {
 
   /** Called when the page loads, and again when a login link is opened in its tab. */
   async start(): Promise<void> {
-    const { fragment } = this.#browser;
+    const { fragment, search } = this.#browser;
+    const problem = findProviderProblem(search.read());
+    if (problem !== undefined) search.clear();
     const code = findLoginCode(`#${fragment.read()}`);
     if (code !== undefined) fragment.clear();
     if (code !== undefined) await this.logIn({ code });
-    else await this.#enter(undefined);
+    else await this.#enter(problem);
   }
 
   async logIn(credential: Credential): Promise<void> {

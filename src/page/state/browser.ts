@@ -20,4 +20,6 @@ export interface Browser {
   timeZone: string;
   /** Reads and removes the part of the address after `#`. */
   fragment: { read(): string; clear(): void };
+  /** The same for the part from `?`. */
+  search: { read(): string; clear(): void };
 }

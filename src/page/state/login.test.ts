@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogin, findLoginCode, LoginError, toCredential } from './login.ts';
+import { OIDC_REFUSALS } from '../../../protocol/methods/accounts/oidc.ts';
+import { createLogin, findLoginCode, findProviderProblem, LoginError, toCredential } from './login.ts';
 
 test('a pasted link gives its code, anything else is a token', () => {
   assert.deepEqual(
@@ -52,6 +53,8 @@ test('the status is read from the names of the HTTP interface', async () => {
     hasUsers: true,
     setupRequired: true,
     setupCodeNeeded: true,
+    passwordEnabled: true,
+    provider: undefined,
   });
 });
 
@@ -89,4 +92,28 @@ test('a refusal says what is wrong: the credential, the wait, or in the words of
   const taken = new Response('{}', { status: 409 });
   const first = { username: 'ada', displayName: 'Ada', password: 'correct horse', setupCode: undefined };
   await assert.rejects(login(taken).setUp(first), /^LoginError: The first user exists already\./);
+});
+
+test('the provider of the status is used only with an http address', async () => {
+  const providerOf = async (url: unknown) => {
+    const body = { oidc_enabled: true, oidc_provider_name: 'Lab', oidc_login_url: url, password_enabled: false };
+    const { provider, passwordEnabled } = await createLogin(async () => Response.json(body)).status();
+    return [provider, passwordEnabled];
+  };
+  const url = 'https://chat.example.com/v1/api/auth/oidc/authorize';
+  assert.deepEqual(await providerOf(url), [{ name: 'Lab', url }, false]);
+  assert.deepEqual(await providerOf('javascript:alert(1)'), [undefined, false]);
+  assert.deepEqual(await providerOf(null), [undefined, false]);
+});
+
+test('every reason of a failed login through the provider has words; the address itself is never shown', () => {
+  const words = OIDC_REFUSALS.map((reason) => findProviderProblem(`?oidc_error=${reason}`));
+  assert.equal(new Set(words).size, OIDC_REFUSALS.length);
+  for (const reason of ['<b>x</b>', 'constructor', '__proto__', ''])
+    assert.equal(
+      findProviderProblem(`?oidc_error=${encodeURIComponent(reason)}`),
+      'The login through the provider failed. Try again.',
+    );
+  assert.equal(findProviderProblem('?oidc_success=1'), 'The browser did not keep the login cookie.');
+  assert.equal(findProviderProblem('?x=1'), undefined);
 });

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../protocol/is-record.ts';
+import type { OidcRefusal } from '../../../protocol/methods/accounts/oidc.ts';
 import { toDistance } from './text/moment.ts';
 
 /** The login status of the browser. */
@@ -12,6 +13,9 @@ export interface AuthStatus {
   /** Whether the first user can be created now, and whether that needs a code. */
   setupRequired: boolean;
   setupCodeNeeded: boolean;
+  passwordEnabled: boolean;
+  /** The provider through which people may log in: its name, and the address that begins the login. */
+  provider: { name: string; url: string } | undefined;
 }
 
 /** The status until it is known. */
@@ -23,6 +27,8 @@ export const NOT_LOGGED_IN: AuthStatus = {
   hasUsers: false,
   setupRequired: false,
   setupCodeNeeded: false,
+  passwordEnabled: true,
+  provider: undefined,
 };
 
 export type Credential = { code: string } | { token: string } | { username: string; password: string };
@@ -110,6 +116,31 @@ export function findLoginCode(text: string): string | undefined {
   return /#login=([A-Za-z0-9_-]+)/.exec(text)?.[1];
 }
 
+/**
+ * The problem of a login through the provider, as the address of the page carries it, in words of ours. Undefined for an
+ * address that comes from no such login.
+ */
+export function findProviderProblem(search: string): string | undefined {
+  const query = new URLSearchParams(search);
+  const reason = query.get('oidc_error');
+  if (reason !== null) return Object.hasOwn(PROVIDER_PROBLEMS, reason) ? PROVIDER_PROBLEMS[reason] : UNKNOWN_PROBLEM;
+  return query.has('oidc_success') ? 'The browser did not keep the login cookie.' : undefined;
+}
+
+const UNKNOWN_PROBLEM = 'The login through the provider failed. Try again.';
+const PROVIDER_PROBLEMS: Readonly<Record<string, string>> = {
+  expired: 'This login took too long, was used already, or began in another browser. Try again.',
+  denied: 'The provider reports that the login was cancelled.',
+  invalid_token: 'The answer of the provider is not valid. The log of the daemon has the reason.',
+  provider_refused: 'The provider refused the login. The log of the daemon has the reason.',
+  provider_unavailable: 'The provider cannot be reached. Try again later.',
+  no_account: 'You have no user here. Ask an administrator to add you.',
+  account_disabled: 'Your user is disabled. Ask an administrator.',
+  no_role: 'You have no role here, so there is nothing to see. Ask an administrator for a role.',
+  busy: 'Too many people log in at once. Try again in a few seconds.',
+  rate_limited: 'Too many attempts. Try again in a few minutes.',
+} satisfies Record<OidcRefusal, string>;
+
 /** Reads the text pasted into the login card: a link, the end of a link, or a token. */
 export function toCredential(pasted: string): Credential | undefined {
   const text = pasted.trim();
@@ -126,7 +157,14 @@ const toAuthStatus = (auth: Record<string, unknown>): AuthStatus => ({
   hasUsers: auth.has_users === true,
   setupRequired: auth.setup_required === true,
   setupCodeNeeded: auth.setup_code_required === true,
+  passwordEnabled: auth.password_enabled !== false,
+  provider: toProvider(auth),
 });
+
+const toProvider = ({ oidc_enabled, oidc_provider_name: name, oidc_login_url: url }: Record<string, unknown>) =>
+  oidc_enabled === true && typeof name === 'string' && typeof url === 'string' && /^https?:\/\//.test(url)
+    ? { name, url }
+    : undefined;
 
 /** What to show in place of the daemon's message, by status. */
 type Refusals = Partial<Record<number, string>>;

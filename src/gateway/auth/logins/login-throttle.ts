@@ -2,10 +2,19 @@ import { isIPv4 } from 'node:net';
 import type { Clock } from '../../../clock.ts';
 
 const WINDOW_MS = 5 * 60_000;
-const PER_ADDRESS = 5;
 const PER_ACCOUNT = 5;
-/** The limit for all addresses together; higher, so that one address cannot lock everyone out. */
-const PER_KIND = 50;
+/**
+ * How many failures lock an address, and all addresses together; the latter is higher, so that one address cannot lock
+ * everyone out. The codes of a provider are bound to a browser, so nobody guesses them from many addresses.
+ */
+const LIMITS = {
+  code: { address: 5, all: 50 },
+  token: { address: 5, all: 50 },
+  password: { address: 5, all: 50 },
+  oidc: { address: 10, all: undefined },
+  /** Every request for a login counts, also of people who share an address. */
+  'oidc-start': { address: 60, all: undefined },
+};
 const MAX_LOCK_MS = 15 * 60_000;
 const MAX_KEYS = 10_000;
 /** More would wait longer than people do. */
@@ -18,7 +27,7 @@ export interface LoginThrottle {
    * Counts the attempt as failed until it has ended, so that many simultaneous attempts cannot get through. They are no
    * failures yet: a team whose members all log in at the same moment, from one address, is not locked out by it.
    */
-  begin(kind: 'code' | 'token' | 'password', address: string, account?: string): Attempt;
+  begin(kind: keyof typeof LIMITS, address: string, account?: string): Attempt;
 }
 
 /**
@@ -70,20 +79,20 @@ export function createLoginThrottle({ clock }: { clock: Pick<Clock, 'monotonic'>
   return {
     begin(kind, address, account) {
       const nowMs = clock.monotonic();
-      const own = failuresOf(`address:${kind}:${networkOf(address)}`, nowMs);
+      const { address: mostOfAddress, all } = LIMITS[kind];
+      const counted = [{ failures: failuresOf(`address:${kind}:${networkOf(address)}`, nowMs), most: mostOfAddress }];
       // Codes and tokens are guessed from anywhere; the guesses at a password are counted for its account.
-      const shared =
-        account === undefined ? failuresOf(`kind:${kind}`, nowMs) : failuresOf(`account:${account}`, nowMs);
-      const most = account === undefined ? PER_KIND : PER_ACCOUNT;
-      const waitMs = Math.max(lockOf(shared, most, nowMs), lockOf(own, PER_ADDRESS, nowMs));
+      if (account !== undefined) counted.push({ failures: failuresOf(`account:${account}`, nowMs), most: PER_ACCOUNT });
+      else if (all !== undefined) counted.push({ failures: failuresOf(`kind:${kind}`, nowMs), most: all });
+      const waitMs = Math.max(...counted.map(({ failures, most }) => lockOf(failures, most, nowMs)));
       if (waitMs > 0) return { kind: 'locked', retryAfterMs: Math.ceil(waitMs) };
-      const crowded = [shared, own].find((failures, at) => isCrowded(failures, at === 0 ? most : PER_ADDRESS));
-      if (crowded !== undefined) return waitFor(crowded);
-      for (const failures of [shared, own]) failures.pending += 1;
+      const crowded = counted.find(({ failures, most }) => isCrowded(failures, most));
+      if (crowded !== undefined) return waitFor(crowded.failures);
+      for (const { failures } of counted) failures.pending += 1;
       return {
         kind: 'counted',
         ended(how) {
-          for (const failures of [shared, own]) {
+          for (const { failures } of counted) {
             failures.pending -= 1;
             if (how === 'failed') failures.atMs.push(clock.monotonic());
             for (const wake of failures.waiting.splice(0)) wake();

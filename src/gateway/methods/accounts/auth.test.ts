@@ -122,7 +122,10 @@ test('logging out without a session, or with the operator token, ends nothing', 
 
 test('status returns the caller, or whether auth is enabled', async () => {
   await using world = await setUp();
-  const setup = { hasUsers: false, setupRequired: true, setupCodeNeeded: false };
+  const setup = {
+    ...{ hasUsers: false, setupRequired: true, setupCodeNeeded: false },
+    ...{ passwordEnabled: true, oidc: null },
+  };
   const nobody = { authenticated: false, authEnabled: true, ...setup, userId: null, scopes: [], source: null };
   assert.deepEqual(await world.methods['auth.status']({}, world.call()), nobody);
   const { jwt } = await world.login({ token: OPERATOR_TOKEN });
@@ -139,7 +142,7 @@ test('with auth off there is no login, and the link is the plain address', async
   const local = await world.authenticator.authenticate(undefined);
   assert.deepEqual(await world.methods['auth.status']({}, world.call(local)), {
     ...{ authenticated: false, authEnabled: false, userId: null, scopes: [], source: null },
-    ...{ hasUsers: false, setupRequired: false, setupCodeNeeded: false },
+    ...{ hasUsers: false, setupRequired: false, setupCodeNeeded: false, passwordEnabled: true, oidc: null },
   });
   await assert.rejects(world.login({ token: OPERATOR_TOKEN }), {
     code: 'INVALID_REQUEST',

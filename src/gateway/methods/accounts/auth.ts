@@ -7,6 +7,8 @@ import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSession, LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { LoginThrottle } from '../../auth/logins/login-throttle.ts';
+import type { OidcLogin } from '../../auth/oidc/oidc-login.ts';
+import { authorizeUrlOf } from '../../auth/oidc/oidc-settings.ts';
 import type { Principal } from '../../auth/principal.ts';
 import type { SetupGate } from '../../auth/setup-gate.ts';
 import type { Call, Handlers } from '../../call.ts';
@@ -25,6 +27,7 @@ export interface AuthMethodDeps {
   passwords: Passwords;
   setup: SetupGate;
   clock: Pick<Clock, 'now'>;
+  oidc: Pick<OidcLogin, 'settings'>;
   /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
   baseUrl(): string;
 }
@@ -113,7 +116,8 @@ function passwordMethods(deps: AuthMethodDeps) {
 
 /** Who the caller is. */
 function knownMethods(deps: AuthMethodDeps) {
-  const { authenticator, users, setup, clock } = deps;
+  const { authenticator, users, setup, oidc, clock } = deps;
+  const { settings } = oidc;
   return {
     'auth.whoami': (_params, { principal }) => {
       if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
@@ -132,6 +136,8 @@ function knownMethods(deps: AuthMethodDeps) {
         hasUsers: users.count > 0,
         setupRequired: isOpen,
         setupCodeNeeded: isOpen && setup.needsCode(),
+        passwordEnabled: settings?.passwordEnabled ?? true,
+        oidc: settings && enabled ? { name: settings.providerName, url: authorizeUrlOf(settings) } : null,
       };
       if (!enabled || principal === undefined) {
         return { authenticated: false, ...about, userId: null, scopes: [], source: null };
@@ -154,7 +160,7 @@ const toWho = ({ id, userId, scopes, permissions }: Principal, users: Users) => 
   ...(userId !== undefined && { username: users.get(userId).username }),
 });
 
-const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): LoginResult => ({
+export const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): LoginResult => ({
   ...toWho(principal, users),
   status: 'ok',
   role: principal.scopes.has('write') ? 'full' : 'read',
@@ -162,7 +168,7 @@ const toLogin = ({ jwt, expiresAtMs, principal }: LoginSession, users: Users): L
   expiresAtMs,
 });
 
-function requireEnabled({ enabled }: Authenticator): void {
+export function requireEnabled({ enabled }: Authenticator): void {
   if (!enabled) throw new GatewayError('INVALID_REQUEST', 'Auth is not enabled');
 }
 

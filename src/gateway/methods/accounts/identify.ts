@@ -4,6 +4,7 @@ import type { Authenticator } from '../../auth/authenticator.ts';
 import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { Attempt, LoginThrottle } from '../../auth/logins/login-throttle.ts';
+import type { OidcLogin } from '../../auth/oidc/oidc-login.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import type { Users } from '../../users/users.ts';
 
@@ -14,6 +15,7 @@ export interface IdentifyDeps {
   throttle: LoginThrottle;
   users: Users;
   passwords: Passwords;
+  oidc: Pick<OidcLogin, 'settings'>;
 }
 
 /** Finds whom a password, code or token logs in. Throws UNAUTHORIZED for a wrong one, and RATE_LIMITED after many. */
@@ -49,8 +51,9 @@ export async function redeem(
 /** Takes the same time for unknown users and wrong passwords. */
 async function identifyUser(
   { username, password, address }: { username: string; password: string; address: string },
-  { users, passwords, throttle }: IdentifyDeps,
+  { users, passwords, throttle, oidc }: IdentifyDeps,
 ): Promise<Minter> {
+  if (oidc.settings?.passwordEnabled === false) throw new GatewayError('FORBIDDEN', 'Password login is disabled');
   const attempt = await admitted(throttle, address, username.toLowerCase());
   const user = users.findLogin(username);
   const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));

@@ -137,8 +137,11 @@ const toUser = (person: Person, users: Users): User => ({
 });
 
 /** Who administers users may not act on those who may do more. */
-const requireOver = (call: Call, userId: string, { roles, users }: UserMethodDeps): void =>
-  requireHeld(call, roles.permissionsOf(users.rolesOf(userId)));
+export const requireOver = (
+  call: Call,
+  userId: string,
+  { roles, users }: Pick<UserMethodDeps, 'roles' | 'users'>,
+): void => requireHeld(call, roles.permissionsOf(users.rolesOf(userId)));
 
 const OWN_ROLES = 'Cannot modify own role assignments';
 

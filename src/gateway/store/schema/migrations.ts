@@ -4,6 +4,7 @@ import { copyDatabase } from './copy-database.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
+import { identities } from './identity-schema.ts';
 import { listed } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
 import {
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 29, statements: auditOutcomes },
   { version: 30, statements: listed },
   { version: 31, statements: usageHours },
+  { version: 32, statements: identities },
 ];
 
 /**

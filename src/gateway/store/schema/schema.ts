@@ -2,6 +2,7 @@ import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { ApiTokenTable, LoginCodeTable, LoginSessionTable } from './credential-schema.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
+import type { OidcIdentityTable } from './identity-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
@@ -40,6 +41,7 @@ export interface Database extends TemplateTables {
   prefixes: PrefixTable;
   instruction_trust: InstructionTrustTable;
   users: UserTable;
+  oidc_identities: OidcIdentityTable;
   roles: RoleTable;
   role_assignments: RoleAssignmentTable;
   orgs: OrgTable;

@@ -41,6 +41,8 @@ export const AUDIT_ACTIONS = [
   'token.revoke',
   'user.create',
   'user.delete',
+  'user.identity.add',
+  'user.identity.remove',
   'user.update',
   'ws_template.create',
   'ws_template.delete',

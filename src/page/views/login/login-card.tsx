@@ -4,6 +4,7 @@ import type { App } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
 import { LinkLogin } from './link-login.tsx';
 import { PasswordLogin } from './password-login.tsx';
+import { ProviderLogin } from './provider-login.tsx';
 import { SetupForm } from './setup-form.tsx';
 
 interface LoginCardProps {
@@ -14,7 +15,9 @@ interface LoginCardProps {
 /** Shown to a browser without a login: a form for users, how to get a login link, and the form for the first user. */
 export function LoginCard({ app, problem }: LoginCardProps) {
   const isSettingUp = useSignal(false);
-  const { hasUsers, setupRequired } = app.auth.value;
+  const { hasUsers, setupRequired, passwordEnabled, provider } = app.auth.value;
+  const hasForm = hasUsers && passwordEnabled;
+  const hasProvider = hasUsers && provider !== undefined;
   const showSetup = (isShown: boolean) => () => {
     isSettingUp.value = isShown;
   };
@@ -27,9 +30,10 @@ export function LoginCard({ app, problem }: LoginCardProps) {
     );
   return (
     <Card title="Log in to Headgate">
-      {hasUsers ? (
+      {hasProvider && <ProviderLogin provider={provider} problem={hasForm ? undefined : problem} />}
+      {hasForm || hasProvider ? (
         <>
-          <PasswordLogin app={app} problem={problem} />
+          {hasForm && <PasswordLogin app={app} problem={problem} />}
           <details class="other-logins">
             <summary>Log in with a link or a token</summary>
             <LinkLogin app={app} problem={undefined} />
