@@ -16,7 +16,6 @@ import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store
 import { resolveFolder } from '../home/home-path.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
-import { createRateLimit } from '../http/rate-limit.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
@@ -24,7 +23,7 @@ import { openAccounts } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
-import { type ClientPolicies, clientPolicies } from './client-policies.ts';
+import { type ClientPolicies, clientPolicies, rateLimitOf } from './client-policies.ts';
 import { createConfigFile } from './config/config-file.ts';
 import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
@@ -210,7 +209,6 @@ type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'log'>;
 
 function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = deps;
-  const { ratelimit } = config;
   const { pageHtml: html, licenses, scriptSources, styleSources, openapi } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
@@ -223,7 +221,7 @@ function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps)
     metrics: gateway.metrics,
     originPolicy,
     clientAddress,
-    rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
+    rateLimit: rateLimitOf(config.ratelimit, { clientAddress, clock }),
     page: { html, licenses, scriptSources, styleSources },
     openapi,
     clock,
