@@ -120,7 +120,10 @@ test('A message to a busy workstream must be answered `queued` on its own path, 
   assert.deepEqual(first, { status: 200, body: { status: 'ok', msg_id, run_id: msg_id, ...files } });
   const second = await askIn(talk)('POST /send', { message: 'waits its turn' });
   const waiting = second.body.msg_id;
-  assert.deepEqual(second, { status: 200, body: { status: 'queued', msg_id: waiting, run_id: waiting, ...files } });
+  assert.deepEqual(second, {
+    status: 200,
+    body: { status: 'queued', priority: 'notice', msg_id: waiting, run_id: waiting, ...files },
+  });
   hold.release();
   await talk.ended({ runId: waiting });
   const said = ['user: occupies it', 'assistant: first', 'user: waits its turn', 'assistant: second'];

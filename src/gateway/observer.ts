@@ -1,7 +1,7 @@
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
-import { toQueuedMessages } from './queue/queue-changes.ts';
+import { toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
@@ -12,7 +12,7 @@ interface ObserverDeps {
   metrics: Metrics;
   agentEvents: AgentEvents;
   unseenRuns: UnseenRuns;
-  events: Pick<EventLog, 'bounds'>;
+  events: Pick<EventLog, 'bounds' | 'transient'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
   /** An answer may have been queued for delivery together with the end of its run. */
@@ -46,6 +46,7 @@ export function observeWorkstreams({
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
     onSteered: ({ wsId, sessionKey }, { runId }, ended) =>
       void ended.then((result) => agentEvents.followed({ wsId, runId, sessionKey }, result)),
+    onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
     onQueue: ({ wsId }, queue) => broadcast.publish('queue.changed', { wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),

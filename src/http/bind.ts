@@ -11,6 +11,8 @@ export interface Binding {
   reply(result: never, request: never): unknown;
   /** Fields to add to the body of a refusal, from the error's details. */
   refusal?(details: unknown): Record<string, unknown>;
+  /** The reply instead of a refusal, for paths that tell some refusals as a status; undefined for the others. */
+  replyTo?(details: unknown): unknown;
   headers?(result: never, via: Via): HeaderFields;
   /** Whether the call created something, for an endpoint whose status is `200 or 201`. */
   isNew?(result: never): boolean;
@@ -28,6 +30,7 @@ interface Renamings<E extends Endpoint, M extends MethodName> {
   params(request: z.output<E['request']>): Params<M>;
   reply(result: Result<M>, request: z.output<E['request']>): z.input<E['reply']>;
   refusal?(details: unknown): Record<string, unknown>;
+  replyTo?(details: unknown): z.input<E['reply']> | undefined;
   asDaemon?: true;
 }
 

@@ -32,7 +32,8 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const statusOf = toStatusOf(binding);
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
-  const plain: FailDeps = { respond, log, refusal: binding.refusal };
+  const { refusal, replyTo } = binding;
+  const plain: FailDeps = { respond, log, refusal, replyTo };
   const hinting: FailDeps = { respond, log, hint: HINT };
 
   function ask(exchange: Exchange, caller: Principal | undefined, input: Fields): unknown {

@@ -50,10 +50,14 @@ export interface FailDeps {
   hint?: string | undefined;
   /** Fields to add to the body, from the error's details. */
   refusal?: ((details: unknown) => Record<string, unknown>) | undefined;
+  /** The reply instead of the refusal, from the error's details. */
+  replyTo?: ((details: unknown) => unknown) | undefined;
 }
 
 /** Answers with the error, if the client is still connected. */
-export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal }: FailDeps): void {
+export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal, replyTo }: FailDeps): void {
+  const reply = error instanceof GatewayError && replyTo?.(error.details);
+  if (reply) return void respond(exchange, json(200, reply));
   const { status, body, headers } = toFailure(inFields(error));
   if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer

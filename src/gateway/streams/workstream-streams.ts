@@ -4,6 +4,7 @@ import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
+import { toQueuedEvent } from '../queue/queue-changes.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Beginning, EventStreams, Opening } from './event-streams.ts';
@@ -39,6 +40,7 @@ export class WorkstreamStreams implements EventStreams {
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
     if (resumed?.recovered) {
       const beginning = this.#resumed(resumed);
+      beginning.frames.push(...waitingIn(workstream));
       return { connected: connectedTo(workstream, { recovered: true }), begin: async () => beginning };
     }
     const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
@@ -101,8 +103,8 @@ export class WorkstreamStreams implements EventStreams {
     const head = events.bounds(wsId).last;
     const range = { after, upTo: head, maxChars: asOne ? Infinity : MAX_TURN_CHARS, overUpTo };
     const turn = await replay(events, wsId, range);
-    if (!turn || signal.aborted) return { frames, after };
-    frames.push(...(asOne ? asSnapshot(wsId, turn) : turn));
+    if (!turn || signal.aborted) return { frames: [...frames, ...waitingIn(loaded.workstream)], after };
+    frames.push(...(asOne ? asSnapshot(wsId, turn) : turn), ...waitingIn(loaded.workstream));
     unseenRuns.written(wsId, head);
     return { frames, after: head };
   }
@@ -128,6 +130,13 @@ export class WorkstreamStreams implements EventStreams {
     return { workstream: open, place: isNewer ? newest.place : snapshots.placeOf(open) };
   }
 }
+
+/** The messages that wait, which a stream tells because their announcements are not in the log. */
+const waitingIn = ({ queue }: Workstream): Beginning['frames'] =>
+  queue
+    .all()
+    .filter(({ isStored }) => isStored)
+    .map(({ run }) => ({ json: json(toQueuedEvent(run)) }));
 
 interface StartingPlace {
   workstream: Workstream;
