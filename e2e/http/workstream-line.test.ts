@@ -284,18 +284,3 @@ test('`GET /v1/api/models` must list the models and name the default one', async
   const row = models.find(({ alias }: { alias: string }) => alias === default_alias);
   assert.deepEqual([row.is_default, typeof row.model, typeof row.provider], [true, 'string', 'string']);
 });
-
-test('`open` must answer 429 when no further workstream can be loaded', async () => {
-  await using talk = await openConversation(daemon);
-  await askIn(talk)('POST /close', {});
-  await using streams = new AsyncDisposableStack();
-  let refusal = '';
-  while (refusal === '') {
-    const { body } = await ask('POST workstreams/new', {});
-    if (body.error === undefined)
-      streams.use(await daemon.sse(body.ws_id)); // followed, so it cannot be unloaded
-    else refusal = body.error;
-  }
-  assert.match(refusal, /^Maximum of \d+ workstreams reached$/);
-  assert.deepEqual(await askIn(talk)('POST /open'), { status: 429, body: { error: refusal } });
-});

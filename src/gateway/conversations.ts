@@ -164,7 +164,6 @@ function createTalks(
       onSessions();
       return attachments.sweep();
     },
-    onEvicted: observer.onEvicted,
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, log });

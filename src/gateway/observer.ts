@@ -4,6 +4,7 @@ import type { Metrics } from './metrics.ts';
 import { toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
+import type { Unloading } from './workstreams/closing.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
 import type { WorkstreamObserver } from './workstreams/workstream-deps.ts';
 
@@ -30,8 +31,7 @@ export function observeWorkstreams({
   onAnswer,
 }: ObserverDeps): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
-  onUnloaded(data: WorkstreamData): void;
-  onEvicted(): void;
+  onUnloaded(data: WorkstreamData, reason: Unloading): void;
 } {
   return {
     onRunning({ wsId, sessionKey, messageCount }, { runId, source }) {
@@ -63,10 +63,10 @@ export function observeWorkstreams({
       broadcast.publish('workstream.opened', { wsId });
       onSessions();
     },
-    onUnloaded({ wsId }) {
+    onUnloaded({ wsId }, reason) {
+      if (reason === 'evicted') metrics.evicted();
       broadcast.publish('workstream.closed', { wsId });
       onSessions();
     },
-    onEvicted: () => metrics.evicted(),
   };
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import { holds } from '../gateway/rights.ts';
+import { NoRoom } from '../gateway/workstreams/closing.ts';
 import type { Log } from '../log.ts';
 import { whenThere } from '../timing/when-there.ts';
 import { type Exchange, json, type Respond } from './exchange.ts';
@@ -58,13 +59,21 @@ export interface FailDeps {
 export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal, replyTo }: FailDeps): void {
   const reply = error instanceof GatewayError && replyTo?.(error.details);
   if (reply) return void respond(exchange, json(200, reply));
-  const { status, body, headers } = toFailure(inFields(error));
+  const { status, body, headers } = toFailure(inFields(onLine(error, exchange)));
   if (!(error instanceof GatewayError)) log.error({ err: error, endpoint: exchange.endpoint }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer
   const more = refusal && error instanceof GatewayError ? refusal(error.details) : {};
   const told = { ...body, ...more, ...(hint !== undefined && status === 400 && { hint }) };
   respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
 }
+
+/** At the limit of workstreams, the paths that name the workstream answer 429, and the others 400, as specified. */
+const onLine = (error: unknown, { endpoint }: Exchange): unknown =>
+  error instanceof NoRoom && endpoint.includes(LINE)
+    ? new GatewayError('RATE_LIMITED', error.message, { cause: error, retryAfterMs: 5_000 })
+    : error;
+
+const LINE = '/workstreams/{ws_id}';
 
 /** Returns the caller if it has the row's scope; throws the 401 and 403 of the specification. */
 function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {

@@ -12,10 +12,11 @@ import type { Commands } from '../commands/commands.ts';
 import type { RunHandle, RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Store } from '../store/store.ts';
+import { NoRoom } from '../workstreams/closing.ts';
 import { jobKeyOf } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import { NoRoom, type Workstreams } from '../workstreams/workstreams.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 import { startStatements } from './occurrence-rows.ts';
 import { toOutcome } from './turn-outcome.ts';
 

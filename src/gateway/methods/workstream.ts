@@ -21,13 +21,14 @@ import type { Beginning, Templates } from '../templates/templates.ts';
 import { storeBudget } from '../usage/budget-rows.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
+import { NoRoom } from '../workstreams/closing.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
 import type { SavedWorkstreams } from '../workstreams/saved-workstreams.ts';
 import { MAIN, unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import { NoRoom, type Workstreams } from '../workstreams/workstreams.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps {
   workstreams: Workstreams;
