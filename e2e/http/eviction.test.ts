@@ -64,3 +64,60 @@ test('A workstream with a pending approval, a run or a queued message must stay 
   assert.equal(kept, asking);
   await ask('POST', 'approve', { ws_id: asking, approved: false });
 });
+
+test('The global stream must report workstreams that are created, renamed, unloaded and closed', async () => {
+  await using all = await daemon.sse('/v1/api/events/global');
+  const first = await create();
+  await ask('POST', `workstreams/${first}/title`, { title: 'named now' });
+  const others = [await create(), await create()];
+  await ask('POST', 'workstreams/close', { ws_id: others[1] });
+  const isAbout = ({ data }: { data: { ws_id: string } }) => [first, ...others].includes(data.ws_id);
+  await all.until(({ data }) => data.type === 'ws_closed' && data.ws_id === others[1]);
+  const name = (wsId = '') => `ws-${wsId.slice(0, 4)}`;
+  const told = all.frames
+    .filter(isAbout)
+    .map(({ id, data }) => [id, data.type, data.ws_id, data.name ?? data.state, data.reason]);
+  const was = undefined;
+  assert.deepEqual(told, [
+    [was, 'ws_created', first, name(first), was],
+    [was, 'ws_state', first, 'idle', was],
+    [was, 'ws_rename', first, 'named now', was],
+    [was, 'ws_created', others[0], name(others[0]), was],
+    [was, 'ws_state', others[0], 'idle', was],
+    [was, 'ws_closed', first, 'named now', 'evicted'],
+    [was, 'ws_created', others[1], name(others[1]), was],
+    [was, 'ws_state', others[1], 'idle', was],
+    [was, 'ws_closed', others[1], name(others[1]), 'closed'],
+  ]);
+});
+
+test('The global stream must report what a run does, with its tokens, and its answer at the end', async () => {
+  const wsId = await create();
+  await using all = await daemon.sse('/v1/api/events/global');
+  model.when(
+    'is watched from afar',
+    callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_g' }),
+    say('all done'),
+  );
+  await ask('POST', 'send', { ws_id: wsId, message: 'is watched from afar' });
+  const asked = await all.until(({ data }) => data.ws_id === wsId && data.activity_state === 'approval');
+  assert.match(asked.data.activity, /true/);
+  await ask('POST', 'approve', { ws_id: wsId, approved: true });
+  const ended = await all.until(
+    ({ data }) => data.ws_id === wsId && data.type === 'ws_state' && data.run?.status === 'ok',
+  );
+  const { tokens, context_ratio: ratio, ...rest } = ended.data;
+  assert.deepEqual([tokens > 0, ratio > 0, ratio < 1], [true, true, true]);
+  const { run, ...state } = rest;
+  assert.deepEqual(state, {
+    type: 'ws_state',
+    ws_id: wsId,
+    state: 'idle',
+    activity: '',
+    activity_state: '',
+    content: 'all done',
+  });
+  const activities = all.frames.filter(({ data }) => data.ws_id === wsId && data.type === 'ws_activity');
+  const kinds = activities.map(({ data }) => data.activity_state);
+  for (const kind of ['thinking', 'approval', 'tool']) assert.ok(kinds.includes(kind), kind);
+});

@@ -26,6 +26,7 @@ import { readPrefix } from './runs/prefix-rows.ts';
 import { recoverRuns, restoreState } from './runs/recovery.ts';
 import { Runs } from './runs/runs.ts';
 import { AgentEvents } from './streams/agent-events.ts';
+import { GlobalEvents } from './streams/global-events.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
@@ -130,6 +131,10 @@ function createTalks(
   const onAnswer = () => deliveries.wake();
   const observer = observeWorkstreams({ broadcast, metrics, agentEvents, unseenRuns, events, onSessions, onAnswer });
   const hidden = new HiddenWorkstreams({ store, log });
+  const global: GlobalEvents = new GlobalEvents({
+    workstreams: { list: () => workstreams.list(), find: (wsId) => workstreams.find(wsId) },
+    events,
+  });
   const workstreams: Workstreams = new Workstreams({
     store,
     models,
@@ -156,10 +161,13 @@ function createTalks(
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
-      streams.announce(data);
+      global.loaded(data);
       observer.onLoaded(data);
     },
-    onUnloaded: observer.onUnloaded,
+    onUnloaded(data, reason) {
+      global.unloaded(data, reason);
+      observer.onUnloaded(data, reason);
+    },
     onRemoved: () => {
       onSessions();
       return attachments.sweep();
@@ -173,9 +181,9 @@ function createTalks(
   ]);
   const deliveries = new DeliveryQueue({ channels, store, clock, log });
   const snapshots = createSnapshots({ messages, notes, events });
-  const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
+  const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   const exports = new Exports({ workstreams, messages, notes, attachments });
-  return { workstreams, hidden, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns };
+  return { workstreams, hidden, sessions, channels, deliveries, snapshots, exports, streams, global, unseenRuns };
 }
 type Talks = ReturnType<typeof createTalks>;
 

@@ -143,7 +143,7 @@ const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove:
 
 const NO_EXPORTS = { open: notHere };
 
-const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
+const NO_STREAMS = { open: unused, follow: unused, states: unused, onChange: unused };
 
 export function principalWith(scope: Scope, ended = new AbortController().signal): Principal {
   return {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomIds } from '../../ids.ts';
 import { LIVE } from '../testing/default-deps.ts';
-import { framesOf } from '../testing/fake-wire.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import type { Workstream } from './workstream.ts';

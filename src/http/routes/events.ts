@@ -9,6 +9,7 @@ import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
+import { createLatest } from '../latest.ts';
 import { openSse, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
 
 export interface EventRouteDeps {
@@ -89,17 +90,18 @@ export async function streamWorkstream(
 }
 
 /**
- * Streams the state of every workstream, then changes. A slow client gets the latest state of each and never a backlog.
+ * Streams the state of every workstream, then changes. A slow client gets the latest event of each type and workstream,
+ * and never a backlog.
  */
 export function streamStates(
   { exchange: { res }, principal }: StreamRequest<unknown>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): void {
-  const waiting = new Map<string, string>(streams.states());
+  const waiting = createLatest();
+  for (const state of streams.states()) waiting.put(state);
   const pump = () => {
-    if (waiting.size === 0 || !stream.ready()) return;
-    stream.send([...waiting.values()].map((json) => sseFrame(json)).join(''));
-    waiting.clear();
+    if (waiting.size() === 0 || !stream.ready()) return;
+    stream.send(waiting.takeAll().map(sseFrame).join(''));
   };
   const stream = openSse(res, {
     encode: writing.encode,
@@ -113,9 +115,8 @@ export function streamStates(
     },
   });
   metrics.sseConnections(1);
-  const stopListening = streams.onState((wsId, json) => {
-    if (waiting.delete(wsId)) metrics.sseCoalesced();
-    waiting.set(wsId, json);
+  const stopListening = streams.onChange((event) => {
+    if (waiting.put(event)) metrics.sseCoalesced();
     pump();
   });
   pump();
