@@ -96,6 +96,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     originPolicy,
     clientAddress,
     startNotices,
+    url,
   });
   const bodies = new BodyDeadlines({ clock });
   const server = createHttp(options, {
@@ -138,6 +139,8 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
   live: LiveConfig;
   fetch: typeof fetch;
   auth: Awaited<ReturnType<typeof openAccounts>>;
+  /** The address at which clients reach the daemon; its port is known once the server listens. */
+  url(): string;
 }
 
 type GatewayOptions = Pick<
@@ -183,7 +186,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     authenticator: auth.authenticator,
     originPolicy,
     clientAddress,
-    server: machineOf({ version, home }),
+    server: machineOf({ version, home }, deps.url),
     live,
     hostTimeZone,
     configFile: createConfigFile({ home, live, keyHosts, overrides, version, clock }),
@@ -217,6 +220,7 @@ function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps)
     defer: gateway.defer,
     attachments: gateway.attachments,
     exports: gateway.exports,
+    cluster: gateway.cluster,
     bodies,
     metrics: gateway.metrics,
     originPolicy,
@@ -234,7 +238,10 @@ function createHttp({ assets, config, clock, log }: HttpOptions, deps: HttpDeps)
 }
 
 /** How the daemon describes itself to clients. */
-const machineOf = ({ version, home }: Pick<DaemonOptions, 'version' | 'home'>): GatewayDeps['server'] => {
+const machineOf = (
+  { version, home }: Pick<DaemonOptions, 'version' | 'home'>,
+  url: () => string,
+): GatewayDeps['server'] => {
   const host = hostname();
-  return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
+  return { version, host, nodeId: nodeIdOf(home, host), platform: platform(), url };
 };

@@ -1,4 +1,6 @@
 import type { Handlers, ServedMethod } from './call.ts';
+import type { Cluster } from './cluster/cluster.ts';
+import { clusterMethods } from './cluster/cluster-methods.ts';
 import { createDaemonSettings } from './configuration/daemon-settings.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { Conversations } from './conversations.ts';
@@ -80,6 +82,7 @@ interface SharedWithSockets {
   presence: Presence;
   health: Health;
   idempotency: Idempotency;
+  cluster: Cluster;
 }
 
 /**
@@ -91,7 +94,7 @@ interface SharedWithSockets {
 export function joinNouns(
   deps: NounDeps,
   { records, talks, turns, recover }: Conversations,
-  { broadcast, presence, health, idempotency }: SharedWithSockets,
+  { broadcast, presence, health, idempotency, cluster }: SharedWithSockets,
 ): JoinedNouns {
   const { store, storePath, models, nodes, workdirs, projectCommands, live, auth } = deps;
   const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
@@ -102,6 +105,7 @@ export function joinNouns(
     ...accountNouns(auth),
     ...templateNouns(templates),
     ...configNouns(deps, cron),
+    ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
@@ -117,10 +121,7 @@ export function joinNouns(
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
     queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
-    send: {
-      methods: sendMethods({ channels, deliveries, store, clock, ids }),
-      run: (signal) => deliveries.run(signal),
-    },
+    ...sendNouns({ channels, deliveries, store, clock, ids }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
@@ -181,6 +182,18 @@ const configNouns = ({ store, auth, configFile, clock }: NounDeps, cron: Convers
       cron,
     }),
   },
+});
+
+/** Messages to the outside. */
+const sendNouns = (
+  deps: Parameters<typeof sendMethods>[0] & { deliveries: { run(signal: AbortSignal): Promise<unknown> } },
+) => ({
+  send: { methods: sendMethods(deps), run: (signal: AbortSignal) => deps.deliveries.run(signal) },
+});
+
+/** The machines. */
+const clusterNouns = (cluster: Cluster, clock: NounDeps['clock']) => ({
+  cluster: { methods: clusterMethods({ cluster, clock }) },
 });
 
 /** What conversations begin with. */

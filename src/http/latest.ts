@@ -5,8 +5,8 @@ export interface Latest {
   /** Whether it replaced one. */
   put(event: GlobalEvent): boolean;
   size(): number;
-  /** As JSON texts, in order; empties it. */
-  takeAll(): string[];
+  /** In order; empties it. */
+  takeAll(): GlobalEvent[];
 }
 
 /** Bounded by the number of workstreams. */
@@ -21,9 +21,9 @@ export function createLatest(): Latest {
     },
     size: () => waiting.size,
     takeAll() {
-      const texts = [...waiting.values()].map((event) => JSON.stringify(event));
+      const events = [...waiting.values()];
       waiting.clear();
-      return texts;
+      return events;
     },
   };
 }

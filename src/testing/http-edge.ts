@@ -57,6 +57,7 @@ export async function httpEdge(
     defer: createEndOfTurn().defer,
     attachments: NO_ATTACHMENTS,
     exports: NO_EXPORTS,
+    cluster: ONE_NODE,
     bodies,
     metrics: {
       httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),
@@ -142,6 +143,12 @@ const notHere = () => Promise.reject(new Error('no attachments'));
 const NO_ATTACHMENTS = { receive: notHere, list: notHere, open: notHere, remove: notHere };
 
 const NO_EXPORTS = { open: notHere };
+
+const ONE_NODE = {
+  here: { nodeId: 'node_1a2b', serverUrl: 'http://127.0.0.1:1' },
+  read: async () => [],
+  ownerOf: async () => undefined,
+};
 
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onChange: unused };
 

@@ -27,6 +27,7 @@ interface Known {
   name: string;
   activity: Activity;
   usage: Usage | undefined;
+  toolCalls: number;
   /** The `content` events of the answer in progress, if somebody has listened since it began. */
   texts: string[] | undefined;
 }
@@ -36,7 +37,7 @@ type Usage = Pick<Liveness, 'tokens' | 'context_ratio'>;
 
 const FOLLOWED: ReadonlySet<string> = new Set<StreamEventType>([
   ...(['thinking_start', 'content', 'tool_info', 'approve_request', 'approval_resolved'] as const),
-  ...(['status', 'settings_changed', 'ws_state'] as const),
+  ...(['tool_result', 'status', 'settings_changed', 'ws_state'] as const),
 ]);
 
 const NOTHING: Activity = { activity: '', activity_state: '' };
@@ -76,8 +77,19 @@ export class GlobalEvents {
     return { ...(usage ?? toUsage(data.status())), ...activity };
   }
 
+  /** How many tool calls have ended since the workstream was loaded. */
+  toolCallsOf(wsId: string): number {
+    return this.#known.get(wsId)?.toolCalls ?? 0;
+  }
+
   loaded(data: ShownData): void {
-    this.#known.set(data.wsId, { name: data.name, activity: NOTHING, usage: undefined, texts: undefined });
+    this.#known.set(data.wsId, {
+      name: data.name,
+      activity: NOTHING,
+      usage: undefined,
+      toolCalls: 0,
+      texts: undefined,
+    });
     this.#tell({ type: 'ws_created', ws_id: data.wsId, name: data.name });
     this.#tell(this.#toState(data));
   }
@@ -98,7 +110,8 @@ export class GlobalEvents {
   #take(wsId: string, { type, json }: LogEntry): void {
     const known = this.#known.get(wsId);
     if (!known) return;
-    if (type !== 'content') this.#follow({ wsId, known }, JSON.parse(json));
+    if (type === 'tool_result') known.toolCalls += 1;
+    else if (type !== 'content') this.#follow({ wsId, known }, JSON.parse(json));
     // Parsed at the end of the run, if at all.
     else if (known.texts && known.texts.length < MAX_PIECES) known.texts.push(json);
   }

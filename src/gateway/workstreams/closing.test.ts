@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RunRecord } from '../runs/run-record.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { never } from '../testing/puppet-model.ts';
@@ -7,10 +8,14 @@ import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-ga
 import type { Workstream } from './workstream.ts';
 
 const THREE = { live: { ...LIVE, maxWorkstreams: 3 } };
-const RUN = {
-  ...{ runId: 'run', principal: 'operator', source: 'person', epoch: 0, acceptedMs: 0 },
+const RUN: Omit<RunRecord, 'wsId'> = {
+  runId: 'run',
+  principal: 'operator',
+  source: 'person',
+  epoch: 0,
+  acceptedMs: 0,
   request: { message: 'waits', rights: 'write' },
-} as const;
+};
 
 const namesOf = ({ parts }: WholeGateway) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
 
