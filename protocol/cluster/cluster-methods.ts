@@ -70,6 +70,7 @@ const ClusterOverview = z
   .meta({ id: 'ClusterOverview' });
 export type ClusterOverview = z.infer<typeof ClusterOverview>;
 
+/** All machines and their loaded workstreams. */
 export const ClusterSnapshot = z
   .strictObject({
     overview: ClusterOverview,

@@ -19,10 +19,12 @@ export const clientPolicies = (options: PolicyOptions, address: { host: string; 
 
 /** The limit of HTTP requests; undefined if there is none. */
 export function rateLimitOf(
-  { enabled, ...settings }: DaemonOptions['config']['ratelimit'],
+  { enabled, requestsPerSecond, burst }: DaemonOptions['config']['ratelimit'],
   deps: { clientAddress: ClientAddress; clock: Pick<Clock, 'monotonic'> },
 ): RateLimit | undefined {
-  return enabled === false ? undefined : createRateLimit({ ...settings, sparesLoopback: enabled === 'auto' }, deps);
+  return enabled === false
+    ? undefined
+    : createRateLimit({ requestsPerSecond, burst, sparesLoopback: enabled === 'auto' }, deps);
 }
 
 /** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */

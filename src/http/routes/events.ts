@@ -10,8 +10,8 @@ import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
-import { createLatest } from '../latest.ts';
 import { openSse, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
+import { createLatest } from '../streams/latest.ts';
 
 export interface EventRouteDeps {
   streams: EventStreams;

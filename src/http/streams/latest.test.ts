@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GlobalEvent } from '../../protocol/events/global.ts';
+import type { GlobalEvent } from '../../../protocol/events/global.ts';
 import { createLatest } from './latest.ts';
 
 const activity: GlobalEvent = { type: 'ws_activity', ws_id: 'a', activity: 'bash: ls', activity_state: 'tool' };

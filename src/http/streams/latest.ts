@@ -1,4 +1,4 @@
-import type { GlobalEvent } from '../../protocol/events/global.ts';
+import type { GlobalEvent } from '../../../protocol/events/global.ts';
 
 /** The events that a reader has not got yet: of each workstream, the latest of each kind. */
 export interface Latest {
