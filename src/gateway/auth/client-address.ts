@@ -26,7 +26,7 @@ export function isAddressRange(text: string): boolean {
 }
 
 /** Whether an address is one of this machine's loopback interface. */
-export const isLoopback = (address: string): boolean => /^127\.|^::1$/.test(plain(address));
+export const isLoopback = (address: string): boolean => /^(?:::ffff:)?127\.|^::1$/i.test(address);
 
 function hopBehind(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {
   let client = peer;
