@@ -118,7 +118,7 @@ function createTalks(
   { shared, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates } = records;
-  const { broadcast, metrics, stopping } = shared;
+  const { broadcast, stopping } = shared;
   const unseenRuns = new UnseenRuns({ clock, events });
   // Runs as protocol-2 clients see them.
   const agentEvents = new AgentEvents({
@@ -129,12 +129,9 @@ function createTalks(
   });
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
-  const observer = observeWorkstreams({ broadcast, metrics, agentEvents, unseenRuns, events, onSessions, onAnswer });
+  const global = new GlobalEvents({ events });
+  const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, onSessions, onAnswer });
   const hidden = new HiddenWorkstreams({ store, log });
-  const global: GlobalEvents = new GlobalEvents({
-    workstreams: { list: () => workstreams.list(), find: (wsId) => workstreams.find(wsId) },
-    events,
-  });
   const workstreams: Workstreams = new Workstreams({
     store,
     models,
@@ -160,14 +157,8 @@ function createTalks(
     templates,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
-    onLoaded(data) {
-      global.loaded(data);
-      observer.onLoaded(data);
-    },
-    onUnloaded(data, reason) {
-      global.unloaded(data, reason);
-      observer.onUnloaded(data, reason);
-    },
+    onLoaded: observer.onLoaded,
+    onUnloaded: observer.onUnloaded,
     onRemoved: () => {
       onSessions();
       return attachments.sweep();

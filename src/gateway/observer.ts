@@ -3,16 +3,21 @@ import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
 import { toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
+import type { GlobalEvents } from './streams/global-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { Unloading } from './workstreams/closing.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
 import type { WorkstreamObserver } from './workstreams/workstream-deps.ts';
 
-interface ObserverDeps {
+interface Shared {
   broadcast: Broadcast;
   metrics: Metrics;
+}
+
+interface ObserverDeps {
   agentEvents: AgentEvents;
   unseenRuns: UnseenRuns;
+  global: Pick<GlobalEvents, 'loaded' | 'unloaded'>;
   events: Pick<EventLog, 'bounds' | 'transient'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
@@ -21,15 +26,10 @@ interface ObserverDeps {
 }
 
 /** Reports events of workstreams to the rest of the gateway. */
-export function observeWorkstreams({
-  broadcast,
-  metrics,
-  agentEvents,
-  unseenRuns,
-  events,
-  onSessions,
-  onAnswer,
-}: ObserverDeps): WorkstreamObserver & {
+export function observeWorkstreams(
+  { broadcast, metrics }: Shared,
+  { agentEvents, unseenRuns, global, events, onSessions, onAnswer }: ObserverDeps,
+): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
 } {
@@ -59,13 +59,15 @@ export function observeWorkstreams({
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),
-    onLoaded({ wsId }) {
-      broadcast.publish('workstream.opened', { wsId });
+    onLoaded(data) {
+      global.loaded(data);
+      broadcast.publish('workstream.opened', { wsId: data.wsId });
       onSessions();
     },
-    onUnloaded({ wsId }, reason) {
+    onUnloaded(data, reason) {
       if (reason === 'evicted') metrics.evicted();
-      broadcast.publish('workstream.closed', { wsId });
+      global.unloaded(data, reason);
+      broadcast.publish('workstream.closed', { wsId: data.wsId });
       onSessions();
     },
   };

@@ -4,19 +4,13 @@ import type { EventLog } from '../events/event-log.ts';
 import type { LogEntry } from '../events/log-reader.ts';
 import type { Unloading } from '../workstreams/closing.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import type { Workstreams } from '../workstreams/workstreams.ts';
 
 export type GlobalListener = (event: GlobalEvent) => void;
 
 /** What a workstream does, and its tokens. */
 export type Liveness = Omit<GlobalEventOf<'ws_state'>, 'type' | 'ws_id' | 'state' | 'run' | 'content'>;
 
-type ShownData = Pick<WorkstreamData, 'wsId' | 'name' | 'state' | 'status'>;
-
-interface Deps {
-  workstreams: Pick<Workstreams, 'list' | 'find'>;
-  events: Pick<EventLog, 'onAppended'>;
-}
+type ShownData = Pick<WorkstreamData, 'wsId' | 'name' | 'state' | 'status' | 'createdMs'>;
 
 interface Place {
   wsId: string;
@@ -24,6 +18,7 @@ interface Place {
 }
 
 interface Known {
+  data: ShownData;
   name: string;
   activity: Activity;
   usage: Usage | undefined;
@@ -49,13 +44,11 @@ const MAX_PIECES = 100_000;
 
 /** The changes of all workstreams in brief, from their logs, for the streams that show many workstreams at once. */
 export class GlobalEvents {
-  readonly #deps: Deps;
   readonly #known = new Map<string, Known>();
   readonly #listeners = new Set<GlobalListener>();
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
-    deps.events.onAppended((wsId, entries) => {
+  constructor({ events }: { events: Pick<EventLog, 'onAppended'> }) {
+    events.onAppended((wsId, entries) => {
       for (const entry of entries) if (FOLLOWED.has(entry.type)) this.#take(wsId, entry);
     });
   }
@@ -68,7 +61,8 @@ export class GlobalEvents {
 
   /** The current state of every loaded workstream. */
   states(): GlobalEventOf<'ws_state'>[] {
-    return this.#deps.workstreams.list().map(({ data }) => this.#toState(data));
+    const loaded = [...this.#known.values()].map(({ data }) => data);
+    return loaded.sort((a, b) => a.createdMs - b.createdMs).map((data) => this.#toState(data));
   }
 
   /** What a loaded workstream does now. */
@@ -84,6 +78,7 @@ export class GlobalEvents {
 
   loaded(data: ShownData): void {
     this.#known.set(data.wsId, {
+      data,
       name: data.name,
       activity: NOTHING,
       usage: undefined,
@@ -149,12 +144,11 @@ export class GlobalEvents {
     this.#tell({ type: 'ws_rename', ws_id: wsId, name });
   }
 
-  #changeState({ wsId, known }: Place, { state, run }: StreamEventOf<'ws_state'>): void {
+  #changeState({ known }: Place, { state, run }: StreamEventOf<'ws_state'>): void {
     const content = run?.status === 'ok' ? toText(known.texts) : '';
     if (state === 'idle' || state === 'error') Object.assign(known, { activity: NOTHING, texts: undefined });
-    const data = this.#deps.workstreams.find(wsId)?.data;
-    if (!data || this.#listeners.size === 0) return;
-    this.#tell({ ...this.#toState(data, state), ...(run && { run }), ...(content !== '' && { content }) });
+    if (this.#listeners.size === 0) return;
+    this.#tell({ ...this.#toState(known.data, state), ...(run && { run }), ...(content !== '' && { content }) });
   }
 
   #does({ wsId, known }: Place, activity: Activity): void {
