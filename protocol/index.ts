@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { clusterContracts } from './cluster/cluster-methods.ts';
 import { connectContracts } from './connect.ts';
 import { auditContracts } from './methods/accounts/audit.ts';
 import { authContracts } from './methods/accounts/auth.ts';
@@ -50,6 +51,7 @@ export const CONTRACTS = {
   ...eventsContracts,
   ...workstreamContracts,
   ...queueContracts,
+  ...clusterContracts,
   ...outputContracts,
   ...usageContracts,
   ...approvalContracts,

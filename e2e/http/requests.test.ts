@@ -173,6 +173,24 @@ test('A POST that relies on the cookie must be refused unless its content type i
 const logInWith = (body: object) =>
   send(daemon, '/v1/api/auth/login', { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) });
 
+test('A PUT or DELETE from the page of another site must answer 403, and one that relies on the cookie must carry JSON or the origin of the page', async () => {
+  const { jwt, cookie } = await logIn();
+  const route = '/v1/api/admin/settings/logLevel';
+  const own = { Origin: `http://127.0.0.1:${daemon.port}` };
+  const text = { 'Content-Type': 'text/plain' };
+  const statusOf = async (method: string, headers: Record<string, string>) =>
+    (await send(daemon, route, { method, headers, body: method === 'PUT' ? '{"value":"error"}' : '' })).status;
+  for (const method of ['PUT', 'DELETE']) {
+    for (const headers of [{ Origin: 'http://evil.test' }, { 'Sec-Fetch-Site': 'cross-site' }])
+      for (const by of [cookie, bearer(jwt)])
+        assert.equal(await statusOf(method, { ...headers, ...by, ...JSON_TYPE }), 403, method);
+    for (const headers of [{}, text]) assert.equal(await statusOf(method, { ...cookie, ...headers }), 401, method);
+  }
+  assert.equal(await statusOf('PUT', { ...cookie, ...own, ...text }), 401);
+  assert.equal(await statusOf('PUT', { ...cookie, ...JSON_TYPE }), 200);
+  assert.equal(await statusOf('DELETE', { ...cookie, ...own }), 200);
+});
+
 test('A login code must work only once', async () => {
   const code = daemon.loginLink().split('#login=')[1];
   const [first, second] = [await logInWith({ code }), await logInWith({ code })];

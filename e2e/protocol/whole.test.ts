@@ -13,6 +13,7 @@ import { callTools, fail, say } from '../support/model/scripted-steps.ts';
 import { startProvider } from '../support/oidc/provider.ts';
 import { answerOf, oidcEnvironment } from '../support/oidc/provider-login.ts';
 import { accountCases } from './account-cases.ts';
+import { clusterCalls } from './cluster-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
@@ -215,6 +216,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
   ...memoryCalls({ call, key }),
+  ...clusterCalls({ call, newSession }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),
   'workstream.export': async () => {

@@ -141,6 +141,16 @@ export const endpoints: Addresses = {
   models: {
     list: { verb: 'get', path: '/v1/api/models' },
   },
+  cluster: {
+    overview: { verb: 'get', path: '/v1/api/cluster/overview' },
+    nodes: { verb: 'get', path: '/v1/api/cluster/nodes' },
+    workstreams: { verb: 'get', path: '/v1/api/cluster/workstreams' },
+    node: { verb: 'get', path: '/v1/api/cluster/node/{node_id}' },
+    snapshot: { verb: 'get', path: '/v1/api/cluster/snapshot' },
+    events: { verb: 'get', path: '/v1/api/cluster/events' },
+    locate: { verb: 'get', path: '/v1/api/route' },
+    remove: { verb: 'post', path: '/v1/api/route/workstreams/delete' },
+  },
   health: {
     health: { verb: 'get', path: '/health' },
   },

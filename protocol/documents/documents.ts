@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Contract } from '../contract.ts';
+import { CLUSTER_EVENTS } from '../events/cluster.ts';
 import { GATEWAY_EVENTS, type GatewayEventRow } from '../events/gateway.ts';
+import { GLOBAL_EVENTS } from '../events/global.ts';
 import { TRANSIENT_EVENTS } from '../events/transient.ts';
 import { Frame } from '../frames.ts';
 import { type Endpoint, hasBody } from '../http/endpoint.ts';
@@ -92,6 +94,9 @@ export function schemasByPlace(): Record<string, z.ZodType> {
   }
   for (const [name, row] of Object.entries<GatewayEventRow>(GATEWAY_EVENTS)) places[`${name} payload`] = row.payload;
   for (const [name, schema] of Object.entries(TRANSIENT_EVENTS)) places[`${name} frame`] = schema;
+  // Only over HTTP, but documented with their fixtures like all named schemas.
+  for (const [name, schema] of Object.entries(GLOBAL_EVENTS)) places[`global ${name} frame`] = schema;
+  for (const [name, schema] of Object.entries(CLUSTER_EVENTS)) places[`cluster ${name} frame`] = schema;
   return places;
 }
 

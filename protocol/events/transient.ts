@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
 
+/** How a message that waits is sent: to the run in progress, or after it. */
+export const MessagePriority = z.enum(['important', 'notice']);
+
 /** Events that only live streams have: they have no id and are not in the log. */
 export const TRANSIENT_EVENTS = {
   connected: event('connected', {
@@ -25,6 +28,13 @@ export const TRANSIENT_EVENTS = {
     },
     'StreamOpeningHistory',
   ),
+  /** A message waits for the run in progress; sent when it begins to wait, and at the beginning of streams. */
+  message_queued: event('message_queued', {
+    message: z.string(),
+    /** `important`: the run in progress reads it at its next turn. */
+    priority: MessagePriority,
+    msg_id: z.string(),
+  }),
   busy_error: event('busy_error', { message: z.string() }),
   in_progress_snapshot: event('in_progress_snapshot', {
     content: z.string(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GLOBAL_EVENTS } from '../events/global.ts';
 import { TRANSIENT_EVENTS } from '../events/transient.ts';
 import { STREAM_EVENTS } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
@@ -38,10 +39,10 @@ export const eventsEndpoints = {
   global: endpoint({
     verb: 'get',
     path: '/v1/api/events/global',
-    summary: 'The state of every workstream, now and whenever it changes.',
+    summary: 'What every workstream does, now and whenever it changes.',
     scope: 'read',
     request: z.object({}),
-    reply: STREAM_EVENTS.ws_state,
+    reply: z.union([...Object.values(GLOBAL_EVENTS)]),
     answers: 'event-stream',
   }),
 };

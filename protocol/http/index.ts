@@ -1,6 +1,7 @@
 import { attachmentEndpoints } from './attachment.ts';
 import { auditEndpoints } from './audit.ts';
 import { authEndpoints } from './auth.ts';
+import { clusterEndpoints } from './cluster.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -39,5 +40,6 @@ export const ENDPOINTS = {
   wstemplate: wstemplateEndpoints,
   skill: skillEndpoints,
   models: modelsEndpoints,
+  cluster: clusterEndpoints,
   health: healthEndpoints,
 } as const satisfies Record<string, Record<string, Endpoint>>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalItem } from '../events/approval-item.ts';
+import { MessagePriority } from '../events/transient.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { HistoryMessage, QuestionKind, WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
@@ -102,6 +103,7 @@ export const workstreamLineEndpoints = {
     request: z
       .object({
         ...Place,
+        /** Begins with `!!!` if the run in progress shall read it at its next turn; that beginning is taken off. */
         message: z.string().default(''),
         /** Default: all uploaded attachments that were not sent yet; empty: none. */
         attachment_ids: z.array(z.string().max(128)).optional(),
@@ -113,13 +115,16 @@ export const workstreamLineEndpoints = {
       })
       .refine(({ message, attachment_ids = [] }) => isGiven(message) || attachment_ids.length > 0, NO_MESSAGE),
     reply: z.object({
-      status: z.enum(['ok', 'queued']),
+      /** With `queue_full` and `attachments_busy`, nothing was sent. */
+      status: z.enum(['ok', 'queued', 'queue_full', 'attachments_busy']),
+      /** Of a queued message. */
+      priority: MessagePriority.optional(),
       msg_id: z.string().optional(),
       run_id: z.string().optional(),
       attached_ids: z.array(z.string()),
       dropped_attachment_ids: z.array(z.string()),
     }),
-    errors: { 400: NO_MESSAGE, 409: 'Too many queued messages', ...UNKNOWN },
+    errors: { 400: NO_MESSAGE, ...UNKNOWN },
     idempotencyKey: true,
   }),
   unsend: endpoint({

@@ -1,5 +1,7 @@
+import type { Clock } from '../clock.ts';
 import { type ClientAddress, createClientAddress } from '../gateway/auth/client-address.ts';
 import { createOriginPolicy, type OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import { createRateLimit, type RateLimit } from '../http/rate-limit.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 
 /** Checks applied to every request first: whether it is allowed, and from which address it comes. */
@@ -14,6 +16,16 @@ export const clientPolicies = (options: PolicyOptions, address: { host: string; 
   originPolicy: originPolicyAt(options, address),
   clientAddress: createClientAddress(options.config.ratelimit.trustedProxies),
 });
+
+/** The limit of HTTP requests; undefined if there is none. */
+export function rateLimitOf(
+  { enabled, requestsPerSecond, burst }: DaemonOptions['config']['ratelimit'],
+  deps: { clientAddress: ClientAddress; clock: Pick<Clock, 'monotonic'> },
+): RateLimit | undefined {
+  return enabled === false
+    ? undefined
+    : createRateLimit({ requestsPerSecond, burst, sparesLoopback: enabled === 'auto' }, deps);
+}
 
 /** With port 0 the port is known only once the server listens; the Host check needs it for names beyond loopback. */
 function originPolicyAt({ authEnabled, config }: PolicyOptions, address: { host: string; port: number }): OriginPolicy {

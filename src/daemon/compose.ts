@@ -16,7 +16,6 @@ import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store
 import { resolveFolder } from '../home/home-path.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
-import { createRateLimit } from '../http/rate-limit.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
@@ -24,7 +23,7 @@ import { openAccounts } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
-import { type ClientPolicies, clientPolicies } from './client-policies.ts';
+import { type ClientPolicies, clientPolicies, rateLimitOf } from './client-policies.ts';
 import { createConfigFile } from './config/config-file.ts';
 import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
@@ -105,6 +104,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     clientAddress,
     startNotices,
     tracing,
+    url,
   });
   const bodies = new BodyDeadlines({ clock });
   const server = createHttp(options, {
@@ -148,6 +148,8 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
   live: LiveConfig;
   fetch: typeof fetch;
   auth: Awaited<ReturnType<typeof openAccounts>>;
+  /** The address at which clients reach the daemon; its port is known once the server listens. */
+  url(): string;
 }
 
 type GatewayOptions = Pick<
@@ -194,7 +196,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     authenticator: auth.authenticator,
     originPolicy,
     clientAddress,
-    server: machineOf({ version, home }),
+    server: machineOf({ version, home }, deps.url),
     live,
     hostTimeZone,
     configFile: createConfigFile({ home, live, keyHosts, overrides, version, clock }),
@@ -221,7 +223,6 @@ type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | '
 
 function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = deps;
-  const { ratelimit } = config;
   const { pageHtml: html, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
@@ -230,11 +231,12 @@ function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: Http
     defer: gateway.defer,
     attachments: gateway.attachments,
     exports: gateway.exports,
+    cluster: gateway.cluster,
     bodies,
     metrics: gateway.metrics,
     originPolicy,
     clientAddress,
-    rateLimit: ratelimit.enabled ? createRateLimit(ratelimit, { clientAddress, clock }) : undefined,
+    rateLimit: rateLimitOf(config.ratelimit, { clientAddress, clock }),
     page: { html, licenses, scriptSources, styleSources },
     openapi,
     siteFiles,
@@ -249,7 +251,10 @@ function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: Http
 }
 
 /** How the daemon describes itself to clients. */
-const machineOf = ({ version, home }: Pick<DaemonOptions, 'version' | 'home'>): GatewayDeps['server'] => {
+const machineOf = (
+  { version, home }: Pick<DaemonOptions, 'version' | 'home'>,
+  url: () => string,
+): GatewayDeps['server'] => {
   const host = hostname();
-  return { version, host, nodeId: nodeIdOf(home, host), platform: platform() };
+  return { version, host, nodeId: nodeIdOf(home, host), platform: platform(), url };
 };

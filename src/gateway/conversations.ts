@@ -26,6 +26,7 @@ import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
 import { AgentEvents } from './streams/agent-events.ts';
+import { GlobalEvents } from './streams/global-events.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Templates } from './templates/templates.ts';
@@ -135,7 +136,7 @@ function createTalks(
   { shared, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates } = records;
-  const { broadcast, metrics, stopping } = shared;
+  const { broadcast, stopping } = shared;
   const unseenRuns = new UnseenRuns({ clock, events });
   // Runs as protocol-2 clients see them.
   const agentEvents = new AgentEvents({
@@ -146,10 +147,11 @@ function createTalks(
   });
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
-  const onUsage = ({ usage }: Spending) => countTokens(metrics, usage);
+  const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const observed = { broadcast, metrics, agentEvents, unseenRuns, events, titles };
-  const observer = observeWorkstreams({ ...observed, onSessions, onAnswer });
+  const global = new GlobalEvents({ events });
+  const observed = { agentEvents, unseenRuns, global, events, titles };
+  const observer = observeWorkstreams(shared, { ...observed, onSessions, onAnswer });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -177,16 +179,12 @@ function createTalks(
     templates,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
-    onLoaded(data) {
-      streams.announce(data);
-      observer.onLoaded(data);
-    },
+    onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
     onRemoved: () => {
       onSessions();
       return attachments.sweep();
     },
-    onEvicted: observer.onEvicted,
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, log });
@@ -196,9 +194,21 @@ function createTalks(
   ]);
   const deliveries = new DeliveryQueue({ channels, store, clock, log });
   const snapshots = createSnapshots({ messages, notes, events });
-  const streams = new WorkstreamStreams({ workstreams, snapshots, events, unseenRuns });
+  const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   const exports = new Exports({ workstreams, messages, notes, attachments });
-  return { workstreams, hidden, sessions, channels, deliveries, snapshots, exports, streams, unseenRuns, titles };
+  return {
+    workstreams,
+    hidden,
+    sessions,
+    channels,
+    deliveries,
+    snapshots,
+    exports,
+    streams,
+    global,
+    unseenRuns,
+    titles,
+  };
 }
 type Talks = ReturnType<typeof createTalks>;
 

@@ -66,7 +66,14 @@ export interface GatewayDeps {
   authenticator: Authenticator;
   originPolicy: OriginPolicy;
   clientAddress: ClientAddress;
-  server: { version: string; host: string; nodeId: string; platform: string };
+  server: {
+    version: string;
+    host: string;
+    nodeId: string;
+    platform: string;
+    /** The address at which clients reach this daemon. */
+    url(): string;
+  };
   live: LiveSettings;
   /** The zone of this machine, an IANA name. */
   hostTimeZone: string;

@@ -2,6 +2,8 @@ import type { HealthSummary } from '../../protocol/methods/health.ts';
 import { StreamEvent } from '../../protocol/stream-events.ts';
 import { createEndOfTurn, type Defer } from '../timing/end-of-turn.ts';
 import type { Attachments } from './attachments/attachments.ts';
+import type { Cluster } from './cluster/cluster.ts';
+import { createLocalCluster } from './cluster/local-cluster.ts';
 import { type Broadcast, createBroadcast } from './connections/broadcast.ts';
 import { type Conversations, createConversations } from './conversations.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
@@ -29,6 +31,7 @@ export interface Gateway {
   metrics: Metrics;
   health: Health;
   attachments: Attachments;
+  cluster: Cluster;
   exports: Exports;
   sockets: GatewayServer;
   /** Whether the rows of a hidden workstream are being stored. */
@@ -70,7 +73,9 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const health: Health = createHealth(deps, conversations, (summary) =>
     broadcast.publish('health', summary, { stateVersion: stateVersion() }),
   );
-  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency });
+  const { global } = conversations.talks;
+  const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
+  const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster });
   const untraced = createDispatch({
     handlers: nouns.handlers,
     idempotency,
@@ -91,6 +96,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     metrics,
     health,
     attachments,
+    cluster,
     exports: conversations.talks.exports,
     sockets,
     isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),

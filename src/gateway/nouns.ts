@@ -1,4 +1,6 @@
 import type { Handlers, ServedMethod } from './call.ts';
+import type { Cluster } from './cluster/cluster.ts';
+import { clusterMethods } from './cluster/cluster-methods.ts';
 import { createDaemonSettings } from './configuration/daemon-settings.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { Conversations } from './conversations.ts';
@@ -82,6 +84,7 @@ interface SharedWithSockets {
   presence: Presence;
   health: Health;
   idempotency: Idempotency;
+  cluster: Cluster;
 }
 
 /**
@@ -93,7 +96,7 @@ interface SharedWithSockets {
 export function joinNouns(
   deps: NounDeps,
   conversations: Conversations,
-  { broadcast, presence, health, idempotency }: SharedWithSockets,
+  { broadcast, presence, health, idempotency, cluster }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, live, auth } = deps;
@@ -105,6 +108,7 @@ export function joinNouns(
     ...accountNouns(auth),
     ...templateNouns(templates),
     ...configNouns(deps, cron),
+    ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
@@ -121,10 +125,7 @@ export function joinNouns(
     output: { methods: outputMethods({ workstreams, messages, readOutput }) },
     queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
     retention: retentionNoun(deps, { sessions, attachments }),
-    send: {
-      methods: sendMethods({ channels, deliveries, store, clock, ids }),
-      run: (signal) => deliveries.run(signal),
-    },
+    ...sendNouns({ channels, deliveries, store, clock, ids }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
     },
@@ -216,6 +217,17 @@ const retentionNoun = (
     ids,
     log,
   });
+/** Messages to the outside. */
+const sendNouns = (
+  deps: Parameters<typeof sendMethods>[0] & { deliveries: { run(signal: AbortSignal): Promise<unknown> } },
+) => ({
+  send: { methods: sendMethods(deps), run: (signal: AbortSignal) => deps.deliveries.run(signal) },
+});
+
+/** The machines. */
+const clusterNouns = (cluster: Cluster, clock: NounDeps['clock']) => ({
+  cluster: { methods: clusterMethods({ cluster, clock }) },
+});
 
 /** What conversations begin with. */
 const templateNouns = (templates: Templates) => ({

@@ -2,19 +2,25 @@ import type { Usage } from '../agent/providers/model.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics.ts';
-import { toQueuedMessages } from './queue/queue-changes.ts';
+import { toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
+import type { GlobalEvents } from './streams/global-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
 import type { Titles } from './titles/titles.ts';
+import type { Unloading } from './workstreams/closing.ts';
 import type { WorkstreamData } from './workstreams/workstream-data.ts';
 import type { WorkstreamObserver } from './workstreams/workstream-deps.ts';
 
-interface ObserverDeps {
+interface Shared {
   broadcast: Broadcast;
   metrics: Metrics;
+}
+
+interface ObserverDeps {
   agentEvents: AgentEvents;
   unseenRuns: UnseenRuns;
-  events: Pick<EventLog, 'bounds'>;
+  global: Pick<GlobalEvents, 'loaded' | 'unloaded'>;
+  events: Pick<EventLog, 'bounds' | 'transient'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
   titles: Pick<Titles, 'runEnded'>;
@@ -23,19 +29,12 @@ interface ObserverDeps {
 }
 
 /** Reports events of workstreams to the rest of the gateway. */
-export function observeWorkstreams({
-  broadcast,
-  metrics,
-  agentEvents,
-  unseenRuns,
-  events,
-  onSessions,
-  titles,
-  onAnswer,
-}: ObserverDeps): WorkstreamObserver & {
+export function observeWorkstreams(
+  { broadcast, metrics }: Shared,
+  { agentEvents, unseenRuns, global, events, titles, onSessions, onAnswer }: ObserverDeps,
+): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
-  onUnloaded(data: WorkstreamData): void;
-  onEvicted(): void;
+  onUnloaded(data: WorkstreamData, reason: Unloading): void;
 } {
   return {
     onRunning({ wsId, sessionKey, messageCount }, { runId, source }) {
@@ -52,6 +51,7 @@ export function observeWorkstreams({
     onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
     onSteered: ({ wsId, sessionKey }, { runId }, ended) =>
       void ended.then((result) => agentEvents.followed({ wsId, runId, sessionKey }, result)),
+    onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
     onQueue: ({ wsId }, queue) => broadcast.publish('queue.changed', { wsId, messages: toQueuedMessages(queue) }),
     onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
     onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
@@ -61,15 +61,17 @@ export function observeWorkstreams({
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),
-    onLoaded({ wsId }) {
-      broadcast.publish('workstream.opened', { wsId });
+    onLoaded(data) {
+      global.loaded(data);
+      broadcast.publish('workstream.opened', { wsId: data.wsId });
       onSessions();
     },
-    onUnloaded({ wsId }) {
-      broadcast.publish('workstream.closed', { wsId });
+    onUnloaded(data, reason) {
+      if (reason === 'evicted') metrics.evicted();
+      global.unloaded(data, reason);
+      broadcast.publish('workstream.closed', { wsId: data.wsId });
       onSessions();
     },
-    onEvicted: () => metrics.evicted(),
   };
 }
 

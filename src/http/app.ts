@@ -1,11 +1,13 @@
 import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import { clusterEndpoints } from '../../protocol/http/cluster.ts';
 import { eventsEndpoints } from '../../protocol/http/events.ts';
 import { workstreamLineEndpoints } from '../../protocol/http/workstream-line.ts';
 import type { Clock } from '../clock.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import type { ClientAddress } from '../gateway/auth/client-address.ts';
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import type { Cluster } from '../gateway/cluster/cluster.ts';
 import type { Dispatch } from '../gateway/dispatch.ts';
 import type { Exports } from '../gateway/portable/exports.ts';
 import type { EventStreams } from '../gateway/streams/event-streams.ts';
@@ -14,6 +16,9 @@ import type { Defer } from '../timing/end-of-turn.ts';
 import type { Binding } from './bind.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
 import { callOf } from './call.ts';
+import { streamCluster } from './console/cluster-stream.ts';
+import { nodeRoutes, withoutNode } from './console/node-prefix.ts';
+import { routed, routedCreation } from './console/routed.ts';
 import { createIdentify } from './credentials.ts';
 import { createDisconnectSignals } from './disconnect-signal.ts';
 import type { StaticText } from './encoding.ts';
@@ -30,6 +35,7 @@ import { createRouters, type FindRouter } from './routers.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { authRoutes } from './routes/auth.ts';
+import { clusterRoutes } from './routes/cluster.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -58,6 +64,7 @@ export interface HttpDeps {
   defer: Defer;
   attachments: AttachmentService;
   exports: Pick<Exports, 'open'>;
+  cluster: Cluster;
   bodies: Pick<BodyDeadlines, 'mayTakeLong'>;
   metrics: HttpMetrics;
   originPolicy: OriginPolicy;
@@ -105,7 +112,8 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     classes: createExpressClasses(app),
     requestIdOf,
     listener(req, res) {
-      const { path, query } = splitTarget(req.url ?? '/');
+      const { path: sent, query } = splitTarget(req.url ?? '/');
+      const path = withoutNode(sent, deps.cluster);
       const requestId = requestIdOf(req);
       const exchange = {
         req,
@@ -160,6 +168,7 @@ type ApiDeps = Pick<
   | 'streams'
   | 'attachments'
   | 'exports'
+  | 'cluster'
   | 'bodies'
   | 'defer'
   | 'metrics'
@@ -171,7 +180,7 @@ type ApiDeps = Pick<
 
 /** The Routers of the API: every row with its handler, behind the guard. */
 function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: Gate }): FindRouter {
-  const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, bodies } = deps;
+  const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, cluster, bodies } = deps;
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
   const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
@@ -197,6 +206,8 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...wstemplateRoutes,
     ...skillRoutes,
     ...healthRoutes,
+    ...clusterRoutes,
+    ...routedCreation(workstreamRoutes, cluster),
     ...added,
   ];
   const guarded: Guarded[] = [
@@ -206,7 +217,9 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     streamOf({ endpoint: eventsEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: workstreamLineEndpoints.events, open: streamWorkstream }, streamDeps),
     streamOf({ endpoint: eventsEndpoints.global, open: streamStates }, streamDeps),
+    streamOf({ endpoint: clusterEndpoints.events, open: streamCluster(cluster) }, streamDeps),
   ];
+  const all = [...guarded, ...routed(guarded), ...nodeRoutes({ cluster, respond, notFound: NOT_FOUND })];
   const guardDeps = { gate, identify, respond, log };
-  return createRouters(guarded.map((row) => ({ endpoint: row.endpoint, serve: guard(row, guardDeps) })));
+  return createRouters(all.map((row) => ({ endpoint: row.endpoint, serve: guard(row, guardDeps) })));
 }

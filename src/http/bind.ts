@@ -12,6 +12,8 @@ export interface Binding {
   reply(result: never, request: never): unknown;
   /** Fields to add to the body of a refusal, from the error's details. */
   refusal?(details: unknown): Record<string, unknown>;
+  /** The reply instead of a refusal, for paths that tell some refusals as a status; undefined for the others. */
+  replyTo?(details: unknown): unknown;
   headers?(result: never, via: Via): HeaderFields;
   /** Headers of the redirect that answers a refusal, for pages that a person opens; undefined: the usual answer. */
   refusedTo?(error: GatewayError, via: Via): (HeaderFields & { Location: string }) | undefined;
@@ -33,6 +35,7 @@ interface Renamings<E extends Endpoint, M extends MethodName> {
   params(request: z.output<E['request']>, via: Via): Params<M>;
   reply(result: Result<M>, request: z.output<E['request']>): z.input<E['reply']>;
   refusal?(details: unknown): Record<string, unknown>;
+  replyTo?(details: unknown): z.input<E['reply']> | undefined;
   asDaemon?: true;
 }
 

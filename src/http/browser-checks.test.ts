@@ -141,6 +141,41 @@ test('a cookie authenticates our page', async (t) => {
   });
 });
 
+test('PUT and DELETE from another site are refused, with the cookie and with a token', async () => {
+  for (const authEnabled of [true, false]) {
+    await using edge = await httpEdge({ authEnabled });
+    for (const method of ['PUT', 'DELETE', 'PATCH']) {
+      for (const headers of foreign(edge.port)) {
+        const asked = { ...headers, ...JSON_TYPE, cookie: 'service_auth=approve', authorization: 'Bearer approve' };
+        const answer = await edge.sendJson({ method, path: '/v1/api/memories/x', headers: asked });
+        assert.deepEqual([method, headers, ...answer], [method, headers, 403, FORBIDDEN]);
+      }
+    }
+    assert.deepEqual(edge.asked, []);
+  }
+});
+
+test('a cookie needs JSON, or for a removal and a form our own page as their origin, for PUT and DELETE, too', async () => {
+  await using edge = await httpEdge({ answer: () => ({ status: 'ok', name: 'x', key: 'x', default: null }) });
+  const cookie = 'service_auth=approve';
+  const origin = `http://127.0.0.1:${edge.port}`;
+  const bodies: Record<string, string> = { PUT: '{"value":1}' };
+  const statusOf = async (method: string, headers: Record<string, string>) => {
+    const asked = { method, headers: { cookie, ...headers }, body: bodies[method] ?? '' };
+    return (await edge.send({ ...asked, path: '/v1/api/admin/settings/x' })).status;
+  };
+  const form = { 'content-type': 'multipart/form-data; boundary=x' };
+  const text = { 'content-type': 'text/plain' };
+  const refused = [{}, text, form, { 'content-type': 'text/plain; application/json' }];
+  for (const headers of refused)
+    assert.deepEqual([await statusOf('PUT', headers), await statusOf('DELETE', headers)], [401, 401]);
+  assert.deepEqual(edge.asked, []);
+  assert.equal(await statusOf('PUT', { ...text, origin }), 401);
+  assert.equal(await statusOf('PUT', JSON_TYPE), 200);
+  assert.equal(await statusOf('DELETE', { origin }), 200);
+  assert.equal(await statusOf('DELETE', JSON_TYPE), 200);
+});
+
 test('login sets the cookie, Secure except over plain HTTP on this machine; logout expires it', async () => {
   const login = {
     status: 'ok',

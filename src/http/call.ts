@@ -37,7 +37,8 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const statusOf = toStatusOf(binding);
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
-  const plain: FailDeps = { respond, log, refusal: binding.refusal };
+  const { refusal, replyTo } = binding;
+  const plain: FailDeps = { respond, log, refusal, replyTo };
 
   /** Redirects a refusal where the row says so. */
   function askOrSend(exchange: Exchange, caller: Principal | undefined): unknown {

@@ -4,6 +4,7 @@ import { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import { holds } from '../gateway/rights.ts';
+import { NoRoom } from '../gateway/workstreams/closing.ts';
 import type { Log } from '../log.ts';
 import { whenThere } from '../timing/when-there.ts';
 import { type Exchange, json, type Respond } from './exchange.ts';
@@ -50,12 +51,16 @@ export interface FailDeps {
   hint?: string | undefined;
   /** Fields to add to the body, from the error's details. */
   refusal?: ((details: unknown) => Record<string, unknown>) | undefined;
+  /** The reply instead of the refusal, from the error's details. */
+  replyTo?: ((details: unknown) => unknown) | undefined;
 }
 
 /** Answers with the error, if the client is still connected. */
-export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal }: FailDeps): void {
+export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal, replyTo }: FailDeps): void {
+  const reply = error instanceof GatewayError && replyTo?.(error.details);
+  if (reply) return void respond(exchange, json(200, reply));
   const { requestId } = exchange;
-  const { status, body, headers } = toFailure(inFields(error));
+  const { status, body, headers } = toFailure(inFields(onLine(error, exchange)));
   if (!(error instanceof GatewayError))
     log.error({ err: error, endpoint: exchange.endpoint, requestId }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer
@@ -65,6 +70,14 @@ export function fail(exchange: Exchange, error: unknown, { respond, log, hint, r
   const told = { ...body, ...more, ...id, ...(hint !== undefined && status === 400 && { hint }) };
   respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
 }
+
+/** At the limit of workstreams, the paths that name the workstream answer 429, and the others 400, as specified. */
+const onLine = (error: unknown, { endpoint }: Exchange): unknown =>
+  error instanceof NoRoom && endpoint.includes(LINE)
+    ? new GatewayError('RATE_LIMITED', error.message, { cause: error, retryAfterMs: 5_000 })
+    : error;
+
+const LINE = '/workstreams/{ws_id}';
 
 /** Returns the caller if it has the row's scope; throws the 401 and 403 of the specification. */
 function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { httpEdge } from '../testing/http-edge.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 const asking = (address: string) => ({ socket: { remoteAddress: address } }) as IncomingMessage; // the only field that is read
 
-function limitOf({ requestsPerSecond = 10, burst = 2 } = {}) {
+function limitOf({ requestsPerSecond = 10, burst = 2, sparesLoopback = false } = {}) {
   const clock = fakeClock(1_000);
   const clientAddress = ({ socket }: Pick<IncomingMessage, 'socket'>) => socket.remoteAddress ?? '';
-  const limit = createRateLimit({ requestsPerSecond, burst }, { clientAddress, clock });
+  const limit = createRateLimit({ requestsPerSecond, burst, sparesLoopback }, { clientAddress, clock });
   return { clock, ask: (address: string) => limit(asking(address)) };
 }
 
@@ -19,6 +20,32 @@ test('each client has its own burst, which refills', async () => {
   assert.deepEqual([ask('a'), ask('a'), ask('a'), ask('b')], [0, 0, 100, 0]);
   await clock.advance(100);
   assert.deepEqual([ask('a'), ask('a')], [0, 100]);
+});
+
+test('requests from this machine are spared if asked for, but not what another machine calls loopback', async () => {
+  const spare = limitOf({ burst: 1, sparesLoopback: true });
+  const all = limitOf({ burst: 1 });
+  const twice = ({ ask }: typeof all, address: string) => [ask(address), ask(address)];
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+    assert.deepEqual(
+      [twice(spare, address), twice(all, address)],
+      [
+        [0, 0],
+        [0, 100],
+      ],
+      address,
+    );
+  }
+  for (const address of ['10.0.0.1', '', '::2', '1127.0.0.1'])
+    assert.deepEqual(twice(spare, address), [0, 100], address);
+  const clientAddress = createClientAddress(['10.0.0.0/8']);
+  const limit = createRateLimit(
+    { requestsPerSecond: 1, burst: 1, sparesLoopback: true },
+    { clientAddress, clock: fakeClock(0) },
+  );
+  const behind = { socket: { remoteAddress: '10.0.0.1' }, headers: { 'x-forwarded-for': '127.0.0.1' } };
+  const req = behind as unknown as IncomingMessage; // the only fields that are read
+  assert.deepEqual([limit(req), limit(req)], [0, 1_000]);
 });
 
 test('with a hundred thousand clients, new ones are refused until old ones are forgotten', async () => {

@@ -58,6 +58,7 @@ export async function httpEdge(
     defer: createEndOfTurn().defer,
     attachments: NO_ATTACHMENTS,
     exports: NO_EXPORTS,
+    cluster: ONE_NODE,
     bodies,
     metrics: {
       httpRequest: ({ method, endpoint, statusCode }) => counted.push([method, endpoint, statusCode]),
@@ -152,7 +153,13 @@ const NO_ATTACHMENTS = {
 
 const NO_EXPORTS = { open: notHere };
 
-const NO_STREAMS = { open: unused, follow: unused, states: unused, onState: unused };
+const ONE_NODE = {
+  here: { nodeId: 'node_1a2b', serverUrl: 'http://127.0.0.1:1' },
+  read: async () => [],
+  ownerOf: async () => undefined,
+};
+
+const NO_STREAMS = { open: unused, follow: unused, states: unused, onChange: unused };
 
 const PROOF = new Proof(fakeClock(0), 0);
 

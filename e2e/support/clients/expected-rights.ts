@@ -34,6 +34,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['template.list', 'wstemplate.list', 'skill.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get'],
+    ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate'].map((view) => `cluster.${view}`),
   ],
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
@@ -91,6 +92,10 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'GET /v1/api/workstreams/{ws_id}/export',
     ...['', '/history', '/events'].map((path) => `GET /v1/api/workstreams/{ws_id}${path}`),
     'GET /v1/api/models',
+    'GET /v1/api/route',
+    ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
+      (view) => `GET /v1/api/cluster/${view}`,
+    ),
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
@@ -106,6 +111,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   ],
   approve: [
     'POST /v1/api/approve',
+    'POST /v1/api/route/workstreams/delete',
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],

@@ -11,7 +11,7 @@ const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
   tools: { sandbox: 'auto', timeoutSecs: 120 },
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
-  ratelimit: { enabled: false, requestsPerSecond: 10, burst: 20, trustedProxies: [] },
+  ratelimit: { enabled: 'auto', requestsPerSecond: 50, burst: 100, trustedProxies: [] },
   auth: { setup: 'auto' },
   oidc: {
     ...{ scopes: ['openid', 'profile', 'email'], providerName: 'SSO', roleMap: {}, defaultRole: 'builtin-viewer' },
@@ -115,6 +115,7 @@ const WRONG: Record<string, string> = {
   "{ server: { allowedOrigins: ['*'] } }": 'server.allowedOrigins.0',
   "{ server: { allowedOrigins: ['null'] } }": 'server.allowedOrigins.0',
   "{ tools: { sandbox: 'maybe' } }": 'tools.sandbox',
+  "{ ratelimit: { enabled: 'on' } }": 'ratelimit.enabled',
   "{ ratelimit: { trustedProxies: ['10.0.0.0/8', 'proxy.lan'] } }": 'ratelimit.trustedProxies.1',
   "{ channels: { webhook: { a: { url: 'https://x.example' } } } }": 'channels.webhook.a',
   '{ retentionDays: 0 }': 'retentionDays',

@@ -76,14 +76,17 @@ const ServerConfig = z.object({
 });
 
 const RateLimitConfig = z.object({
-  enabled: z.boolean().default(false).describe('Whether HTTP requests are limited per client address.'),
+  enabled: z
+    .union([z.literal('auto'), z.boolean()])
+    .default('auto')
+    .describe('Whether HTTP requests are limited per client address; auto: except those from this machine.'),
   requestsPerSecond: z
     .number()
     .min(0.01)
     .max(1_000_000)
-    .default(10)
+    .default(50)
     .describe('HTTP requests per second for one client.'),
-  burst: z.int().min(1).max(1_000_000).default(20).describe('HTTP requests that one client may send in a burst.'),
+  burst: z.int().min(1).max(1_000_000).default(100).describe('HTTP requests that one client may send in a burst.'),
   trustedProxies: z
     .array(z.string().refine(isAddressRange, 'must be an IP address or a range such as 10.0.0.0/8'))
     .default([])

@@ -25,6 +25,9 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
+/** Whether an address is one of this machine's loopback interface. */
+export const isLoopback = (address: string): boolean => /^(?:::ffff:)?127\.|^::1$/i.test(address);
+
 function hopBehind(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {
   let client = peer;
   for (const hop of forwarded.split(',').reverse()) {

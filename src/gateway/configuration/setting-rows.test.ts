@@ -76,3 +76,20 @@ test('a list may be text with commas', () => {
   assert.deepEqual(toSettingValue(hosts, ''), []);
   assert.equal(toSettingValue(rowOf('server.port'), 'a, b'), 'a, b');
 });
+
+test('true and false beside words are choices, and may be text', () => {
+  const enabled = { anyOf: [{ type: 'string', const: 'auto' }, { type: 'boolean' }], default: 'auto' };
+  const [row = assert.fail()] = toSettingRows({ schema: { properties: { enabled } }, uiHints: {} });
+  assert.deepEqual([row.type, row.choices], ['str', ['auto', 'true', 'false']]);
+  const values = ['auto', 'true', 'false', true, false, 'on', 1].map((value) => toSettingValue(row, value));
+  assert.deepEqual(values, ['auto', true, false, true, false, 'on', 1]);
+  assert.deepEqual(
+    values.map((value) => findProblem(row, value)),
+    [...Array(5).fill(undefined), 'must be one of auto, true, false', 'must be a text'],
+  );
+  const plain = toSettingRows({
+    schema: { properties: { any: { anyOf: [{ type: 'number' }, { type: 'boolean' }] } } },
+    uiHints: {},
+  });
+  assert.deepEqual([plain[0]?.type, plain[0]?.choices], ['object', undefined]);
+});

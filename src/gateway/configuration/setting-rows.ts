@@ -50,10 +50,11 @@ function toRow(path: readonly string[], leaf: Json, hints: Hints): SettingRow {
   const key = NAMES[stored] ?? stored;
   const [section = '', ...rest] = key.split('.');
   const { minimum, maximum, description } = leaf;
+  const choices = choicesOf(leaf);
   return {
     path,
     key,
-    type: TYPES[String(leaf.type)] ?? 'object',
+    type: choices ? 'str' : (TYPES[String(leaf.type)] ?? 'object'),
     description: typeof description === 'string' ? description : '',
     section: rest.length === 0 ? 'general' : section,
     // A record that holds secrets anywhere is one secret, because it is one setting.
@@ -63,8 +64,17 @@ function toRow(path: readonly string[], leaf: Json, hints: Hints): SettingRow {
     default: leaf.default ?? null,
     ...(typeof minimum === 'number' && { minValue: minimum }),
     ...(typeof maximum === 'number' && { maxValue: maximum }),
-    ...(Array.isArray(leaf.enum) && { choices: leaf.enum.map(String) }),
+    ...(choices && { choices }),
   };
+}
+
+/** The values of a leaf that has few: of an enumeration, or of one with true and false beside words. */
+function choicesOf({ enum: words, const: word, anyOf }: Json): string[] | undefined {
+  if (Array.isArray(words)) return words.map(String);
+  if (typeof word === 'string') return [word];
+  if (!Array.isArray(anyOf) || !anyOf.every(isRecord)) return undefined;
+  const each = anyOf.map((one) => (one.type === 'boolean' ? ['true', 'false'] : choicesOf(one)));
+  return each.every((some) => some !== undefined) ? each.flat() : undefined;
 }
 
 type Json = Record<string, unknown>;
@@ -80,18 +90,24 @@ const TYPES: Readonly<Record<string, SettingDefinition['type']>> = {
 
 const isAtOrBelow = (place: string, above: string): boolean => place === above || place.startsWith(`${above}.`);
 
-/** A value in the form of its setting: a list may also be sent as text with commas, as other servers store it. */
-export const toSettingValue = ({ type }: SettingRow, value: unknown): unknown =>
-  type === 'list' && typeof value === 'string'
-    ? value
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '')
-    : value;
+/**
+ * A value in the form of its setting, because other servers store texts: a list may be one with commas, and true or false
+ * may be a word where words are values, too.
+ */
+export function toSettingValue({ type, choices }: SettingRow, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (choices?.includes('true') && (value === 'true' || value === 'false')) return value === 'true';
+  if (type !== 'list') return value;
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
 
 /** What is wrong with a value; undefined if the schema has to decide. */
 export function findProblem({ type, minValue, maxValue, choices }: SettingRow, value: unknown): string | undefined {
   const { fits, name } = FORMS[type];
+  if (typeof value === 'boolean' && choices?.includes('true')) return undefined;
   if (!fits(value)) return `must be ${name}`;
   if (typeof value === 'number' && minValue !== undefined && value < minValue)
     return `must not be below the minimum of ${minValue}`;

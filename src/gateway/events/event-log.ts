@@ -89,11 +89,6 @@ export class EventLog {
     return reader;
   }
 
-  /** Whether the log has a reader now. */
-  isFollowed(wsId: string): boolean {
-    return this.#followers.has(wsId);
-  }
-
   /** Whether the log has a reader that may approve. */
   isWatched(wsId: string): boolean {
     return [...(this.#followers.get(wsId) ?? [])].some(({ mayDecide }) => mayDecide);
@@ -110,13 +105,18 @@ export class EventLog {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Releases the tail of a workstream that was unloaded to make room. Its readers go on when it is loaded again. */
+  release(wsId: string): void {
+    this.#tails.delete(wsId);
+  }
+
   /** Ends the readers of an unloaded workstream and releases its tail. */
   end(wsId: string): void {
     for (const { reader, onEnd } of [...(this.#followers.get(wsId) ?? [])]) {
       reader.close();
       onEnd?.();
     }
-    this.#tails.delete(wsId);
+    this.release(wsId);
   }
 
   #take(appended: ReadonlyMap<string, readonly StoredEvent[]>): void {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
@@ -77,6 +78,14 @@ export const toQueuedMessages = (queue: RunQueue): QueuedMessage[] =>
     ...(request.steer && { steer: true }),
     ...(queue.held !== undefined && { held: queue.held }),
   }));
+
+/** A waiting message, as event streams show it. */
+export const toQueuedEvent = ({ runId, request }: RunRecord): TransientEvent => ({
+  type: 'message_queued',
+  message: request.message,
+  priority: request.steer ? 'important' : 'notice',
+  msg_id: runId,
+});
 
 function getQueued(queue: RunQueue, runId: string): QueuedRun {
   const item = queue.find(runId);

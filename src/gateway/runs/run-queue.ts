@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { RunRecord, RunResult } from './run-record.ts';
 
 /** An accepted run that waits for the current one. */
@@ -102,5 +103,12 @@ export class RunQueue {
     this.#onChange(this);
   }
 }
+
+/** The refusal of a further message. */
+export const queueFull = () =>
+  new GatewayError('BUSY', 'Too many messages are queued in this workstream', {
+    retryAfterMs: 5_000,
+    details: { reason: 'queue_full' },
+  });
 
 const isSteering = ({ run }: QueuedRun): boolean => run.request.steer === true;

@@ -192,7 +192,9 @@ function tracedBy(tracing: Pick<Tracing, 'current'> | undefined): Pick<RunReques
 const isLostRace = (error: unknown) => error instanceof UnitRefused || error instanceof StepOutdated;
 
 const takenMeanwhile = () =>
-  new GatewayError('CONFLICT', 'Another message uses one of these attachments; nothing was sent');
+  new GatewayError('CONFLICT', 'Another message uses one of these attachments; nothing was sent', {
+    details: { reason: 'attachments_busy' },
+  });
 
 /**
  * Frees a key that is used again (by another method, or after its answer expired), so that it identifies the newer run.

@@ -1,4 +1,6 @@
+import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { LogReader, Sink } from '../events/log-reader.ts';
+import type { GlobalListener } from './global-events.ts';
 
 /** A stream that is about to begin. */
 export interface Opening {
@@ -37,8 +39,8 @@ export interface EventStreams {
    * answer approvals, so questions are asked.
    */
   follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void; mayDecide?: boolean }): LogReader;
-  /** The current `ws_state` of every loaded workstream, as [wsId, JSON text]. */
-  states(): [string, string][];
-  /** Every later change; for each wsId, the latest replaces earlier ones. */
-  onState(listener: (wsId: string, json: string) => void): () => void;
+  /** The current state of every loaded workstream. */
+  states(): GlobalEventOf<'ws_state'>[];
+  /** Every later change. For each workstream and type, the latest replaces earlier ones. */
+  onChange(listener: GlobalListener): () => void;
 }

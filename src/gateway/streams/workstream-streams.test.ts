@@ -220,9 +220,8 @@ test('the global stream has the state of every workstream, and each change', asy
   const { gateway, wsId } = stream;
   const { streams } = gateway.gateway;
   const told: unknown[] = [];
-  const stop = streams.onState((_, json) => {
-    const { type, ws_id, state } = JSON.parse(json);
-    told.push([type, ws_id, state]);
+  const stop = streams.onChange((event) => {
+    if (event.type === 'ws_state') told.push([event.type, event.ws_id, event.state]);
   });
   const { wsId: other } = await gateway.call('workstream.create', {});
   await stream.turn();
@@ -234,7 +233,7 @@ test('the global stream has the state of every workstream, and each change', asy
   stop();
   await stream.turn();
   assert.equal(told.length, 3);
-  const states = streams.states().map(([id, json]) => [id, JSON.parse(json).state]);
+  const states = streams.states().map(({ ws_id, state }) => [ws_id, state]);
   assert.deepEqual(states, [
     [wsId, 'idle'],
     [other, 'idle'],

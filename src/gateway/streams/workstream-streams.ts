@@ -1,17 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
+import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
+import { toQueuedEvent } from '../queue/queue-changes.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Beginning, EventStreams, Opening, StreamRequest } from './event-streams.ts';
+import type { GlobalEvents, GlobalListener } from './global-events.ts';
 import { asSnapshot, replay } from './replay.ts';
 import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
 
 export interface StreamsDeps {
-  workstreams: Pick<Workstreams, 'get' | 'list'>;
+  workstreams: Pick<Workstreams, 'get'>;
+  global: Pick<GlobalEvents, 'states' | 'listen'>;
   snapshots: Snapshots;
   events: EventLog;
   unseenRuns: UnseenRuns;
@@ -22,14 +26,9 @@ const MAX_TURN_CHARS = 1024 * 1024;
 /** The event streams of the HTTP interface, on the shared logs. */
 export class WorkstreamStreams implements EventStreams {
   readonly #deps: StreamsDeps;
-  readonly #stateListeners = new Set<(wsId: string, json: string) => void>();
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
-    deps.events.onAppended((wsId, entries) => {
-      const last = entries.findLast(({ type }) => type === 'ws_state');
-      if (last) for (const listener of this.#stateListeners) listener(wsId, last.json);
-    });
   }
 
   async open(wsId: string, request: StreamRequest): Promise<Opening> {
@@ -39,6 +38,7 @@ export class WorkstreamStreams implements EventStreams {
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
     if (resumed?.recovered) {
       const beginning = this.#resumed(resumed);
+      beginning.frames.push(...waitingIn(workstream));
       return { connected: connectedTo(workstream, { recovered: true }), begin: async () => beginning };
     }
     const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
@@ -65,18 +65,12 @@ export class WorkstreamStreams implements EventStreams {
     });
   }
 
-  states(): [string, string][] {
-    return this.#deps.workstreams.list().map(({ data }) => [data.wsId, stateJson(data)]);
+  states(): GlobalEventOf<'ws_state'>[] {
+    return this.#deps.global.states();
   }
 
-  onState(listener: (wsId: string, json: string) => void): () => void {
-    this.#stateListeners.add(listener);
-    return () => this.#stateListeners.delete(listener);
-  }
-
-  /** A workstream appeared without an event of its own (created or reopened). */
-  announce(data: { wsId: string; state: string }): void {
-    for (const listener of this.#stateListeners) listener(data.wsId, stateJson(data));
+  onChange(listener: GlobalListener): () => void {
+    return this.#deps.global.listen(listener);
   }
 
   #resumed({ offset }: Resumption): Beginning {
@@ -102,8 +96,8 @@ export class WorkstreamStreams implements EventStreams {
     const head = events.bounds(wsId).last;
     const range = { after, upTo: head, maxChars: asOne ? Infinity : MAX_TURN_CHARS, overUpTo };
     const turn = await replay(events, wsId, range);
-    if (!turn || signal.aborted) return { frames, after };
-    frames.push(...(asOne ? asSnapshot(wsId, turn) : turn));
+    if (!turn || signal.aborted) return { frames: [...frames, ...waitingIn(loaded.workstream)], after };
+    frames.push(...(asOne ? asSnapshot(wsId, turn) : turn), ...waitingIn(loaded.workstream));
     unseenRuns.written(wsId, head);
     return { frames, after: head };
   }
@@ -130,6 +124,13 @@ export class WorkstreamStreams implements EventStreams {
   }
 }
 
+/** The messages that wait, which a stream tells because their announcements are not in the log. */
+const waitingIn = ({ queue }: Workstream): Beginning['frames'] =>
+  queue
+    .all()
+    .filter(({ isStored }) => isStored)
+    .map(({ run }) => ({ json: json(toQueuedEvent(run)) }));
+
 interface StartingPlace {
   workstream: Workstream;
   place: RunPlace;
@@ -151,6 +152,3 @@ function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason
 }
 
 const json = (event: TransientEvent): string => JSON.stringify(event);
-
-const stateJson = ({ wsId, state }: { wsId: string; state: string }): string =>
-  JSON.stringify({ type: 'ws_state', ws_id: wsId, state });

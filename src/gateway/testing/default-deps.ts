@@ -65,7 +65,7 @@ export async function defaultDeps({
     webhooks: { destinations: () => new Map(), fetch },
     clientAddress: createClientAddress([]),
     originPolicy: localOrigins({ authEnabled: false }),
-    server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux' },
+    server: { version: '1.2.3', host: 'here', nodeId: 'node', platform: 'linux', url: () => 'http://127.0.0.1:1' },
     live: LIVE,
     configFile: NO_CONFIG_FILE,
     clock,

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { MAIN } from './session-keys.ts';
 
 /** Why a workstream no longer accepts anything. */
 export type Closing = 'close' | 'shutdown';
@@ -16,6 +17,40 @@ export const closed = (closing: Closing) => new GatewayError('UNAVAILABLE', WORD
 
 /** The stop reason for a run that the next start continues. */
 export const shuttingDown = () => new StopReason('shutdown', WORDS.shutdown);
+
+/** Why a workstream is no longer loaded: it makes room, or a person closed or deleted it. */
+export type Unloading = 'evicted' | 'closed';
+
+/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. */
+export class NoRoom extends GatewayError {
+  constructor(maxWorkstreams: number) {
+    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
+  }
+}
+
+interface Loaded {
+  busy: boolean;
+  queue: { length: number };
+  data: { wsId: string; sessionKey: string; updatedMs: number };
+}
+
+/**
+ * The workstream that can be unloaded at the least cost: nothing happens or waits in it, and it was updated or loaded
+ * again the longest time ago. Readers do not keep it, because every open page reads all workstreams.
+ */
+export function idleLongest<W extends Loaded>(
+  workstreams: Iterable<W>,
+  reopenedMs: ReadonlyMap<string, number>,
+): W | undefined {
+  const usedMs = ({ data }: W) => Math.max(data.updatedMs, reopenedMs.get(data.wsId) ?? 0);
+  let oldest: W | undefined;
+  for (const one of workstreams) {
+    // Held messages wait although nothing runs.
+    if (one.busy || one.queue.length > 0 || one.data.sessionKey === MAIN) continue;
+    if (!oldest || usedMs(one) < usedMs(oldest)) oldest = one;
+  }
+  return oldest;
+}
 
 /**
  * Longer than a command takes to be killed, and shorter than the stop of the whole daemon may take, so that the store is

@@ -39,13 +39,6 @@ export function noSession(key: string): GatewayError {
 export const unknownWorkstream = (cause?: unknown): GatewayError =>
   new GatewayError('NOT_FOUND', 'Unknown workstream', { cause });
 
-/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. */
-export class NoRoom extends GatewayError {
-  constructor(maxWorkstreams: number) {
-    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
-  }
-}
-
 /** An alias is unique. */
 export const nameTaken = (cause?: unknown): GatewayError =>
   new GatewayError('CONFLICT', 'That name is already used by another workstream', { cause });

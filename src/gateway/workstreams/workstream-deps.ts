@@ -31,6 +31,8 @@ export interface WorkstreamObserver {
   onDropped(data: WorkstreamData, run: RunRecord): void;
   /** A queued run's message was given to the run in progress; `ended` resolves with that run. */
   onSteered(data: WorkstreamData, run: RunRecord, ended: Promise<RunResult>): void;
+  /** A run was accepted and waits. */
+  onQueued(data: WorkstreamData, run: RunRecord): void;
   /** The runs that wait have changed. */
   onQueue(data: WorkstreamData, queue: RunQueue): void;
   onApprovalRequested(approval: Approval): void;

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { Message } from '../../agent/message.ts';
@@ -12,7 +11,7 @@ import { driveRun } from '../runs/drive-run.ts';
 import { dropQueued } from '../runs/drop-queued.ts';
 import { LiveRun } from '../runs/live-run.ts';
 import { type Holder, Place } from '../runs/place.ts';
-import { type QueuedRun, RunQueue } from '../runs/run-queue.ts';
+import { type QueuedRun, queueFull, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
 import { insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
 import { byClient, type StopOptions, stopRun } from '../runs/stop-run.ts';
@@ -176,7 +175,7 @@ export class Workstream {
 
   async #enqueue(run: RunRecord, also: Statement[]): Promise<RunHandle> {
     if (this.queue.length >= LIMITS.queuedRunsPerWorkstream) {
-      throw new GatewayError('BUSY', 'Too many messages are queued in this workstream', { retryAfterMs: 5_000 });
+      throw queueFull();
     }
     const item = this.queue.add(run, { isStored: false });
     try {
@@ -187,6 +186,7 @@ export class Workstream {
       throw error;
     }
     item.isStored = true;
+    this.#deps.observer.onQueued(this.data, run);
     this.#wake();
     return { run, ended: item.ended.promise };
   }

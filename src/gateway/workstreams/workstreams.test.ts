@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomIds } from '../../ids.ts';
 import { LIVE } from '../testing/default-deps.ts';
-import { framesOf } from '../testing/fake-wire.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { shapesOf, turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import type { Workstream } from './workstream.ts';
@@ -11,21 +10,6 @@ const THREE = { live: { ...LIVE, maxWorkstreams: 3 } };
 
 const namesOf = ({ parts }: WholeGateway) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
 const taken = { code: 'CONFLICT', message: 'That name is already used by another workstream' };
-
-/** Records which workstreams are announced as opened and closed. */
-function openingsOf({ parts }: WholeGateway): string[] {
-  const heard: string[] = [];
-  parts.broadcast.join({
-    rights: 'read',
-    deliver(chunk) {
-      for (const frame of framesOf(chunk)) {
-        if (frame.type === 'event' && frame.event.startsWith('workstream.'))
-          heard.push(`${frame.event} ${JSON.stringify(frame.payload)}`);
-      }
-    },
-  });
-  return heard;
-}
 
 /** Creates workstreams one millisecond apart; returns the first one. */
 async function make(gateway: WholeGateway, first: string, ...names: string[]): Promise<Workstream> {
@@ -45,42 +29,6 @@ test('main exists from the first start, and a restart lists the open workstreams
   await gateway.parts.workstreams.close(a.data.wsId);
   await gateway.crash();
   assert.deepEqual(namesOf(gateway), ['main', 'b']);
-});
-
-test('at the limit the oldest idle workstream is unloaded, and loaded again on use', async () => {
-  await using gateway = await wholeGateway(THREE);
-  const a = await make(gateway, 'a');
-  const b = await make(gateway, 'b');
-  await gateway.clock.advance(1);
-  await (await gateway.accept('x', { to: a }))?.ended;
-  const heard = openingsOf(gateway);
-  const c = await make(gateway, 'c');
-  assert.deepEqual(
-    [namesOf(gateway), heard],
-    [
-      ['main', 'a', 'c'],
-      [`workstream.closed {"wsId":"${b.data.wsId}"}`, `workstream.opened {"wsId":"${c.data.wsId}"}`],
-    ],
-  );
-  assert.match(await gateway.gateway.metrics.text(), /^service_workstreams_evicted_total 1$/m);
-  const again = await gateway.parts.workstreams.get(b.data.wsId);
-  assert.deepEqual([again.data.alias, namesOf(gateway)], ['b', ['main', 'b', 'c']]);
-  await gateway.crash();
-  assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
-});
-
-test('busy and followed workstreams and main stay loaded; if there are no others, the limit applies', async () => {
-  await using gateway = await wholeGateway(THREE);
-  const a = await make(gateway, 'a');
-  const b = await make(gateway, 'b');
-  gateway.puppet.turn(never());
-  await gateway.accept('x', { to: a });
-  const sink = { ready: () => true, write: () => undefined };
-  const reader = gateway.parts.events.follow(b.data.wsId, 0, { sink });
-  await assert.rejects(make(gateway, 'c'), { message: 'Maximum of 3 workstreams reached' });
-  reader.close();
-  await make(gateway, 'd');
-  assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
 });
 
 test('workstreams created at the same time stay within the limit', async () => {

@@ -7,9 +7,10 @@ import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
+import { idleLongest, NoRoom, type Unloading } from './closing.ts';
 import type { HiddenWorkstreams } from './hidden-workstreams.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
-import { kindOfKey, MAIN, NoRoom, noSession, unknownWorkstream } from './session-keys.ts';
+import { kindOfKey, MAIN, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
@@ -30,11 +31,9 @@ import {
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
   onLoaded(data: WorkstreamData): void;
-  onUnloaded(data: WorkstreamData): void;
+  onUnloaded(data: WorkstreamData, reason: Unloading): void;
   onRemoved(): Promise<void>;
   hidden: HiddenWorkstreams;
-  /** A workstream was unloaded to make room. */
-  onEvicted(): void;
 }
 
 /** The loaded workstreams, and access to stored ones. */
@@ -45,6 +44,8 @@ export class Workstreams {
   readonly #pending = new Map<string, Promise<Workstream>>();
   /** Unloads in progress. A caller who asks for one of these waits until it is known whether it stayed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
+  /** When a workstream was loaded again: somebody uses it, although its conversation is old. */
+  readonly #reopenedMs = new Map<string, number>();
   /** Workstreams being created or loaded; they count towards the limit. */
   #arriving = 0;
 
@@ -232,6 +233,7 @@ export class Workstreams {
         const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)] }));
         const row = isThere ? await readById(store, wsId) : undefined;
         if (!row) throw unknownWorkstream();
+        this.#reopenedMs.set(wsId, this.#deps.clock.now());
         return this.#add(row);
       });
     });
@@ -255,20 +257,17 @@ export class Workstreams {
     }
   }
 
-  /** If there are too many, unloads the least recently updated idle workstream without readers. */
+  /** If there are too many, unloads the workstream that has been idle longest. Its readers stay (decision 13). */
   async #makeRoom(): Promise<void> {
-    const { live, events } = this.#deps;
+    const { live } = this.#deps;
     if (this.#open.size + this.#arriving <= live.maxWorkstreams) return;
-    const [oldest] = this.list()
-      .filter(({ busy, data }) => !busy && data.sessionKey !== MAIN && !events.isFollowed(data.wsId))
-      .sort((a, b) => a.data.updatedMs - b.data.updatedMs);
+    const oldest = idleLongest(this.#open.values(), this.#reopenedMs);
     if (!oldest) throw new NoRoom(live.maxWorkstreams);
-    await this.#unload(oldest, setWorkstream(oldest.data.wsId, { loaded: 2 }));
-    this.#deps.onEvicted();
+    await this.#unload(oldest, setWorkstream(oldest.data.wsId, { loaded: 2 }), 'evicted');
   }
 
   /** `mark` stores the new state. */
-  async #unload(workstream: Workstream, mark: Statement): Promise<void> {
+  async #unload(workstream: Workstream, mark: Statement, reason: Unloading = 'closed'): Promise<void> {
     const { wsId } = workstream.data;
     // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
@@ -288,8 +287,10 @@ export class Workstreams {
       this.#leaving.delete(wsId);
     }
     await this.#deps.workdirs.release(wsId);
-    this.#deps.events.end(wsId);
-    this.#deps.onUnloaded(workstream.data);
+    this.#reopenedMs.delete(wsId);
+    if (reason === 'evicted') this.#deps.events.release(wsId);
+    else this.#deps.events.end(wsId);
+    this.#deps.onUnloaded(workstream.data, reason);
   }
 
   async #putAway(workstream: Workstream, mark: Statement): Promise<void> {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { GlobalEvent } from '../../../protocol/events/global.ts';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
@@ -10,6 +11,7 @@ import type { Exchange, HttpMetrics } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
 import { openSse, RETRY, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
+import { createLatest } from '../streams/latest.ts';
 
 export interface EventRouteDeps {
   streams: EventStreams;
@@ -91,39 +93,59 @@ export async function streamWorkstream(
   });
 }
 
-/**
- * Streams the state of every workstream, then changes. A slow client gets the latest state of each and never a backlog.
- */
-export function streamStates(
+/** Streams the state of every workstream, then changes. */
+export const streamStates = (request: StreamRequest<unknown>, deps: EventRouteDeps): Promise<void> =>
+  streamChanges(request, deps, {
+    first: () => deps.streams.states().map((state) => JSON.stringify(state)),
+    toJson: (event) => JSON.stringify(event),
+  });
+
+interface Changes {
+  /** The frames that the stream begins with, as JSON texts. */
+  first(): string[] | Promise<string[]>;
+  /** Undefined for events that the stream does not show. */
+  toJson(event: GlobalEvent): string | undefined;
+}
+
+/** Streams changes of all workstreams. A slow client gets the latest event of each type and workstream, and never a backlog. */
+export async function streamChanges(
   { exchange: { res, requestId }, principal }: StreamRequest<unknown>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
-): void {
-  const waiting = new Map<string, string>(streams.states());
-  let retry = RETRY; // with the first frame
-  const pump = () => {
-    if (waiting.size === 0 || !stream.ready()) return;
-    stream.send(retry + [...waiting.values()].map((json) => sseFrame(json)).join(''));
-    retry = '';
-    waiting.clear();
-  };
+  { first, toJson }: Changes,
+): Promise<void> {
+  const waiting = createLatest();
+  let pump: () => void = () => undefined;
+  // First, so that nothing is missed while the beginning is read.
+  const stopListening = streams.onChange((event) => {
+    if (waiting.put(event)) metrics.sseCoalesced();
+    pump();
+  });
+  const opening = await Promise.resolve()
+    .then(first)
+    .catch((error: unknown) => {
+      stopListening();
+      throw error;
+    });
+  if (res.destroyed) return void stopListening();
   const stream = openSse(res, {
     requestId,
     encode: writing.encode,
     defer: writing.defer,
     clock,
     until: [principal.ended, closing],
-    onReady: pump,
+    onReady: () => pump(),
     onEnd() {
       stopListening();
       metrics.sseConnections(-1);
     },
   });
   metrics.sseConnections(1);
-  const stopListening = streams.onState((wsId, json) => {
-    if (waiting.delete(wsId)) metrics.sseCoalesced();
-    waiting.set(wsId, json);
-    pump();
-  });
+  stream.send(RETRY + opening.map((json) => sseFrame(json)).join(''));
+  pump = () => {
+    if (waiting.size() === 0 || !stream.ready()) return;
+    const texts = waiting.takeAll().map(toJson);
+    stream.send(texts.map((json) => (json === undefined ? '' : sseFrame(json))).join(''));
+  };
   pump();
 }
 

@@ -17,6 +17,15 @@ const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Approval) =
 /** The details of a refused decision, from the gateway. */
 const Stale = z.object({ currentCallId: z.string().nullable(), currentCycleId: z.string().nullable() });
 
+/** The details of a refused message, from the gateway. */
+const NotSent = z.object({ reason: z.enum(['queue_full', 'attachments_busy']) });
+
+/** A message that begins with `!!!` is for the run in progress. Marks alone are an ordinary message. */
+function prioritized(message: string): { text: string; priority: 'important' | 'notice' } {
+  const [, text] = /^\s*!!!(?!!)(?=\s*\S)(.*)$/s.exec(message) ?? [];
+  return text === undefined ? { text: message, priority: 'notice' } : { text, priority: 'important' };
+}
+
 export const workstreamLineRoutes = [
   bind(workstreamLineEndpoints.detail, 'workstream.get', {
     params: ({ ws_id }) => ({ wsId: ws_id }),
@@ -46,20 +55,29 @@ export const workstreamLineRoutes = [
     }),
   }),
   bind(workstreamLineEndpoints.send, 'workstream.send', {
-    params: ({ ws_id, message, attachment_ids, client_send_id }) => ({
-      wsId: ws_id,
-      message,
-      attachmentIds: attachment_ids ?? ('pending' as const),
-      queue: true,
-      idempotencyKey: given(client_send_id),
-    }),
-    reply: ({ runId, queued = false, attachedIds = [], droppedIds = [] }) => ({
+    params: ({ ws_id, message, attachment_ids, client_send_id }) => {
+      const { text, priority } = prioritized(message);
+      return {
+        wsId: ws_id,
+        message: text,
+        attachmentIds: attachment_ids ?? ('pending' as const),
+        queue: true,
+        steer: priority === 'important' || undefined,
+        idempotencyKey: given(client_send_id),
+      };
+    },
+    reply: ({ runId, queued = false, attachedIds = [], droppedIds = [] }, { message }) => ({
       status: queued ? ('queued' as const) : ('ok' as const),
+      ...(queued && { priority: prioritized(message).priority }),
       msg_id: runId,
       run_id: runId,
       attached_ids: attachedIds,
       dropped_attachment_ids: droppedIds,
     }),
+    replyTo: (details) => {
+      const { data } = NotSent.safeParse(details);
+      return data && { status: data.reason, attached_ids: [], dropped_attachment_ids: [] };
+    },
   }),
   bind(workstreamLineEndpoints.unsend, 'queue.remove', {
     params: ({ ws_id, msg_id }) => ({ wsId: ws_id, runId: msg_id }),

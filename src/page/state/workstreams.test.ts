@@ -63,6 +63,19 @@ test('a new list keeps open tabs, closes missing ones, and brings another to the
   assert.deepEqual([ids(), closed, workstreams.front.value?.wsId], [['a', 'c'], ['b'], 'a']);
 });
 
+test('the tab in front is loaded again when it was unloaded to make room, and goes when it was closed', async () => {
+  const { workstreams, list, ids, answer, setListed } = open('b');
+  await list('a', 'b');
+  answer('workstream.get', () => setListed('a', 'b'));
+  await list('a', 'c');
+  assert.deepEqual([ids(), workstreams.front.value?.wsId], [['a', 'b'], 'b']);
+  answer('workstream.get', () => {
+    throw new Error('Unknown workstream');
+  });
+  await list('a', 'c');
+  assert.deepEqual([ids(), workstreams.front.value?.wsId], [['a', 'c'], 'a']);
+});
+
 test('a message in another tab marks it as unread until it comes to the front', async () => {
   const { workstreams, list, deliver } = open();
   await list('a', 'b');

@@ -50,7 +50,7 @@ export class Workstreams {
   }
 
   async refresh(): Promise<void> {
-    const { workstreams } = await this.#port.client.call('workstream.list', {});
+    const workstreams = await this.#list();
     const before = new Map(this.tabs.peek().map((tab) => [tab.wsId, tab]));
     const tabs = workstreams.map((row) => this.#adopt(row, before.get(row.wsId)));
     const loaded = new Set(workstreams.map(({ wsId }) => wsId));
@@ -58,6 +58,20 @@ export class Workstreams {
     this.tabs.value = tabs;
     if (!this.front.peek() && tabs[0]) this.#bring(tabs[0].wsId);
     await Promise.all(tabs.filter(mayQueue).map((tab) => this.#readQueue(tab)));
+  }
+
+  /** The loaded workstreams. The one in front is loaded again if it was unloaded to make room. */
+  async #list(): Promise<WorkstreamRow[]> {
+    const { client } = this.#port;
+    const { workstreams } = await client.call('workstream.list', {});
+    const front = this.front.peek();
+    if (!front || workstreams.some(({ wsId }) => wsId === front.wsId)) return workstreams;
+    try {
+      await client.call('workstream.get', { wsId: front.wsId });
+    } catch {
+      return workstreams; // it was closed, or nothing else can be unloaded
+    }
+    return (await client.call('workstream.list', {})).workstreams;
   }
 
   /** Events change the queue afterwards. */

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+const askIn =
+  ({ wsId }: Conversation) =>
+  async (target: string, sent?: unknown) => {
+    const [method = '', route] = target.split(' ');
+    const headers = { 'Content-Type': 'application/json' };
+    const init = { method, headers, ...(sent !== undefined && { body: JSON.stringify(sent) }) };
+    const answer = await daemon.fetch(`/v1/api/workstreams/${wsId}${route}`, init);
+    return { status: answer.status, body: await answer.json() };
+  };
+
+async function textsOf(talk: Conversation): Promise<string[]> {
+  const { body } = await askIn(talk)('GET /history');
+  return body.messages.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`);
+}
+
+test('A queued message must be announced by `message_queued` to the open streams of its workstream and to those that open while it waits', async () => {
+  await using talk = await openConversation(daemon);
+  await using early = await daemon.sse(talk.wsId);
+  await early.until('history');
+  const hold = stall();
+  model.when('holds the floor', [hold, say('one')]);
+  model.when('is announced', say('two'));
+  const { body: first } = await askIn(talk)('POST /send', { message: 'holds the floor' });
+  const { body: second } = await askIn(talk)('POST /send', { message: 'is announced' });
+  const announced = { type: 'message_queued', message: 'is announced', priority: 'notice', msg_id: second.msg_id };
+  assert.deepEqual(await early.until('message_queued'), { id: undefined, data: announced });
+  await using late = await daemon.sse(`/v1/api/workstreams/${talk.wsId}/events`);
+  assert.deepEqual((await late.until('message_queued')).data, announced);
+  const { body } = await askIn(talk)('GET /history');
+  await using resumed = await daemon.sse(`/v1/api/workstreams/${talk.wsId}/events?last_event_id=${body.cursor}`);
+  assert.deepEqual((await resumed.until('message_queued')).data, announced);
+  hold.release();
+  await talk.ended({ runId: second.msg_id });
+  const turns = early.frames.filter(({ data }) => data.type === 'user_turn').map(({ data }) => data.run_id);
+  assert.deepEqual(turns, [first.msg_id, second.msg_id]);
+  await using after = await daemon.sse(talk.wsId);
+  await after.until('history');
+  assert.equal(
+    after.frames.some(({ data }) => data.type === 'message_queued'),
+    false,
+  );
+});
+
+test('A message that begins with `!!!` must be queued as `important` without the marks, and must be read by the run in progress', async () => {
+  await using talk = await openConversation(daemon);
+  const hold = stall();
+  const call = callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_s' });
+  model.when('works on it', call, [hold, say('done')]);
+  const { body } = await askIn(talk)('POST /send', { message: 'works on it' });
+  const { approval_id } = await talk.until('approve_request');
+  const { body: sent } = await askIn(talk)('POST /send', { message: '!!! use the other file' });
+  assert.deepEqual([sent.status, sent.priority], ['queued', 'important']);
+  hold.release();
+  await askIn(talk)('POST /approve', { approved: true, cycle_id: approval_id });
+  const turn = await talk.until('user_turn', ({ steered_run_id }) => steered_run_id === sent.msg_id);
+  assert.deepEqual([turn.message, turn.run_id], ['use the other file', body.msg_id]);
+  await talk.ended({ runId: body.msg_id });
+});
+
+test('A message beyond the tenth that waits must be answered `queue_full` and not be sent', async () => {
+  await using talk = await openConversation(daemon);
+  const hold = stall();
+  model.when('fills the queue', [hold, say('finally')]);
+  const send = async (message: string, more = {}) => await askIn(talk)('POST /send', { message, ...more });
+  const { body: first } = await send('fills the queue');
+  const waiting: string[] = [];
+  for (let n = 0; n < 10; n++) waiting.push((await send(`waits ${n}`)).body.msg_id);
+  const none = { attached_ids: [], dropped_attachment_ids: [] };
+  assert.deepEqual(await send('one too many'), { status: 200, body: { status: 'queue_full', ...none } });
+  for (const msg_id of waiting) await askIn(talk)('DELETE /send', { msg_id });
+  hold.release();
+  await talk.ended({ runId: first.msg_id });
+  assert.deepEqual(await textsOf(talk), ['user: fills the queue', 'assistant: finally']);
+});

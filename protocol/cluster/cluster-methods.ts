@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { contract } from '../contract.ts';
+import { activityShape } from '../events/global.ts';
+import { NonEmpty } from '../frames.ts';
+import { HealthSummary } from '../methods/health.ts';
+import { WorkstreamState } from '../stream-events.ts';
+
+const Count = z.int().min(0);
+/** The longest is a host name and five characters. */
+const NodeId = z.string().max(256);
+const Counts = HealthSummary.shape.workstreams;
+
+/** A loaded workstream of some machine. */
+export const ClusterWorkstream = z
+  .strictObject({
+    wsId: NonEmpty,
+    name: NonEmpty,
+    state: WorkstreamState,
+    nodeId: NonEmpty,
+    title: z.string(),
+    /** Of its last answer. */
+    tokens: Count,
+    /** The used part of the context window, from 0. */
+    contextRatio: z.number().min(0),
+    activity: activityShape.activity,
+    activityState: activityShape.activity_state,
+    /** Since it was loaded. */
+    toolCalls: Count,
+  })
+  .meta({ id: 'ClusterWorkstream' });
+export type ClusterWorkstream = z.infer<typeof ClusterWorkstream>;
+
+const nodeShape = {
+  nodeId: NonEmpty,
+  serverUrl: z.string(),
+  /** By state. */
+  workstreams: Counts,
+  /** Of the loaded workstreams. */
+  totalTokens: Count,
+  startedMs: Count,
+  reachable: z.boolean(),
+  health: z.strictObject({
+    status: HealthSummary.shape.status,
+    backend: HealthSummary.shape.backend,
+  }),
+  version: z.string(),
+};
+
+/** A machine that serves workstreams. */
+export const ClusterNode = z.strictObject(nodeShape).meta({ id: 'ClusterNode' });
+export type ClusterNode = z.infer<typeof ClusterNode>;
+
+const ClusterOverview = z
+  .strictObject({
+    nodes: Count,
+    workstreams: Count,
+    states: z.strictObject({
+      running: Count,
+      thinking: Count,
+      attention: Count,
+      idle: Count,
+      error: Count,
+    }),
+    totalTokens: Count,
+    totalToolCalls: Count,
+    /** Not all nodes have the same version. */
+    versionDrift: z.boolean(),
+    versions: z.array(z.string()),
+  })
+  .meta({ id: 'ClusterOverview' });
+export type ClusterOverview = z.infer<typeof ClusterOverview>;
+
+/** All machines and their loaded workstreams. */
+export const ClusterSnapshot = z
+  .strictObject({
+    overview: ClusterOverview,
+    nodes: z.array(ClusterNode),
+    workstreams: z.array(ClusterWorkstream),
+    atMs: Count,
+  })
+  .meta({ id: 'ClusterSnapshot' });
+export type ClusterSnapshot = z.infer<typeof ClusterSnapshot>;
+
+/** By need of attention (waiting for approval first), by tokens (most first), or by name. */
+export const ClusterSort = z.enum(['activity', 'tokens', 'name']);
+export type ClusterSort = z.infer<typeof ClusterSort>;
+
+/** The machines that serve workstreams, and the workstreams of all of them. At present there is one machine. */
+export const clusterContracts = {
+  'cluster.overview': contract({
+    summary: 'How many machines and loaded workstreams there are, and in which states.',
+    scope: 'read',
+    params: z.strictObject({}).meta({ id: 'ClusterOverviewParams' }),
+    result: ClusterOverview,
+  }),
+  'cluster.nodes': contract({
+    summary: 'The machines that serve workstreams.',
+    scope: 'read',
+    params: z
+      .strictObject({
+        sort: ClusterSort.optional(),
+        limit: z.int().min(1).max(1_000).optional(),
+        offset: Count.optional(),
+      })
+      .meta({ id: 'ClusterNodesParams' }),
+    result: z.strictObject({ nodes: z.array(ClusterNode), total: Count }).meta({ id: 'ClusterNodesResult' }),
+  }),
+  'cluster.workstreams': contract({
+    summary: 'The loaded workstreams of all machines, by page.',
+    scope: 'read',
+    weight: 3,
+    params: z
+      .strictObject({
+        state: WorkstreamState.optional(),
+        nodeId: NodeId.optional(),
+        /** Part of the id, name or title, in any case. */
+        search: z.string().max(256).optional(),
+        page: z.int().min(1).optional(),
+        perPage: z.int().min(1).max(200).optional(),
+        sort: ClusterSort.optional(),
+      })
+      .meta({ id: 'ClusterWorkstreamsParams' }),
+    result: z
+      .strictObject({
+        workstreams: z.array(ClusterWorkstream),
+        total: Count,
+        page: Count,
+        perPage: Count,
+        pages: Count,
+      })
+      .meta({ id: 'ClusterWorkstreamsResult' }),
+  }),
+  'cluster.node': contract({
+    summary: 'One machine and its loaded workstreams.',
+    scope: 'read',
+    params: z.strictObject({ nodeId: NodeId }).meta({ id: 'ClusterNodeParams' }),
+    result: z
+      .strictObject({ node: ClusterNode, workstreams: z.array(ClusterWorkstream) })
+      .meta({ id: 'ClusterNodeResult' }),
+  }),
+  'cluster.snapshot': contract({
+    summary: 'The machines and their loaded workstreams at one moment.',
+    scope: 'read',
+    weight: 3,
+    params: z.strictObject({}).meta({ id: 'ClusterSnapshotParams' }),
+    result: ClusterSnapshot,
+  }),
+  'cluster.locate': contract({
+    summary: 'The machine that serves a workstream, loaded or stored.',
+    scope: 'read',
+    params: z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLocateParams' }),
+    result: z.strictObject({ nodeId: NonEmpty, serverUrl: z.string() }).meta({ id: 'ClusterLocateResult' }),
+  }),
+};

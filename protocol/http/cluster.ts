@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { ClusterNode, ClusterSort } from '../cluster/cluster-methods.ts';
+import { CLUSTER_EVENTS } from '../events/cluster.ts';
+import { activityShape, usageShape } from '../events/global.ts';
+import { WorkstreamState } from '../stream-events.ts';
+import { endpoint } from './endpoint.ts';
+
+const Count = z.int().min(0);
+const NO_NODE = { 400: 'Invalid node ID', 404: 'Node not found' } as const;
+
+const Workstream = z.object({
+  id: z.string(),
+  name: z.string(),
+  state: WorkstreamState,
+  node: z.string(),
+  title: z.string(),
+  ...usageShape,
+  ...activityShape,
+  tool_calls: Count,
+});
+
+const nodeShape = {
+  node_id: z.string(),
+  server_url: z.string(),
+  ws_total: Count,
+  ws_running: Count,
+  ws_thinking: Count,
+  ws_attention: Count,
+  ws_idle: Count,
+  ws_error: Count,
+  total_tokens: Count,
+  /** ISO 8601. */
+  started: z.string(),
+  reachable: z.boolean(),
+  health: z.object({
+    status: ClusterNode.shape.health.shape.status,
+    backend: z.object({ status: z.enum(['up', 'down']), circuit_state: z.enum(['closed', 'open', 'half_open']) }),
+  }),
+  version: z.string(),
+};
+const Node = z.object(nodeShape);
+
+const Overview = z.object({
+  nodes: Count,
+  workstreams: Count,
+  states: z.object({ running: Count, thinking: Count, attention: Count, idle: Count, error: Count }),
+  aggregate: z.object({ total_tokens: Count, total_tool_calls: Count }),
+  version_drift: z.boolean(),
+  versions: z.array(z.string()),
+});
+
+const Snapshot = z.object({
+  overview: Overview,
+  nodes: z.array(z.object({ ...nodeShape, workstreams: z.array(Workstream) })),
+  /** ISO 8601. */
+  timestamp: z.string(),
+});
+
+const pageNumber = z.coerce.number().int();
+
+/** The console paths (HTTP.md, "Console paths"). */
+export const clusterEndpoints = {
+  overview: endpoint({
+    verb: 'get',
+    path: '/v1/api/cluster/overview',
+    summary: 'How many machines and loaded workstreams there are.',
+    scope: 'read',
+    request: z.object({}),
+    reply: Overview,
+  }),
+  nodes: endpoint({
+    verb: 'get',
+    path: '/v1/api/cluster/nodes',
+    summary: 'The machines that serve workstreams.',
+    scope: 'read',
+    request: z.object({
+      sort: ClusterSort.optional(),
+      limit: pageNumber.min(1).max(1_000).optional(),
+      offset: pageNumber.min(0).optional(),
+    }),
+    reply: z.object({ nodes: z.array(Node), total: Count }),
+    errors: { 400: 'limit: must be at most 1000' },
+  }),
+  workstreams: endpoint({
+    verb: 'get',
+    path: '/v1/api/cluster/workstreams',
+    summary: 'The loaded workstreams of all machines, by page.',
+    scope: 'read',
+    request: z.object({
+      state: WorkstreamState.optional(),
+      node: z.string().max(256).optional(),
+      search: z.string().max(256).optional(),
+      page: pageNumber.min(1).optional(),
+      per_page: pageNumber.min(1).max(200).optional(),
+      sort: ClusterSort.optional(),
+    }),
+    reply: z.object({
+      workstreams: z.array(Workstream),
+      total: Count,
+      page: Count,
+      per_page: Count,
+      pages: Count,
+    }),
+    errors: { 400: 'per_page: must be at most 200' },
+  }),
+  node: endpoint({
+    verb: 'get',
+    path: '/v1/api/cluster/node/{node_id}',
+    summary: 'One machine and its loaded workstreams.',
+    scope: 'read',
+    request: z.object({ node_id: z.string() }),
+    reply: z.object({ ...nodeShape, workstreams: z.array(Workstream) }),
+    errors: NO_NODE,
+  }),
+  snapshot: endpoint({
+    verb: 'get',
+    path: '/v1/api/cluster/snapshot',
+    summary: 'The machines and their loaded workstreams at one moment.',
+    scope: 'read',
+    request: z.object({}),
+    reply: Snapshot,
+  }),
+  events: endpoint({
+    verb: 'get',
+    path: '/v1/api/cluster/events',
+    summary: 'A snapshot of all machines, then what changes.',
+    scope: 'read',
+    request: z.object({}),
+    reply: z.union([z.object({ type: z.literal('snapshot'), ...Snapshot.shape }), ...Object.values(CLUSTER_EVENTS)]),
+    answers: 'event-stream',
+  }),
+  locate: endpoint({
+    verb: 'get',
+    path: '/v1/api/route',
+    summary: 'The machine that serves a workstream, loaded or stored.',
+    scope: 'read',
+    request: z.object({ ws_id: z.string().default('') }),
+    reply: z.object({ node_url: z.string(), node_id: z.string() }),
+    errors: { 404: 'Unknown workstream' },
+  }),
+  remove: endpoint({
+    verb: 'post',
+    path: '/v1/api/route/workstreams/delete',
+    summary: 'Delete a workstream, loaded or stored, with its messages.',
+    scope: 'approve',
+    request: z.object({ ws_id: z.string().default('') }),
+    reply: z.object({ status: z.literal('ok'), deleted: z.string() }),
+    errors: { 400: 'Cannot delete the main session (main).', 404: 'Unknown workstream' },
+  }),
+};

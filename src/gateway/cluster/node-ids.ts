@@ -1,0 +1,7 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+
+/** Whether a text can be the id of a machine: a host name, and four digits of its home. Never a dot segment. */
+export const isNodeId = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/.test(text);
+
+export const invalidNode = () => new GatewayError('INVALID_REQUEST', 'Invalid node ID');
+export const unknownNode = () => new GatewayError('NOT_FOUND', 'Node not found');

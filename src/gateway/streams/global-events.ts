@@ -1,0 +1,180 @@
+import type { GlobalEvent, GlobalEventOf } from '../../../protocol/events/global.ts';
+import type { StreamEvent, StreamEventOf, StreamEventType, WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { LogEntry } from '../events/log-reader.ts';
+import type { Unloading } from '../workstreams/closing.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+
+export type GlobalListener = (event: GlobalEvent) => void;
+
+/** What a workstream does, and its tokens. */
+export type Liveness = Omit<GlobalEventOf<'ws_state'>, 'type' | 'ws_id' | 'state' | 'run' | 'content'>;
+
+type ShownData = Pick<WorkstreamData, 'wsId' | 'name' | 'state' | 'status' | 'createdMs'>;
+
+interface Place {
+  wsId: string;
+  known: Known;
+}
+
+interface Known {
+  data: ShownData;
+  name: string;
+  activity: Activity;
+  usage: Usage | undefined;
+  toolCalls: number;
+  /** The `content` events of the answer in progress, if somebody has listened since it began. */
+  texts: string[] | undefined;
+}
+
+type Activity = Pick<Liveness, 'activity' | 'activity_state'>;
+type Usage = Pick<Liveness, 'tokens' | 'context_ratio'>;
+
+const FOLLOWED: ReadonlySet<string> = new Set<StreamEventType>([
+  ...(['thinking_start', 'content', 'tool_info', 'approve_request', 'approval_resolved'] as const),
+  ...(['tool_result', 'status', 'settings_changed', 'ws_state'] as const),
+]);
+
+const NOTHING: Activity = { activity: '', activity_state: '' };
+const THINKING: Activity = { activity: 'Thinking', activity_state: 'thinking' };
+const MAX_ACTIVITY_CHARS = 200;
+const MAX_CONTENT_CHARS = 256 * 1024;
+/** More pieces are not kept, because they cannot be in the first `MAX_CONTENT_CHARS` of an ordinary answer. */
+const MAX_PIECES = 100_000;
+
+/** The changes of all workstreams in brief, from their logs, for the streams that show many workstreams at once. */
+export class GlobalEvents {
+  readonly #known = new Map<string, Known>();
+  readonly #listeners = new Set<GlobalListener>();
+
+  constructor({ events }: { events: Pick<EventLog, 'onAppended'> }) {
+    events.onAppended((wsId, entries) => {
+      for (const entry of entries) if (FOLLOWED.has(entry.type)) this.#take(wsId, entry);
+    });
+  }
+
+  /** Every later change. */
+  listen(listener: GlobalListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The current state of every loaded workstream. */
+  states(): GlobalEventOf<'ws_state'>[] {
+    const loaded = [...this.#known.values()].map(({ data }) => data);
+    return loaded.sort((a, b) => a.createdMs - b.createdMs).map((data) => this.#toState(data));
+  }
+
+  /** What a loaded workstream does now. */
+  livenessOf(data: Pick<ShownData, 'wsId' | 'status'>): Liveness {
+    const { activity = NOTHING, usage } = this.#known.get(data.wsId) ?? {};
+    return { ...(usage ?? toUsage(data.status())), ...activity };
+  }
+
+  /** How many tool calls have ended since the workstream was loaded. */
+  toolCallsOf(wsId: string): number {
+    return this.#known.get(wsId)?.toolCalls ?? 0;
+  }
+
+  loaded(data: ShownData): void {
+    this.#known.set(data.wsId, {
+      data,
+      name: data.name,
+      activity: NOTHING,
+      usage: undefined,
+      toolCalls: 0,
+      texts: undefined,
+    });
+    this.#tell({ type: 'ws_created', ws_id: data.wsId, name: data.name });
+    this.#tell(this.#toState(data));
+  }
+
+  unloaded({ wsId, name }: Pick<ShownData, 'wsId' | 'name'>, reason: Unloading): void {
+    this.#known.delete(wsId);
+    this.#tell({ type: 'ws_closed', ws_id: wsId, name, reason });
+  }
+
+  #toState(data: ShownData, state: WorkstreamState = data.state): GlobalEventOf<'ws_state'> {
+    return { type: 'ws_state', ws_id: data.wsId, state, ...this.livenessOf(data) };
+  }
+
+  #tell(event: GlobalEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #take(wsId: string, { type, json }: LogEntry): void {
+    const known = this.#known.get(wsId);
+    if (!known) return;
+    if (type === 'tool_result') known.toolCalls += 1;
+    else if (type !== 'content') this.#follow({ wsId, known }, JSON.parse(json));
+    // Parsed at the end of the run, if at all.
+    else if (known.texts && known.texts.length < MAX_PIECES) known.texts.push(json);
+  }
+
+  #follow(at: Place, event: StreamEvent): void {
+    switch (event.type) {
+      case 'thinking_start':
+        at.known.texts = this.#listeners.size > 0 ? [] : undefined;
+        this.#does(at, THINKING);
+        break;
+      case 'tool_info':
+        this.#does(at, toActivity('tool', event.items));
+        break;
+      case 'approve_request':
+        this.#does(at, toActivity('approval', event.items));
+        break;
+      case 'approval_resolved':
+        this.#does(at, { ...at.known.activity, activity_state: 'tool' });
+        break;
+      case 'status':
+        at.known.usage = toUsage(event);
+        break;
+      case 'settings_changed':
+        this.#rename(at, event.name);
+        break;
+      case 'ws_state':
+        this.#changeState(at, event);
+        break;
+    }
+  }
+
+  #rename({ wsId, known }: Place, name: string): void {
+    if (name === known.name) return;
+    known.name = name;
+    this.#tell({ type: 'ws_rename', ws_id: wsId, name });
+  }
+
+  #changeState({ known }: Place, { state, run }: StreamEventOf<'ws_state'>): void {
+    const content = run?.status === 'ok' ? toText(known.texts) : '';
+    if (state === 'idle' || state === 'error') Object.assign(known, { activity: NOTHING, texts: undefined });
+    if (this.#listeners.size === 0) return;
+    this.#tell({ ...this.#toState(known.data, state), ...(run && { run }), ...(content !== '' && { content }) });
+  }
+
+  #does({ wsId, known }: Place, activity: Activity): void {
+    known.activity = activity;
+    this.#tell({ type: 'ws_activity', ws_id: wsId, ...activity });
+  }
+}
+
+function toActivity(state: 'tool' | 'approval', items: readonly { header: string }[]): Activity {
+  const [first, ...others] = items;
+  if (!first) return { activity: '', activity_state: state };
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return { activity: `${first.header.slice(0, MAX_ACTIVITY_CHARS).toWellFormed()}${more}`, activity_state: state };
+}
+
+const toUsage = (status: { total_tokens: number; context_window: number } | undefined): Usage => ({
+  tokens: status?.total_tokens ?? 0,
+  context_ratio: status && status.context_window > 0 ? status.total_tokens / status.context_window : 0,
+});
+
+function toText(texts: readonly string[] = []): string {
+  let text = '';
+  for (const json of texts) {
+    const event: StreamEvent = JSON.parse(json);
+    if (event.type === 'content') text += event.text;
+    if (text.length >= MAX_CONTENT_CHARS) return text.slice(0, MAX_CONTENT_CHARS).toWellFormed();
+  }
+  return text;
+}

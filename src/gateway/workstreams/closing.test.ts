@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunRecord } from '../runs/run-record.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { framesOf } from '../testing/fake-wire.ts';
+import { never } from '../testing/puppet-model.ts';
+import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import type { Workstream } from './workstream.ts';
+
+const THREE = { live: { ...LIVE, maxWorkstreams: 3 } };
+const RUN: Omit<RunRecord, 'wsId'> = {
+  runId: 'run',
+  principal: 'operator',
+  source: 'person',
+  epoch: 0,
+  acceptedMs: 0,
+  request: { message: 'waits', rights: 'write' },
+};
+
+const namesOf = ({ parts }: WholeGateway) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
+
+/** Records which workstreams are announced as opened and closed. */
+function openingsOf({ parts }: WholeGateway): string[] {
+  const heard: string[] = [];
+  parts.broadcast.join({
+    rights: 'read',
+    deliver(chunk) {
+      for (const frame of framesOf(chunk)) {
+        if (frame.type === 'event' && frame.event.startsWith('workstream.'))
+          heard.push(`${frame.event} ${JSON.stringify(frame.payload)}`);
+      }
+    },
+  });
+  return heard;
+}
+
+/** Creates workstreams one millisecond apart; returns the first one. */
+async function make(gateway: WholeGateway, first: string, ...names: string[]): Promise<Workstream> {
+  await gateway.clock.advance(1);
+  const made = await gateway.parts.workstreams.create({ alias: first });
+  for (const name of names) {
+    await gateway.clock.advance(1);
+    await gateway.parts.workstreams.create({ alias: name });
+  }
+  return made;
+}
+
+test('at the limit the oldest idle workstream is unloaded, and loaded again on use', async () => {
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a');
+  const b = await make(gateway, 'b');
+  await gateway.clock.advance(1);
+  await (await gateway.accept('x', { to: a }))?.ended;
+  const heard = openingsOf(gateway);
+  const c = await make(gateway, 'c');
+  assert.deepEqual(
+    [namesOf(gateway), heard],
+    [
+      ['main', 'a', 'c'],
+      [`workstream.closed {"wsId":"${b.data.wsId}"}`, `workstream.opened {"wsId":"${c.data.wsId}"}`],
+    ],
+  );
+  assert.match(await gateway.gateway.metrics.text(), /^service_workstreams_evicted_total 1$/m);
+  const again = await gateway.parts.workstreams.get(b.data.wsId);
+  assert.deepEqual([again.data.alias, namesOf(gateway)], ['b', ['main', 'b', 'c']]);
+  await gateway.crash();
+  assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
+});
+
+test('busy workstreams, those with messages that wait, and main stay loaded; if there are no others, the limit applies', async () => {
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a');
+  const b = await make(gateway, 'b');
+  gateway.puppet.turn(never());
+  await gateway.accept('x', { to: a });
+  b.queue.add({ ...RUN, wsId: b.data.wsId }, { isStored: true });
+  b.queue.hold('no answer');
+  assert.equal(b.busy, false);
+  await assert.rejects(make(gateway, 'c'), { message: 'Maximum of 3 workstreams reached' });
+  const [waiting = assert.fail()] = b.queue.all();
+  b.queue.remove(waiting);
+  await make(gateway, 'd');
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
+});
+
+test('a reader does not keep a workstream loaded, and goes on when it is loaded again', async () => {
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a', 'b');
+  const seen: string[] = [];
+  let ended = 0;
+  gateway.gateway.streams.follow(a.data.wsId, gateway.parts.events.bounds(a.data.wsId).last, {
+    sink: { ready: () => true, write: (entries) => void seen.push(...entries.map(({ type }) => type)) },
+    onEnd: () => void ended++,
+  });
+  await make(gateway, 'c');
+  assert.deepEqual([namesOf(gateway), seen, ended], [['main', 'b', 'c'], [], 0]);
+  const again = await gateway.parts.workstreams.get(a.data.wsId);
+  await (await gateway.accept('x', { to: again }))?.ended;
+  await turnsUntil(() => seen.at(-1) === 'ws_state', 'the end of the run');
+  assert.deepEqual([seen[0], seen.includes('content'), ended], ['user_turn', true, 0]);
+  await gateway.parts.workstreams.close(a.data.wsId);
+  assert.equal(ended, 1);
+});
+
+test('a workstream that was loaded again counts as used', async () => {
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a', 'b', 'c');
+  assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
+  await gateway.clock.advance(1);
+  await gateway.parts.workstreams.get(a.data.wsId);
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'c']);
+  await make(gateway, 'd');
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
+});

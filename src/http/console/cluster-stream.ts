@@ -1,0 +1,25 @@
+import type { GlobalEvent } from '../../../protocol/events/global.ts';
+import type { Cluster } from '../../gateway/cluster/cluster.ts';
+import { toSnapshot } from '../../gateway/cluster/views.ts';
+import { toSnapshotReply } from '../routes/cluster.ts';
+import { type EventRouteDeps, type StreamRequest, streamChanges } from '../routes/events.ts';
+
+/** Streams a snapshot of all machines, then what changes. */
+export const streamCluster =
+  (cluster: Pick<Cluster, 'here' | 'read'>) =>
+  (request: StreamRequest<unknown>, deps: EventRouteDeps): Promise<void> =>
+    streamChanges(request, deps, {
+      async first() {
+        const snapshot = toSnapshotReply(toSnapshot(await cluster.read(), deps.clock.now()));
+        return [JSON.stringify(Object.assign({ type: 'snapshot' }, snapshot))];
+      },
+      toJson: (event) => toJson(event, cluster.here.nodeId),
+    });
+
+/** Activities are part of the states; on their own they are for clients that watch one machine. */
+function toJson(event: GlobalEvent, nodeId: string): string | undefined {
+  if (event.type === 'ws_activity') return undefined;
+  if (event.type !== 'ws_state') return JSON.stringify(Object.assign({}, event, { node_id: nodeId }));
+  const { run: _run, content: _content, ...state } = event;
+  return JSON.stringify(Object.assign({}, state, { type: 'cluster_state', node_id: nodeId }));
+}
