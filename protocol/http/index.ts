@@ -10,6 +10,7 @@ import { modelsEndpoints } from './models.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
 import { settingsEndpoints } from './settings.ts';
+import { sharingEndpoints } from './sharing.ts';
 import { skillEndpoints } from './skill.ts';
 import { templateEndpoints } from './template.ts';
 import { userEndpoints } from './user.ts';
@@ -23,6 +24,7 @@ export const ENDPOINTS = {
   workstreamLine: workstreamLineEndpoints,
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
+  sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,
   user: userEndpoints,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
+import { OWNED_FIELDS } from './sharing.ts';
 
 const UNKNOWN = { 404: 'Unknown workstream' } as const;
 const WsId = z.string().default('');
@@ -33,6 +35,8 @@ const Create = z.object({
   /** An ambiguous name is a 409 that lists the ids. */
   resume_ws: text,
   workdir: text,
+  /** Who sees it: `shared` or `private`. Default: the setting `workstreams.visibility`. Ignored with `resume_ws`. */
+  visibility: z.enum(VISIBILITIES).nullish(),
   /** Ignored with `resume_ws`. */
   template: text,
   ws_template: text,
@@ -55,7 +59,9 @@ export const workstreamEndpoints = {
     scope: 'read',
     request: z.object({}),
     reply: z.object({
-      workstreams: z.array(z.object({ id: z.string(), ws_id: z.string(), name: z.string(), state: WorkstreamState })),
+      workstreams: z.array(
+        z.object({ id: z.string(), ws_id: z.string(), name: z.string(), state: WorkstreamState, ...OWNED_FIELDS }),
+      ),
     }),
   }),
   saved: endpoint({
@@ -73,6 +79,7 @@ export const workstreamEndpoints = {
           created: z.string(),
           updated: z.string(),
           message_count: z.int(),
+          ...OWNED_FIELDS,
         }),
       ),
     }),

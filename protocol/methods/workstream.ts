@@ -4,6 +4,7 @@ import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord, WorkstreamState } from '../stream-events.ts';
 import { Approval } from './approval.ts';
 import { portableContracts } from './conversation/portable.ts';
+import { OWNED, sharingContracts, VISIBILITIES } from './conversation/sharing.ts';
 import { storedContracts } from './conversation/stored.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
 
@@ -27,6 +28,7 @@ export const WorkstreamRow = z
     messageCount: Count,
     createdMs: Count,
     updatedMs: Count,
+    ...OWNED,
   })
   .meta({ id: 'WorkstreamRow' });
 export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
@@ -44,6 +46,7 @@ export const SavedWorkstream = z
     /** The messages that count now. */
     messageCount: Count,
     loaded: z.boolean(),
+    ...OWNED,
   })
   .meta({ id: 'SavedWorkstream' });
 
@@ -128,6 +131,8 @@ export const workstreamContracts = {
         model: optionalText(256),
         autoApprove: z.boolean().optional(),
         resumeWs: optionalText(128),
+        /** Default: the setting `workstreams.visibility`; `shared` for callers who are no users. Ignored with `resumeWs`. */
+        visibility: z.enum(VISIBILITIES).optional(),
         workdir: optionalText(4096),
         /** The name of a prompt template. Ignored with `resumeWs`. */
         template: optionalText(256),
@@ -286,6 +291,7 @@ export const workstreamContracts = {
   ...takingBackContracts,
   ...portableContracts,
   ...storedContracts,
+  ...sharingContracts,
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',

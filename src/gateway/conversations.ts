@@ -8,7 +8,7 @@ import { createWorkstreamChannel } from './channels/workstream-note.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createCron } from './cron/create-cron.ts';
-import { Compactions } from './cuts/compactions.ts';
+import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
 import { EventLog } from './events/event-log.ts';
@@ -25,6 +25,7 @@ import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
 import { recoverRuns, restoreState } from './runs/recovery.ts';
 import { Runs } from './runs/runs.ts';
+import { Sharing } from './sharing/sharing.ts';
 import { AgentEvents } from './streams/agent-events.ts';
 import { restoreUnseen } from './streams/restore-unseen.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
@@ -124,7 +125,7 @@ function createTalks(
     events,
     clock,
     stopping,
-    send: (wsId, { event, payload }) => broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
+    send: (about, { event, payload }) => broadcast.toWatchers(event, about, JSON.stringify(payload)),
   });
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
@@ -156,10 +157,13 @@ function createTalks(
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded(data) {
-      streams.announce(data);
+      streams.appear(data);
       observer.onLoaded(data);
     },
-    onUnloaded: observer.onUnloaded,
+    onUnloaded(data) {
+      observer.onUnloaded(data);
+      streams.forget(data.wsId);
+    },
     onRemoved: () => {
       onSessions();
       return attachments.sweep();
@@ -182,27 +186,30 @@ type Talks = ReturnType<typeof createTalks>;
 
 type TurnDeps = Pick<
   GatewayDeps,
-  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
+  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'auth' | 'hostTimeZone' | 'clock' | 'ids' | 'log'
 >;
 
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
-  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'>;
-  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels'>;
+  records: Pick<
+    Records,
+    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'
+  >;
+  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(
-  { store, models, toolbox, workdirs, live, hostTimeZone, clock, ids, log }: TurnDeps,
+  { store, models, toolbox, workdirs, live, auth, hostTimeZone, clock, ids, log }: TurnDeps,
   { shared: { broadcast }, records, talks }: BeforeTurns,
 ) {
-  const { messages, attachments, always, systemEvents } = records;
-  const { workstreams, hidden, channels } = talks;
-  const runs = new Runs({ store, ids, queued: systemEvents });
+  const { events, messages, attachments, always, systemEvents } = records;
+  const { workstreams, hidden, channels, streams } = talks;
+  const runs = new Runs({ store, workstreams, ids, queued: systemEvents });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
-  const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
+  const sharing = new Sharing({ workstreams, users: auth.users, store, events, streams, broadcast });
   const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
   const commands = new Commands({
     store,
@@ -211,6 +218,8 @@ function createTurns(
     rewinds,
     forks,
     compactions,
+    sharing,
+    live,
     hidden,
     runs,
     budgets: records.budgets,
@@ -231,53 +240,35 @@ function createTurns(
     log,
     publish: (event: HeartbeatEvent) => broadcast.publish('heartbeat', event),
   });
-  const cron = createCron({
-    workstreams,
-    runs,
-    commands,
-    channels,
-    systemEvents,
-    heartbeats,
-    toolbox,
-    store,
-    live,
-    hostTimeZone,
-    clock,
-    ids,
-    log,
-    publish: (event: CronEvent) => broadcast.publish('cron', event),
-  });
   return {
     runs,
     settings,
     rewinds,
     forks,
-    imports,
+    imports: new Imports({ workstreams, attachments, models, workdirs, live, clock, ids }),
+    sharing,
     commands,
     heartbeats,
-    cron,
+    cron: createCron({
+      workstreams,
+      runs,
+      commands,
+      channels,
+      systemEvents,
+      heartbeats,
+      toolbox,
+      store,
+      live,
+      hostTimeZone,
+      clock,
+      ids,
+      log,
+      publish: (event: CronEvent) => broadcast.publish('cron', event),
+    }),
     approvals: new Approvals({ workstreams, store }),
   };
 }
 type Turns = ReturnType<typeof createTurns>;
-
-function createCompactions(
-  { store, models, toolbox, clock, ids, log }: Pick<TurnDeps, 'store' | 'models' | 'toolbox' | 'clock' | 'ids' | 'log'>,
-  { messages, attachments, windows, budgets }: Pick<Records, 'messages' | 'attachments' | 'windows' | 'budgets'>,
-): Compactions {
-  return new Compactions({
-    store,
-    messages,
-    models,
-    windows,
-    toolbox,
-    readAttachment: (attachment) => attachments.read(attachment),
-    budgets,
-    clock,
-    ids,
-    log,
-  });
-}
 
 type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeftover' | 'clock' | 'log'>;
 

@@ -16,6 +16,7 @@ import { joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
+import { DAEMON } from './sharing/perception.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 
 /** The core of the daemon: one dispatch, one event log, one set of workstreams, and the WebSocket side. */
@@ -79,7 +80,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     log,
   });
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  metrics.mirror(stateOf({ health, workstreams, sockets }));
+  metrics.mirror(stateOf({ health, workstreams: { list: () => workstreams.list(DAEMON) }, sockets }));
   const gateway: Gateway = {
     dispatch,
     streams,
@@ -92,7 +93,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),
     async recover() {
       await nouns.recover();
-      log.info({ workstreams: workstreams.list().length }, 'ready');
+      log.info({ workstreams: workstreams.list(DAEMON).length }, 'ready');
     },
     async run(signal) {
       await Promise.all([sockets.run(signal), nouns.run(signal)]);
@@ -137,7 +138,7 @@ function createHealth(
     live,
     sessions,
     heartbeats,
-    states: () => workstreams.list().map(({ data }) => data.state),
+    states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
     publish,
     clock,
   });

@@ -94,10 +94,10 @@ export function joinNouns(
   { broadcast, presence, health, idempotency }: SharedWithSockets,
 ): JoinedNouns {
   const { store, storePath, models, nodes, workdirs, projectCommands, live, auth } = deps;
-  const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
+  const { logRing, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, notes, always, attachments, budgets, systemEvents, windows, templates } = records;
   const { workstreams, sessions, channels, deliveries, snapshots, exports } = talks;
-  const { runs, settings, rewinds, forks, imports, commands, heartbeats, cron, approvals } = turns;
+  const { runs, settings, rewinds, forks, imports, sharing, commands, heartbeats, cron, approvals } = turns;
   return join({
     ...accountNouns(auth),
     ...templateNouns(templates),
@@ -115,8 +115,7 @@ export function joinNouns(
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
     memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
-    output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-    queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
+    ...partNouns(deps, { records, talks }),
     send: {
       methods: sendMethods({ channels, deliveries, store, clock, ids }),
       run: (signal) => deliveries.run(signal),
@@ -126,7 +125,6 @@ export function joinNouns(
     },
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
-    usage: { methods: usageMethods({ store, workstreams, budgets }) },
     workstream: {
       methods: workstreamMethods({
         workstreams,
@@ -149,6 +147,8 @@ export function joinNouns(
         events,
         templates,
         budgets,
+        sharing,
+        live,
       }),
       recover,
       close: () => workstreams.shutdown(),
@@ -160,6 +160,16 @@ export function joinNouns(
     },
   });
 }
+
+/** Parts of conversations that are asked for by themselves. */
+const partNouns = (
+  { store, readOutput }: Pick<NounDeps, 'store' | 'readOutput'>,
+  { records: { messages, budgets }, talks: { workstreams } }: Pick<Conversations, 'records' | 'talks'>,
+) => ({
+  output: { methods: outputMethods({ workstreams, messages, readOutput }) },
+  queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
+  usage: { methods: usageMethods({ store, workstreams, budgets }) },
+});
 
 /** Who may call, and the record of what they did. */
 const accountNouns = (auth: NounDeps['auth']) => ({

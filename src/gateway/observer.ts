@@ -34,8 +34,9 @@ export function observeWorkstreams({
   onEvicted(): void;
 } {
   return {
-    onRunning({ wsId, sessionKey, messageCount }, { runId, source }) {
-      agentEvents.begin({ wsId, runId, sessionKey });
+    onRunning(data, { runId, source }) {
+      const { wsId, messageCount } = data;
+      agentEvents.begin(data, runId);
       const place = { after: events.bounds(wsId).last, upTo: messageCount };
       unseenRuns.begun(wsId, source === 'person' ? place : undefined);
     },
@@ -43,12 +44,12 @@ export function observeWorkstreams({
       if (status !== 'ok' && status !== 'cancelled') metrics.error();
       onAnswer();
     },
-    onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
-    onSteered: ({ wsId, sessionKey }, { runId }, ended) =>
-      void ended.then((result) => agentEvents.followed({ wsId, runId, sessionKey }, result)),
-    onQueue: ({ wsId }, queue) => broadcast.publish('queue.changed', { wsId, messages: toQueuedMessages(queue) }),
-    onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
-    onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
+    onDropped: (data, { runId }) => agentEvents.dropped(data, runId),
+    onSteered: (data, { runId }, ended) => void ended.then((result) => agentEvents.followed(data, runId, result)),
+    onQueue: (data, queue) =>
+      broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
+    onApprovalRequested: (data, approval) => broadcast.publishOf(data, 'approval.requested', approval),
+    onApprovalResolved: (data, resolved) => broadcast.publishOf(data, 'approval.resolved', resolved),
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
       metrics.thoughtsDropped(droppedThoughts);
       metrics.tokens('prompt', spent.promptTokens);
@@ -58,12 +59,12 @@ export function observeWorkstreams({
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onMessage: () => metrics.messageSent(),
-    onLoaded({ wsId }) {
-      broadcast.publish('workstream.opened', { wsId });
+    onLoaded(data) {
+      broadcast.publishOf(data, 'workstream.opened', { wsId: data.wsId });
       onSessions();
     },
-    onUnloaded({ wsId }) {
-      broadcast.publish('workstream.closed', { wsId });
+    onUnloaded(data) {
+      broadcast.publishOf(data, 'workstream.closed', { wsId: data.wsId });
       onSessions();
     },
     onEvicted: () => metrics.evicted(),

@@ -37,6 +37,7 @@ import { modelsRoutes } from './routes/models.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
 import { settingsRoutes } from './routes/settings.ts';
+import { sharingRoutes } from './routes/sharing.ts';
 import { skillRoutes } from './routes/skill.ts';
 import { templateRoutes } from './routes/template.ts';
 import { userRoutes } from './routes/user.ts';
@@ -159,6 +160,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const bindings: Binding[] = [
     ...workstreamRoutes,
     ...workstreamLineRoutes,
+    ...sharingRoutes,
     ...modelsRoutes,
     ...importRoutes,
     ...authRoutes,

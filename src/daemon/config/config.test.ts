@@ -23,6 +23,7 @@ const DEFAULTS: Config = {
   approvalTimeoutSecs: 3_600,
   approvals: { alwaysSecs: 28_800 },
   agents: { trusted: [] },
+  workstreams: { visibility: 'shared' },
   logLevel: 'info',
 };
 
@@ -57,6 +58,7 @@ test('every setting can be set', () => {
       inbound: { burst: 10, perSecond: 0.5 },
     },
     ratelimit: { enabled: true, requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] },
+    workstreams: { visibility: 'private' },
     auth: { setup: 'code' },
     channels: { webhook: { ops: { url: 'https://hooks.example.com/x', secretEnv: 'OPS_SECRET' } } },
     egress: { privateHosts: ['gpu.example.com'] },

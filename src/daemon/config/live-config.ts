@@ -21,6 +21,7 @@ const LIVE_KEYS: readonly string[] = [
     'nodes',
   ],
   'retentionDays',
+  'workstreams',
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
 
@@ -60,6 +61,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get maxWorkstreams() {
       return current.server.maxWorkstreams;
+    },
+    get visibility() {
+      return current.workstreams.visibility;
     },
     get heartbeatMs() {
       return current.heartbeatMinutes * 60_000;

@@ -1,5 +1,6 @@
 import type { usageContracts } from '../../../protocol/methods/usage.ts';
 import type { Handlers } from '../call.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { readUsage } from '../usage/usage-rows.ts';
@@ -16,13 +17,14 @@ export const usageMethods = ({
   workstreams,
   budgets,
 }: UsageMethodDeps): Handlers<keyof typeof usageContracts> => ({
-  'usage.get': ({ by = 'day', from, to, wsId }) => readUsage(store, by, { from, to, wsId }),
-  'budget.list': async ({ wsId }) => {
-    const workstream = wsId === undefined ? undefined : await workstreams.get(wsId);
+  'usage.get': ({ by = 'day', from, to, wsId }, call) =>
+    readUsage(store, by, { viewer: viewerOf(call), from, to, wsId }),
+  'budget.list': async ({ wsId }, call) => {
+    const workstream = wsId === undefined ? undefined : await workstreams.get(wsId, viewerOf(call));
     return { budgets: await budgets.list({ wsId, runId: workstream?.current?.run.runId }) };
   },
-  'budget.set': async ({ wsId, tokens, usd }) => {
-    await workstreams.get(wsId);
+  'budget.set': async ({ wsId, tokens, usd }, call) => {
+    await workstreams.get(wsId, viewerOf(call));
     await budgets.set(wsId, { tokens, usd });
     return { budgets: await budgets.list({ wsId }) };
   },

@@ -1,4 +1,22 @@
-import type { LogReader, Sink } from '../events/log-reader.ts';
+import type { FollowOptions } from '../events/event-log.ts';
+import type { LogReader } from '../events/log-reader.ts';
+import type { Viewer } from '../sharing/perception.ts';
+
+/** How a stream begins. */
+export interface OpenRequest {
+  viewer: Viewer;
+  lastEventId?: string;
+  resume: boolean;
+  snapshot: boolean;
+}
+
+/** Receives the states of what its viewer perceives. */
+export interface StateListener {
+  viewer: Viewer;
+  onState(wsId: string, json: string): void;
+  /** The viewer no longer perceives it; a state that was not delivered must not be. */
+  onHidden(wsId: string): void;
+}
 
 /** A stream that is about to begin. */
 export interface Opening {
@@ -22,14 +40,14 @@ export interface Beginning {
 /** Event streams of the HTTP interface (specification: http-and-sse, "Events"; decisions on catch-up and resume). */
 export interface EventStreams {
   /** Throws NOT_FOUND `Unknown workstream`. */
-  open(wsId: string, request: { lastEventId?: string; resume: boolean; snapshot: boolean }): Promise<Opening>;
+  open(wsId: string, request: OpenRequest): Promise<Opening>;
   /**
    * Continues a stream. The reader ends when the workstream is closed (then `onEnd`). `mayDecide`: this reader may
    * answer approvals, so questions are asked.
    */
-  follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void; mayDecide?: boolean }): LogReader;
-  /** The current `ws_state` of every loaded workstream, as [wsId, JSON text]. */
-  states(): [string, string][];
+  follow(wsId: string, after: number, stream: FollowOptions & { onEnd(): void }): LogReader;
+  /** The current `ws_state` of every loaded workstream that the viewer perceives, as [wsId, JSON text]. */
+  states(viewer: Viewer): [string, string][];
   /** Every later change; for each wsId, the latest replaces earlier ones. */
-  onState(listener: (wsId: string, json: string) => void): () => void;
+  onState(listener: StateListener): () => void;
 }

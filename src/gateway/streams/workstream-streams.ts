@@ -2,11 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { LogReader } from '../events/log-reader.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
+import { type Audience, audienceOf } from '../sharing/audience.ts';
+import { mayPerceive, type Owned, type Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import type { Beginning, EventStreams, Opening } from './event-streams.ts';
+import type { Beginning, EventStreams, Opening, OpenRequest, StateListener } from './event-streams.ts';
 import { asSnapshot, replay } from './replay.ts';
 import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
 
@@ -22,18 +25,20 @@ const MAX_TURN_CHARS = 1024 * 1024;
 /** The event streams of the HTTP interface, on the shared logs. */
 export class WorkstreamStreams implements EventStreams {
   readonly #deps: StreamsDeps;
-  readonly #stateListeners = new Set<(wsId: string, json: string) => void>();
+  readonly #stateListeners = new Set<StateListener>();
+  /** The loaded workstreams, until their last event. */
+  readonly #known = new Map<string, StateOf>();
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
     deps.events.onAppended((wsId, entries) => {
       const last = entries.findLast(({ type }) => type === 'ws_state');
-      if (last) for (const listener of this.#stateListeners) listener(wsId, last.json);
+      if (last) this.#tell(wsId, last.json);
     });
   }
 
-  async open(wsId: string, request: { lastEventId?: string; resume: boolean; snapshot: boolean }): Promise<Opening> {
-    const workstream = await this.#deps.workstreams.get(wsId);
+  async open(wsId: string, request: OpenRequest): Promise<Opening> {
+    const workstream = await this.#deps.workstreams.get(wsId, request.viewer);
     const { events } = this.#deps;
     const cursor = request.resume ? parseCursor(request.lastEventId) : undefined;
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
@@ -44,14 +49,17 @@ export class WorkstreamStreams implements EventStreams {
     const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
     return {
       connected: connectedTo(workstream, lost),
-      begin: (signal) => this.#fresh(workstream, { snapshot: request.snapshot, signal }),
+      begin: (signal) => this.#fresh(workstream, { ...request, signal }),
     };
   }
 
   follow(wsId: string, after: number, stream: Parameters<EventStreams['follow']>[2]) {
     const { events, unseenRuns } = this.#deps;
-    const { sink, onEnd, mayDecide = false } = stream;
+    const { viewer, sink, onEnd, mayDecide = false } = stream;
+    const known = this.#known.get(wsId);
+    if (known && !mayPerceive(viewer, known)) return ended(after, onEnd); // it became private since the stream was opened
     return events.follow(wsId, after, {
+      viewer,
       sink: {
         ready: () => sink.ready(),
         write(entries) {
@@ -65,18 +73,42 @@ export class WorkstreamStreams implements EventStreams {
     });
   }
 
-  states(): [string, string][] {
-    return this.#deps.workstreams.list().map(({ data }) => [data.wsId, stateJson(data)]);
+  states(viewer: Viewer): [string, string][] {
+    return this.#deps.workstreams.list(viewer).map(({ data }) => [data.wsId, stateJson(data)]);
   }
 
-  onState(listener: (wsId: string, json: string) => void): () => void {
+  onState(listener: StateListener): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
   }
 
   /** A workstream appeared without an event of its own (created or reopened). */
-  announce(data: { wsId: string; state: string }): void {
-    for (const listener of this.#stateListeners) listener(data.wsId, stateJson(data));
+  appear(data: StateOf): void {
+    this.#known.set(data.wsId, data);
+    this.announce(data, audienceOf(data));
+  }
+
+  /** It was unloaded. */
+  forget(wsId: string): void {
+    this.#known.delete(wsId);
+  }
+
+  /** Some perceive a workstream that they did not perceive before. */
+  announce(data: StateOf, to: Audience): void {
+    for (const { viewer, onState } of this.#stateListeners)
+      if (to.includes(viewer)) onState(data.wsId, stateJson(data));
+  }
+
+  /** Some no longer perceive a workstream. */
+  hide(wsId: string, from: Audience): void {
+    for (const { viewer, onHidden } of this.#stateListeners) if (from.includes(viewer)) onHidden(wsId);
+  }
+
+  #tell(wsId: string, json: string): void {
+    const known = this.#known.get(wsId);
+    if (!known) return; // no state of a workstream that is not loaded changes
+    const { includes } = audienceOf(known);
+    for (const { viewer, onState } of this.#stateListeners) if (includes(viewer)) onState(wsId, json);
   }
 
   #resumed({ offset }: Resumption): Beginning {
@@ -86,11 +118,11 @@ export class WorkstreamStreams implements EventStreams {
 
   async #fresh(
     workstream: Workstream,
-    { snapshot, signal }: { snapshot: boolean; signal: AbortSignal },
+    { viewer, snapshot, signal }: Pick<OpenRequest, 'viewer' | 'snapshot'> & { signal: AbortSignal },
   ): Promise<Beginning> {
     const { events, snapshots, unseenRuns } = this.#deps;
     const { wsId } = workstream.data;
-    const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, signal);
+    const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, { viewer, signal });
     const { after } = place;
     const { messages, truncated } = await snapshots.history(loaded.workstream, place);
     const history = { type: 'history', messages, ...(truncated && { truncated }) } as const;
@@ -101,6 +133,7 @@ export class WorkstreamStreams implements EventStreams {
     const head = events.bounds(wsId).last;
     const range = { after, upTo: head, maxChars: asOne ? Infinity : MAX_TURN_CHARS, overUpTo };
     const turn = await replay(events, wsId, range);
+    if (!mayPerceive(viewer, loaded.workstream.data)) return { frames: [], after: head }; // it became private meanwhile
     if (!turn || signal.aborted) return { frames, after };
     frames.push(...(asOne ? asSnapshot(wsId, turn) : turn));
     unseenRuns.written(wsId, head);
@@ -111,14 +144,17 @@ export class WorkstreamStreams implements EventStreams {
    * Where the history ends and the replay begins. A run that ended before any stream delivered it is replayed from its
    * beginning, unless a newer run begins within a moment: its client then opened the stream before sending.
    */
-  async #placeFor(workstream: Workstream, signal: AbortSignal): Promise<StartingPlace> {
+  async #placeFor(
+    workstream: Workstream,
+    { viewer, signal }: { viewer: Viewer; signal: AbortSignal },
+  ): Promise<StartingPlace> {
     const { snapshots, unseenRuns, workstreams } = this.#deps;
     const { wsId } = workstream.data;
     await nextTurn();
     const ended = unseenRuns.findEnded(wsId);
     if (!ended) return { workstream, place: snapshots.placeOf(workstream) };
     const isNewest = await unseenRuns.staysNewest(ended, signal);
-    const open = await workstreams.get(wsId); // it may have been unloaded or closed meanwhile
+    const open = await workstreams.get(wsId, viewer); // it may have been unloaded or closed meanwhile
     await nextTurn();
     const newest = unseenRuns.newest(wsId);
     if (isNewest && newest === ended && !open.busy) {
@@ -136,6 +172,11 @@ interface StartingPlace {
   overUpTo?: number | undefined;
 }
 
+function ended(offset: number, onEnd: () => void): LogReader {
+  onEnd();
+  return { resume: () => undefined, close: () => undefined, offset };
+}
+
 function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason?: Resumption['reason'] }): string {
   const { type: _, effort: _effort, name, ...settings } = data.settingsEvent();
   const { recovered, reason } = resume;
@@ -151,5 +192,6 @@ function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason
 
 const json = (event: TransientEvent): string => JSON.stringify(event);
 
-const stateJson = ({ wsId, state }: { wsId: string; state: string }): string =>
-  JSON.stringify({ type: 'ws_state', ws_id: wsId, state });
+type StateOf = Owned & { wsId: string; state: string };
+
+const stateJson = ({ wsId, state }: StateOf): string => JSON.stringify({ type: 'ws_state', ws_id: wsId, state });

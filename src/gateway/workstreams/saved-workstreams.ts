@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { SavedWorkstream } from '../../../protocol/methods/workstream.ts';
+import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { Store } from '../store/store.ts';
 import { givenName } from './workstream-data.ts';
@@ -16,19 +17,20 @@ interface SavedPage {
 
 export interface SavedWorkstreams {
   /** Most recently updated first; for equal times, by id. */
-  list(page: SavedPage): Promise<z.infer<typeof SavedWorkstream>[]>;
+  list(page: SavedPage, viewer: Viewer): Promise<z.infer<typeof SavedWorkstream>[]>;
 }
 
 const LIMIT = 50;
 
 /** Stored conversations that have messages that count, after the last /clear or /new. */
 export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
-  async list({ limit = LIMIT, before, beforeWsId = '', search = '' }) {
+  async list({ limit = LIMIT, before, beforeWsId = '', search = '' }, viewer) {
     let query = store.db
       .selectFrom('workstreams')
       .selectAll()
       .where(sql<boolean>`message_count - cut_count > context_after_seq`)
-      .where('loaded', '!=', DELETED);
+      .where('loaded', '!=', DELETED)
+      .where(perceivedBy(viewer));
     if (before !== undefined) {
       query = query
         .where('updated_ms', '<=', before) // the part that the index covers
@@ -45,6 +47,8 @@ export const createSavedWorkstreams = (store: Store): SavedWorkstreams => ({
       updatedMs: row.updated_ms,
       messageCount: row.message_count - row.context_after_seq - row.cut_count,
       loaded: row.loaded === 1,
+      userId: row.owner_id,
+      visibility: row.visibility,
     }));
   },
 });

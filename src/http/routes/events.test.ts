@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { LogEntry, Sink } from '../../gateway/events/log-reader.ts';
-import type { EventStreams } from '../../gateway/streams/event-streams.ts';
+import type { EventStreams, StateListener } from '../../gateway/streams/event-streams.ts';
 import { httpEdge, principalWith } from '../../testing/http-edge.ts';
 
 const READ = { authorization: 'Bearer read' };
@@ -19,9 +19,9 @@ const entry = (offset: number, json: string): LogEntry => ({
 function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   const followed: { sink: Sink; onEnd(): void; after: number; resumed: number; isClosed: boolean }[] = [];
   const opened: unknown[] = [];
-  const listeners = new Set<(wsId: string, json: string) => void>();
+  const listeners = new Set<StateListener>();
   const streams: EventStreams = {
-    async open(wsId, request) {
+    async open(wsId, { viewer: _, ...request }) {
       opened.push({ wsId, ...request });
       if (wsId !== 'ws-1') throw new GatewayError('NOT_FOUND', 'Unknown workstream');
       const begin = async () => {
@@ -51,7 +51,7 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
     },
   };
   const change = (wsId: string, json: string) => {
-    for (const listener of listeners) listener(wsId, json);
+    for (const { onState } of listeners) onState(wsId, json);
   };
   return { streams, followed, opened, listeners, change };
 }

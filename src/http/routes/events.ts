@@ -57,6 +57,7 @@ export async function streamWorkstream(
   // The header is newer: an EventSource that reconnects repeats its address and adds the header.
   const lastEventId = resume ? (req.headers['last-event-id'] ?? last_event_id) : undefined;
   const opening = await streams.open(ws_id, {
+    viewer: principal,
     ...(typeof lastEventId === 'string' && { lastEventId }),
     resume,
     snapshot,
@@ -82,6 +83,7 @@ export async function streamWorkstream(
   if (left.signal.aborted) return;
   stream.send(frames.map(({ id, json }) => (id === undefined ? sseFrame(json) : toSseFrames(id, json))).join(''));
   reader = streams.follow(ws_id, after, {
+    viewer: principal,
     sink: toSink(stream),
     onEnd: stream.end,
     mayDecide: principal.scopes.has('approve'),
@@ -95,7 +97,7 @@ export function streamStates(
   { exchange: { res }, principal }: StreamRequest<unknown>,
   { streams, clock, writing, metrics, closing }: EventRouteDeps,
 ): void {
-  const waiting = new Map<string, string>(streams.states());
+  const waiting = new Map<string, string>(streams.states(principal));
   const pump = () => {
     if (waiting.size === 0 || !stream.ready()) return;
     stream.send([...waiting.values()].map((json) => sseFrame(json)).join(''));
@@ -113,10 +115,14 @@ export function streamStates(
     },
   });
   metrics.sseConnections(1);
-  const stopListening = streams.onState((wsId, json) => {
-    if (waiting.delete(wsId)) metrics.sseCoalesced();
-    waiting.set(wsId, json);
-    pump();
+  const stopListening = streams.onState({
+    viewer: principal,
+    onState(wsId, json) {
+      if (waiting.delete(wsId)) metrics.sseCoalesced();
+      waiting.set(wsId, json);
+      pump();
+    },
+    onHidden: (wsId) => waiting.delete(wsId),
   });
   pump();
 }

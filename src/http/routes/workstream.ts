@@ -21,29 +21,41 @@ export const workstreamRoutes = [
   bind(workstreamEndpoints.list, 'workstream.list', {
     params: () => ({}),
     reply: ({ workstreams }) => ({
-      workstreams: workstreams.map(({ wsId, name, state }) => ({ id: wsId, ws_id: wsId, name, state })),
+      workstreams: workstreams.map(({ wsId, name, state, userId, visibility }) => ({
+        id: wsId,
+        ws_id: wsId,
+        name,
+        state,
+        user_id: userId,
+        visibility,
+      })),
     }),
   }),
   bind(workstreamEndpoints.saved, 'workstream.saved', {
     params: ({ limit }) => ({ limit }),
     reply: ({ workstreams }) => ({
-      workstreams: workstreams.map(({ wsId, alias, title, createdMs, updatedMs, messageCount }) => ({
-        ws_id: wsId,
-        alias,
-        title,
-        created: iso(createdMs),
-        updated: iso(updatedMs),
-        message_count: messageCount,
-      })),
+      workstreams: workstreams.map(
+        ({ wsId, alias, title, createdMs, updatedMs, messageCount, userId, visibility }) => ({
+          ws_id: wsId,
+          alias,
+          title,
+          created: iso(createdMs),
+          updated: iso(updatedMs),
+          message_count: messageCount,
+          user_id: userId,
+          visibility,
+        }),
+      ),
     }),
   }),
   bind(workstreamEndpoints.create, 'workstream.create', {
-    params: ({ name, model, auto_approve, resume_ws, workdir, template, ws_template, skill }) => ({
+    params: ({ name, model, auto_approve, resume_ws, workdir, visibility, template, ws_template, skill }) => ({
       name: given(name),
       model: given(model),
       autoApprove: auto_approve,
       resumeWs: given(resume_ws),
       workdir: given(workdir),
+      visibility: visibility ?? undefined,
       template: given(template),
       wsTemplate: given(ws_template),
       skill: given(skill),

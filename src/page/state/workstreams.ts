@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
+import type { Visibility } from '../../../protocol/methods/conversation/sharing.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/workstream.ts';
 import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
@@ -112,6 +113,12 @@ export class Workstreams {
 
   async close(tab: Tab): Promise<void> {
     await this.#port.client.call('workstream.close', { wsId: tab.wsId });
+    await this.refresh();
+  }
+
+  /** Sets who sees it. */
+  async share({ wsId }: Tab, visibility: Visibility): Promise<void> {
+    await this.#port.client.call('workstream.share', { wsId, visibility });
     await this.refresh();
   }
 

@@ -31,7 +31,7 @@ import {
 } from './tables.ts';
 import { templates } from './template-schema.ts';
 import { budgets } from './usage-schema.ts';
-import { auditOutcomes, users } from './user-schema.ts';
+import { auditOutcomes, owners, users } from './user-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -74,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 27, statements: memories },
   { version: 28, statements: templates },
   { version: 29, statements: auditOutcomes },
+  { version: 30, statements: owners },
 ];
 
 /**

@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   'user.create',
   'user.delete',
   'user.update',
+  'workstream.share',
   'ws_template.create',
   'ws_template.delete',
   'ws_template.update',
