@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { systemClock } from '../src/clock.ts';
+import { OF_EVERYONE } from '../src/gateway/sharing/perception.ts';
 import { openSqliteStore } from '../src/gateway/store/sqlite-store.ts';
 import type { Statement } from '../src/gateway/store/store.ts';
 import { insertWorkstream, toWorkstreamRow } from '../src/gateway/workstreams/workstream-rows.ts';
@@ -28,7 +29,14 @@ const ROOT = String(statSync('/').ino);
 
 function conversation({ messagesEach, eventsEach }: Contents, loaded: 0 | 1): Statement[] {
   const nowMs = systemClock.now();
-  const row = toWorkstreamRow({ wsId: randomIds.wsId(), workdir: '/', workdirIno: ROOT, loaded, nowMs });
+  const row = toWorkstreamRow({
+    owned: OF_EVERYONE,
+    wsId: randomIds.wsId(),
+    workdir: '/',
+    workdirIno: ROOT,
+    loaded,
+    nowMs,
+  });
   const text = 'What was said in the course of a day, neither short nor long. '.repeat(5);
   return [
     insertWorkstream({ ...row, message_count: messagesEach }),

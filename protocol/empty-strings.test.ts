@@ -14,7 +14,12 @@ const NON_EMPTY = [
 ];
 /** Here the empty string is a value, which removes the name, or belongs to the content of a conversation. */
 const VALUES = [
-  ...['workstream.update name', 'cron.update patch.name', 'workstream.import conversation.files.base64'],
+  ...[
+    'workstream.update name',
+    'workstream.share userId',
+    'cron.update patch.name',
+    'workstream.import conversation.files.base64',
+  ],
   ...['reasoning', 'notice', 'notSandboxed'].map((field) => `workstream.import conversation.messages.${field}`),
 ];
 /** Here the empty string empties a field, or is refused like a missing one. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
+import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
 /** Why a request to the model is repeated after a wait. */
@@ -278,6 +279,8 @@ export const STREAM_EVENTS = {
     skip_permissions_until_ms: z.int().min(0).optional(),
     /** Absent in events of earlier versions. */
     effort: Effort.optional(),
+    /** Only in the event that reports a change of it. */
+    visibility: z.enum(VISIBILITIES).optional(),
   }),
   /** A conversation without a name got a title, which lists may show in place of a name. */
   ws_rename: event('ws_rename', { ws_id: z.string(), name: z.string() }),

@@ -1,3 +1,4 @@
+import { DAEMON } from '../../src/gateway/sharing/perception.ts';
 import type { Random } from '../checker/random.ts';
 import { nothingSent } from './extension.ts';
 import { ALIASES, type Alias } from './model-servers.ts';
@@ -132,7 +133,7 @@ export class Talk {
       if (kind === 'image') this.images.push({ name: fileName, data: content.toString('base64') });
       const owner = { wsId: this.wsId, principal: 'ada' };
       const file = { fileName, bytes: bytesOf(content) };
-      ids.push((await this.machine.gateway.attachments.receive(owner, file)).attachment_id);
+      ids.push((await this.machine.gateway.attachments.receive({ ...owner, viewer: DAEMON }, file)).attachment_id);
     }
     return ids;
   }
@@ -173,8 +174,8 @@ export class Talk {
     const begunMs = performance.now();
     while (performance.now() - begunMs < MOST_MS) {
       const { workstreams, approvals } = this.machine.parts;
-      if (workstreams.find(this.wsId)?.busy !== true) return;
-      const [asked] = approvals.list(this.wsId);
+      if (workstreams.find(this.wsId, DAEMON)?.busy !== true) return;
+      const [asked] = approvals.list(DAEMON, this.wsId);
       if (asked) await this.#decide(asked.approvalId);
       else if (this.witness.takeHeld()) await this.#interrupt();
       else await new Promise(setImmediate);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Approval } from '../../protocol/methods/approval.ts';
+import { OF_EVERYONE } from '../../src/gateway/sharing/perception.ts';
 import { listeningGateway } from '../../src/gateway/testing/listening-gateway.ts';
 import { puppetModels } from '../../src/gateway/testing/puppet-model.ts';
 
@@ -73,7 +74,7 @@ test('Broadcast events must carry `seq` without gaps, even if the connection may
   await using gateway = await listeningGateway();
   const reader = await gateway.client('read-token');
   gateway.parts.broadcast.publish('tick', { ts: 1 });
-  gateway.parts.broadcast.publish('approval.resolved', {
+  gateway.parts.broadcast.publishOf(OF_EVERYONE, 'approval.resolved', {
     approvalId: 'a',
     wsId: 'w',
     sessionKey: 'main',
@@ -97,7 +98,7 @@ test('`approval.requested` must reach only connections that may approve', async 
     items: [],
     expiresAtMs: 1,
   };
-  gateway.parts.broadcast.publish('approval.requested', approval);
+  gateway.parts.broadcast.publishOf(OF_EVERYONE, 'approval.requested', approval);
   gateway.parts.broadcast.publish('tick', { ts: 1 });
   await Promise.all([writer.event('tick'), approver.event('tick')]);
   const names = (client: typeof writer) => client.events().map((frame) => frame.type === 'event' && frame.event);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OF_EVERYONE } from '../../src/gateway/sharing/perception.ts';
 import { listeningGateway } from '../../src/gateway/testing/listening-gateway.ts';
 
 /** One byte more than fits into a frame of `bytes`, or exactly as much. */
@@ -64,7 +65,7 @@ test('A client that reads too slowly must be closed with 1008 `slow consumer` at
   for (let i = 0; i < 20; i++) {
     gateway.parts.broadcast.toWatchers(
       'agent',
-      'w',
+      { wsId: 'w', ...OF_EVERYONE },
       JSON.stringify({ runId: 'r', seq: i, stream: 'assistant', ts: 1, data: { text } }),
     );
     await new Promise((resolve) => setImmediate(resolve));

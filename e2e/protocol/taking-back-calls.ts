@@ -27,6 +27,7 @@ export function takingBackCalls({ call, newSession, key }: Session) {
     'workstream.retry': async () => call('workstream.retry', { wsId: await talked() }),
     'workstream.edit': async () => call('workstream.edit', { wsId: await talked(), seq: 1, message: 'hello' }),
     'workstream.remove': async () => call('workstream.remove', { wsId: await refusedMessage(), seq: 1 }),
+    'workstream.share': async () => call('workstream.share', { wsId: await talked(), visibility: 'private' }),
     'workstream.fork': async () => call('workstream.fork', { wsId: await talked() }),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

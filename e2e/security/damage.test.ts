@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { insertMessage } from '../../src/gateway/runs/run-rows.ts';
+import { OF_EVERYONE } from '../../src/gateway/sharing/perception.ts';
 import { openSqliteStore } from '../../src/gateway/store/sqlite-store.ts';
 import { insertWorkstream, toWorkstreamRow } from '../../src/gateway/workstreams/workstream-rows.ts';
 import { randomIds } from '../../src/ids.ts';
@@ -80,7 +81,7 @@ async function store(file: string, home: string): Promise<string[]> {
   const wsIds = Array.from({ length: CONVERSATIONS }, () => randomIds.wsId());
   for (const wsId of wsIds) {
     const nowMs = systemClock.now();
-    const row = toWorkstreamRow({ wsId, workdir: home, nowMs });
+    const row = toWorkstreamRow({ owned: OF_EVERYONE, wsId, workdir: home, nowMs });
     const messages = places(MESSAGES).flatMap((place) =>
       insertMessage({ wsId, runId: `run-${place}`, nowMs }, { role: 'user', content: wordsOf('message', place) }),
     );

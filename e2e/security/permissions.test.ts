@@ -86,7 +86,7 @@ test('each built-in role may call exactly what its permissions allow', async () 
 test('each permission opens its own methods, and its lack closes them', async () => {
   for (const [permission, methods = []] of Object.entries(METHODS_BY_PERMISSION)) {
     const needed = permission as Permission;
-    const only = await newPerson([await newRole(['read', 'write', needed])]);
+    const only = await newPerson([await newRole(['read', 'write', 'approve', needed])]);
     const without = await newPerson([await newRole(PERMISSIONS.filter((held) => held !== needed))]);
     assert.deepEqual(await allowed(only.jwt, methods), methods, `with ${permission}`);
     assert.deepEqual(await allowed(without.jwt, methods), [], `without ${permission}`);

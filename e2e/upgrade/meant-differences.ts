@@ -113,10 +113,18 @@ const SINCE_32: readonly Declared[] = [
   { at: 'config.get > config > oidc', is: NO_PROVIDER, why: 'new settings' },
 ];
 
+/** Schema version 33 added owners of workstreams. */
+const SINCE_33: readonly Declared[] = [
+  { at: '** > userId', is: '', why: 'workstreams belong to the operator' },
+  { at: '** > user_id', is: '', why: 'workstreams belong to the operator' },
+  { at: '** > visibility', is: 'shared', why: 'everyone sees earlier workstreams' },
+  { at: 'config.get > config > workstreams', is: { visibility: 'shared' }, why: 'a new setting' },
+];
+
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
-  'schema-11': [...OF_EACH_START, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
-  'schema-16': [...OF_EACH_START, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
+  'schema-11': [...OF_EACH_START, ...SINCE_33, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
+  'schema-16': [...OF_EACH_START, ...SINCE_33, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
 };
 
 /** The intended differences between the first and the second start of today's build. */

@@ -51,6 +51,9 @@ export const endpoints: Addresses = {
     export: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/export' },
     import: { verb: 'post', path: '/v1/api/workstreams/import' },
   },
+  sharing: {
+    share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
+  },
   events: {
     events: { verb: 'get', path: '/v1/api/events' },
     global: { verb: 'get', path: '/v1/api/events/global' },

@@ -34,6 +34,8 @@ const snapshotOf = (workdir: string): WorkstreamSnapshot => ({
     messageCount: 0,
     createdMs: 0,
     updatedMs: 0,
+    userId: '',
+    visibility: 'shared',
   },
   model: 'demo',
   workdir,

@@ -31,12 +31,15 @@ export interface GatewayEventRow<P extends z.ZodType = z.ZodType> {
   sequenced: boolean;
   /** Carries `stateVersion`. */
   versioned: boolean;
+  /** Is about one workstream, so only those who perceive it receive it. */
+  ofWorkstream?: true;
   /** Also sent, without `seq`, to the one connection that it concerns, if that has this scope. */
   direct?: Scope;
 }
 
-const row = <P extends z.ZodType>(event: GatewayEventRow<P>) => event;
+const row = <const R extends GatewayEventRow>(event: R) => event;
 const broadcast = { scope: 'read', dropIfSlow: true, sequenced: true, versioned: false } as const;
+const ofWorkstream = { ...broadcast, ofWorkstream: true } as const;
 /** For one connection only. */
 const direct = { dropIfSlow: false, sequenced: false, versioned: false } as const;
 const projection = { scope: 'read', dropIfSlow: false, sequenced: false, versioned: false } as const;
@@ -51,14 +54,14 @@ export const GATEWAY_EVENTS = {
     payload: z.strictObject({ wsId: NonEmpty, cursor: NonEmpty, event: StreamEvent }).meta({ id: 'WorkstreamEvent' }),
   }),
   'approval.requested': row({
-    ...broadcast,
+    ...ofWorkstream,
     scope: 'approve',
     dropIfSlow: false,
     summary: 'An approval is pending.',
     payload: Approval,
   }),
   'approval.resolved': row({
-    ...broadcast,
+    ...ofWorkstream,
     scope: 'approve',
     dropIfSlow: false,
     summary: 'An approval was decided, timed out or cancelled.',
@@ -67,19 +70,19 @@ export const GATEWAY_EVENTS = {
       .meta({ id: 'ApprovalResolved' }),
   }),
   'workstream.opened': row({
-    ...broadcast,
+    ...ofWorkstream,
     dropIfSlow: false,
     summary: 'A workstream was created or reopened; it is now in `workstream.list`.',
     payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamOpened' }),
   }),
   'workstream.closed': row({
-    ...broadcast,
+    ...ofWorkstream,
     dropIfSlow: false,
     summary: 'A workstream was unloaded; its conversation stays saved.',
     payload: z.strictObject({ wsId: NonEmpty }).meta({ id: 'WorkstreamClosed' }),
   }),
   'queue.changed': row({
-    ...broadcast,
+    ...ofWorkstream,
     dropIfSlow: false,
     summary: 'The messages that wait in a workstream: always the full list.',
     payload: z.strictObject({ wsId: NonEmpty, messages: z.array(QueuedMessage) }).meta({ id: 'QueueChanged' }),

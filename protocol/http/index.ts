@@ -12,6 +12,7 @@ import { oidcEndpoints } from './oidc.ts';
 import { orgEndpoints } from './org.ts';
 import { roleEndpoints } from './role.ts';
 import { settingsEndpoints } from './settings.ts';
+import { sharingEndpoints } from './sharing.ts';
 import { skillEndpoints } from './skill.ts';
 import { templateEndpoints } from './template.ts';
 import { usageEndpoints } from './usage.ts';
@@ -26,6 +27,7 @@ export const ENDPOINTS = {
   workstreamLine: workstreamLineEndpoints,
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
+  sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,
   user: userEndpoints,

@@ -5,6 +5,7 @@ import { BudgetQuestion } from '../run-outcome.ts';
 import { HistoryMessage, QuestionKind, WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
+import { OWNED_FIELDS } from './sharing.ts';
 import { workstreamEndpoints } from './workstream.ts';
 
 const UNKNOWN = { 404: 'Unknown workstream' } as const;
@@ -39,7 +40,7 @@ export const workstreamLineEndpoints = {
       name: z.string(),
       state: WorkstreamState,
       /** Empty: workstreams have no owner. */
-      user_id: z.string(),
+      ...OWNED_FIELDS,
       kind: z.literal('interactive'),
       title: z.string().nullable(),
       model_alias: z.string(),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Activity } from '../methods/conversation/listing.ts';
+import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
+import { OWNED_FIELDS } from './sharing.ts';
 
 const UNKNOWN = { 404: 'Unknown workstream' } as const;
 const WsId = z.string().default('');
@@ -35,6 +37,8 @@ const Create = z.object({
   /** An ambiguous name is a 409 that lists the ids. */
   resume_ws: text,
   workdir: text,
+  /** Who sees it: `shared` or `private`. Default: the setting `workstreams.visibility`. Ignored with `resume_ws`. */
+  visibility: z.enum(VISIBILITIES).nullish(),
   /** Ignored with `resume_ws`. */
   template: text,
   ws_template: text,
@@ -78,6 +82,7 @@ export const workstreamEndpoints = {
           message_count: z.int(),
           created: z.string(),
           updated: z.string(),
+          ...OWNED_FIELDS,
         }),
       ),
     }),
@@ -106,6 +111,7 @@ export const workstreamEndpoints = {
           child_count: z.literal(0),
           context_tokens: z.int(),
           context_ratio: z.number(),
+          ...OWNED_FIELDS,
         }),
       ),
     }),

@@ -7,6 +7,8 @@ export const logsContracts = {
   'logs.tail': contract({
     summary: 'The newest lines of the daemon’s log, or those after a cursor. They contain no secrets or conversations.',
     scope: 'approve',
+    // A line may quote anything, also from workstreams that the caller does not perceive.
+    permission: 'workstreams.all',
     params: z
       .strictObject({
         /** The cursor of the last answer. */

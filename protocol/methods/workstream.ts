@@ -5,6 +5,7 @@ import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-eve
 import { Approval } from './approval.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
+import { sharingContracts, VISIBILITIES } from './conversation/sharing.ts';
 import { storedContracts } from './conversation/stored.ts';
 import { takingBackContracts } from './conversation/taking-back.ts';
 import { titleContracts } from './conversation/title.ts';
@@ -77,6 +78,8 @@ export const workstreamContracts = {
         model: optionalText(256),
         autoApprove: z.boolean().optional(),
         resumeWs: optionalText(128),
+        /** Default: the setting `workstreams.visibility`; `shared` for callers who are no users. Ignored with `resumeWs`. */
+        visibility: z.enum(VISIBILITIES).optional(),
         workdir: optionalText(4096),
         /** The name of a prompt template. Ignored with `resumeWs`. */
         template: optionalText(256),
@@ -256,6 +259,7 @@ export const workstreamContracts = {
   ...takingBackContracts,
   ...portableContracts,
   ...storedContracts,
+  ...sharingContracts,
   'workstream.close': contract({
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',

@@ -3,6 +3,7 @@ import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { AuditDetail } from './audit/audit-record.ts';
 import type { Principal } from './auth/principal.ts';
+import type { Watched } from './sharing/perception.ts';
 import type { Statement } from './store/store.ts';
 
 /** What a handler knows about the caller, independent of the transport. */
@@ -62,9 +63,9 @@ export interface ClientLink {
 export interface Subscriptions {
   /**
    * Follows a workstream's log after `offset`, replacing an earlier subscription. Events start after the answer was
-   * sent.
+   * sent, if the caller still perceives the workstream then.
    */
-  add(wsId: string, offset: number): void;
+  add(about: Watched, offset: number): void;
   /** False when there was no subscription. */
   remove(wsId: string): boolean;
 }

@@ -7,7 +7,7 @@ import { createWorkstreamChannel } from './channels/workstream-note.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createSchedules } from './create-schedules.ts';
-import { Compactions } from './cuts/compactions.ts';
+import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
 import { EventLog } from './events/event-log.ts';
@@ -25,6 +25,7 @@ import { type RecoveryDeps, recoverConversations } from './recover-conversations
 import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
+import { Sharing } from './sharing/sharing.ts';
 import { AgentEvents } from './streams/agent-events.ts';
 import { GlobalEvents } from './streams/global-events.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
@@ -143,7 +144,7 @@ function createTalks(
     events,
     clock,
     stopping,
-    send: (wsId, { event, payload }) => broadcast.toWatchers(event, wsId, JSON.stringify(payload)),
+    send: (about, { event, payload }) => broadcast.toWatchers(event, about, JSON.stringify(payload)),
   });
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
@@ -214,37 +215,30 @@ type Talks = ReturnType<typeof createTalks>;
 
 type TurnDeps = Pick<
   GatewayDeps,
-  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'hostTimeZone' | 'tracing' | 'clock' | 'ids' | 'log'
+  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'auth' | 'hostTimeZone' | 'tracing' | 'clock' | 'ids' | 'log'
 >;
 
 interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
-  records: Pick<Records, 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'>;
-  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels'>;
+  records: Pick<
+    Records,
+    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'
+  >;
+  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
-  const { store, models, toolbox, workdirs, tracing, clock, ids, log } = deps;
-  const { messages, attachments, always, budgets, windows, templates, systemEvents } = records;
-  const { workstreams, hidden } = talks;
-  const runs = new Runs({ store, ids, queued: systemEvents, tracing });
+  const { store, models, toolbox, workdirs, live, auth, tracing, clock, ids, log } = deps;
+  const { events, messages, attachments, always, budgets, windows, templates, systemEvents } = records;
+  const { workstreams, hidden, streams } = talks;
+  const runs = new Runs({ store, workstreams, ids, queued: systemEvents, tracing });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
-  const imports = new Imports({ workstreams, attachments, models, workdirs, clock, ids });
-  const compactions = new Compactions({
-    store,
-    messages,
-    models,
-    windows,
-    toolbox,
-    attachments,
-    budgets,
-    clock,
-    ids,
-    log,
-  });
+  const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
+  const sharing = new Sharing({ workstreams, users: auth.users, store, events, streams, broadcast: shared.broadcast });
+  const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
   const saved = createSavedWorkstreams({ store, models, workstreams });
   const commands = new Commands({
     store,
@@ -257,6 +251,8 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     rewinds,
     forks,
     compactions,
+    sharing,
+    live,
     hidden,
     runs,
     models,
@@ -279,6 +275,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     rewinds,
     forks,
     imports,
+    sharing,
     commands,
     saved,
     heartbeats,

@@ -19,6 +19,7 @@ import { joinNouns } from './nouns.ts';
 import type { Exports } from './portable/exports.ts';
 import { createPresence, type Presence } from './presence/presence.ts';
 import { createGatewayServer, type GatewayServer } from './server.ts';
+import { DAEMON } from './sharing/perception.ts';
 import type { EventStreams } from './streams/event-streams.ts';
 import { tracedDispatch } from './traces/traced-dispatch.ts';
 
@@ -87,8 +88,10 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  metrics.mirror(stateOf({ health, workstreams, sockets }));
-  metrics.observeLoad(loadOf({ workstreams, store, passwords: deps.auth.passwords }));
+  metrics.mirror(stateOf({ health, workstreams: { list: () => workstreams.list(DAEMON) }, sockets }));
+  metrics.observeLoad(
+    loadOf({ workstreams: { list: () => workstreams.list(DAEMON) }, store, passwords: deps.auth.passwords }),
+  );
   const gateway: Gateway = {
     dispatch,
     streams,
@@ -102,7 +105,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     isBeingMade: (wsId) => conversations.talks.hidden.has(wsId),
     async recover() {
       await nouns.recover();
-      log.info({ workstreams: workstreams.list().length }, 'ready');
+      log.info({ workstreams: workstreams.list(DAEMON).length }, 'ready');
     },
     async run(signal) {
       await Promise.all([sockets.run(signal), nouns.run(signal)]);
@@ -147,7 +150,7 @@ function createHealth(
     live,
     sessions,
     heartbeats,
-    states: () => workstreams.list().map(({ data }) => data.state),
+    states: () => workstreams.list(DAEMON).map(({ data }) => data.state),
     publish,
     clock,
   });

@@ -1,4 +1,5 @@
 import type { CronSwitch } from '../../protocol/cron.ts';
+import type { Visibility } from '../../protocol/methods/conversation/sharing.ts';
 import type { BudgetSettings } from './usage/budget-key.ts';
 
 /**
@@ -12,6 +13,8 @@ export interface LiveSettings {
   readonly alwaysMs: number;
   /** The maximum number of loaded workstreams. */
   readonly maxWorkstreams: number;
+  /** Who sees the workstreams that users create without saying it. */
+  readonly visibility: Visibility;
   /** The interval of heartbeat turns in the main session; 0: none. */
   readonly heartbeatMs: number;
   readonly cron: CronSettings;

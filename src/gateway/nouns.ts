@@ -100,8 +100,8 @@ export function joinNouns(
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, live, auth } = deps;
-  const { logRing, readOutput, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, always, attachments, budgets, systemEvents, windows, templates } = records;
+  const { logRing, hostTimeZone, clock, ids, log } = deps;
+  const { events, messages, always, attachments, systemEvents, windows, templates } = records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -122,8 +122,7 @@ export function joinNouns(
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
     memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
-    output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-    queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
+    ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments }),
     ...sendNouns({ channels, deliveries, store, clock, ids }),
     sessions: {
@@ -131,7 +130,6 @@ export function joinNouns(
     },
     status: { methods: statusMethods({ sessions, models, storePath, heartbeats, systemEvents, channels, store }) },
     system: { methods: systemMethods({ presence, systemEvents }), recover: () => systemEvents.load() },
-    usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock: deps.clock }) },
     workstream: workstreamNoun(deps, conversations, health),
     wake: {
       methods: wakeMethods({ systemEvents, heartbeats, store, broadcast }),
@@ -140,6 +138,16 @@ export function joinNouns(
     },
   });
 }
+
+/** Parts of conversations that are asked for by themselves. */
+const partNouns = (
+  { store, readOutput, auth, clock }: Pick<NounDeps, 'store' | 'readOutput' | 'auth' | 'clock'>,
+  { records: { messages, budgets }, talks: { workstreams } }: Pick<Conversations, 'records' | 'talks'>,
+) => ({
+  output: { methods: outputMethods({ workstreams, messages, readOutput }) },
+  queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
+  usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
+});
 
 /** Who may call, and the record of what they did. */
 const accountNouns = (auth: NounDeps['auth']) => ({
@@ -166,7 +174,7 @@ const configNouns = ({ store, auth, configFile, clock }: NounDeps, cron: Convers
 
 /** Workstreams with everything that callers do in them. */
 const workstreamNoun = (
-  { store, server, workdirs, projectCommands }: NounDeps,
+  { store, server, workdirs, projectCommands, live }: NounDeps,
   { records, talks, turns, recover }: Conversations,
   health: Health,
 ) => ({
@@ -191,6 +199,8 @@ const workstreamNoun = (
     events: records.events,
     templates: records.templates,
     budgets: records.budgets,
+    sharing: turns.sharing,
+    live,
     titles: talks.titles,
     store,
     health,

@@ -37,8 +37,9 @@ export function observeWorkstreams(
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
 } {
   return {
-    onRunning({ wsId, sessionKey, messageCount }, { runId, source }) {
-      agentEvents.begin({ wsId, runId, sessionKey });
+    onRunning(data, { runId, source }) {
+      const { wsId, messageCount } = data;
+      agentEvents.begin(data, runId);
       const place = { after: events.bounds(wsId).last, upTo: messageCount };
       unseenRuns.begun(wsId, source === 'person' ? place : undefined);
     },
@@ -48,13 +49,13 @@ export function observeWorkstreams(
       titles.runEnded(data, run, result);
       onAnswer();
     },
-    onDropped: ({ wsId, sessionKey }, { runId }) => agentEvents.dropped({ wsId, runId, sessionKey }),
-    onSteered: ({ wsId, sessionKey }, { runId }, ended) =>
-      void ended.then((result) => agentEvents.followed({ wsId, runId, sessionKey }, result)),
+    onDropped: (data, { runId }) => agentEvents.dropped(data, runId),
+    onSteered: (data, { runId }, ended) => void ended.then((result) => agentEvents.followed(data, runId, result)),
     onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
-    onQueue: ({ wsId }, queue) => broadcast.publish('queue.changed', { wsId, messages: toQueuedMessages(queue) }),
-    onApprovalRequested: (approval) => broadcast.publish('approval.requested', approval),
-    onApprovalResolved: (resolved) => broadcast.publish('approval.resolved', resolved),
+    onQueue: (data, queue) =>
+      broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),
+    onApprovalRequested: (data, approval) => broadcast.publishOf(data, 'approval.requested', approval),
+    onApprovalResolved: (data, resolved) => broadcast.publishOf(data, 'approval.resolved', resolved),
     onUsage({ usage, spent = usage, droppedThoughts = 0 }) {
       metrics.thoughtsDropped(droppedThoughts);
       countTokens(metrics, spent);
@@ -63,13 +64,13 @@ export function observeWorkstreams(
     onMessage: () => metrics.messageSent(),
     onLoaded(data) {
       global.loaded(data);
-      broadcast.publish('workstream.opened', { wsId: data.wsId });
+      broadcast.publishOf(data, 'workstream.opened', { wsId: data.wsId });
       onSessions();
     },
     onUnloaded(data, reason) {
       if (reason === 'evicted') metrics.evicted();
       global.unloaded(data, reason);
-      broadcast.publish('workstream.closed', { wsId: data.wsId });
+      broadcast.publishOf(data, 'workstream.closed', { wsId: data.wsId });
       onSessions();
     },
   };

@@ -45,6 +45,7 @@ import { oidcRoutes } from './routes/oidc.ts';
 import { orgRoutes } from './routes/org.ts';
 import { roleRoutes } from './routes/role.ts';
 import { settingsRoutes } from './routes/settings.ts';
+import { sharingRoutes } from './routes/sharing.ts';
 import { skillRoutes } from './routes/skill.ts';
 import { templateRoutes } from './routes/template.ts';
 import { usageRoutes } from './routes/usage.ts';
@@ -191,6 +192,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const bindings: Binding[] = [
     ...workstreamRoutes,
     ...workstreamLineRoutes,
+    ...sharingRoutes,
     ...modelsRoutes,
     ...importRoutes,
     ...authRoutes,

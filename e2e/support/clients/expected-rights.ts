@@ -49,7 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       'workstream.command',
     ],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
-    ...['workstream.import', 'workstream.open', 'workstream.close'],
+    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
     ...['memory.save', 'memory.delete'],
   ],
@@ -102,7 +102,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
-    ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open'].map(
+    ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share'].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
     'DELETE /v1/api/workstreams/{ws_id}/send',
@@ -141,6 +141,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
   'workstreams.create': ['workstream.create', 'workstream.open'],
   'workstreams.close': ['workstream.close'],
+  'workstreams.all': ['logs.tail'],
   'admin.users': [
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],

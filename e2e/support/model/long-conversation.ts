@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Message } from '../../../src/agent/message.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { insertMessage } from '../../../src/gateway/runs/run-rows.ts';
+import { OF_EVERYONE } from '../../../src/gateway/sharing/perception.ts';
 import { openSqliteStore } from '../../../src/gateway/store/sqlite-store.ts';
 import { insertWorkstream, toWorkstreamRow } from '../../../src/gateway/workstreams/workstream-rows.ts';
 import { randomIds } from '../../../src/ids.ts';
@@ -17,7 +18,13 @@ export async function storeLongConversation(home: string, name: string, messages
   try {
     const wsId = randomIds.wsId();
     const nowMs = systemClock.now();
-    const row = toWorkstreamRow({ wsId, alias: name, workdir: path.join(home, 'workspace'), nowMs });
+    const row = toWorkstreamRow({
+      owned: OF_EVERYONE,
+      wsId,
+      alias: name,
+      workdir: path.join(home, 'workspace'),
+      nowMs,
+    });
     await store.commit({ statements: [insertWorkstream(row)] });
     const statements = Array.from({ length: messages }, (_, index) => toMessage(index + 1)).flatMap((message) =>
       insertMessage({ wsId, runId: null, nowMs }, message),

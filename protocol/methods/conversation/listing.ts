@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../../contract.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { WorkstreamState } from '../../stream-events.ts';
+import { OWNED } from './sharing.ts';
 
 const Count = z.int().min(0);
 
@@ -22,6 +23,7 @@ export const WorkstreamRow = z
     messageCount: Count,
     createdMs: Count,
     updatedMs: Count,
+    ...OWNED,
   })
   .meta({ id: 'WorkstreamRow' });
 export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
@@ -46,6 +48,7 @@ export const SavedWorkstream = z
     contextTokens: Count,
     /** The part of the context window that they fill; 0 if the window is unknown. */
     contextRatio: z.number().min(0),
+    ...OWNED,
   })
   .meta({ id: 'SavedWorkstream' });
 

@@ -47,7 +47,7 @@ function open(call: GatewayClient['call']) {
 const IDLE: WorkstreamSnapshot = {
   workstream: {
     ...{ wsId: 'w', name: 'main', sessionKey: 'main', state: 'idle', title: null, modelAlias: 'demo' },
-    ...{ skipPermissions: false, messageCount: 2, createdMs: 1, updatedMs: 2 },
+    ...{ skipPermissions: false, messageCount: 2, createdMs: 1, updatedMs: 2, userId: '', visibility: 'shared' },
   },
   model: 'demo',
   workdir: '/work',

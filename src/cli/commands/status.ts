@@ -120,7 +120,9 @@ function toLines(found: Status, paint: Paint): string[] {
   ].map(([name = '', text = '']) => [name, toSafeText(text)]);
   return [
     ...rows.map(([name, text]) => `${paint('bold', name.padEnd(9))}${text}`),
-    ...workstreams.map((row) => `  ${toStateWord(row, paint)} ${toSafeText(toLabel(row))}${toTitle(row, paint)}`),
+    ...workstreams.map(
+      (row) => `  ${toStateWord(row, paint)} ${toSafeText(toLabel(row))}${toPrivacy(row, paint)}${toTitle(row, paint)}`,
+    ),
     ...(approvals ?? []).flatMap((approval) => toWaitingLines(approval, paint)),
     ...(pairings ?? []).flatMap((pairing) => toPairingLines(pairing, paint)),
     ...toTroubleLines(schedule).map((line) => paint('red', toSafeText(line))),
@@ -133,6 +135,10 @@ function toStateWord({ state }: WorkstreamRow, paint: Paint): string {
   if (state === 'attention' || state === 'error') return paint(state === 'error' ? 'red' : 'yellow', word);
   return state === 'idle' ? paint('dim', word) : paint('green', word);
 }
+
+/** Nothing for those that everyone sees, and for those of older daemons. */
+const toPrivacy = ({ visibility }: WorkstreamRow, paint: Paint): string =>
+  visibility === 'private' ? paint('yellow', ' (private)') : '';
 
 const toTitle = ({ title, wsId }: WorkstreamRow, paint: Paint): string =>
   paint('dim', ` ${wsId.slice(0, 8)}${title === null ? '' : ` ${toSafeText(title).split('\n')[0]}`}`);

@@ -29,6 +29,7 @@ const DEFAULTS: Config = {
   session: { retentionDays: 0, titles: 'model' },
   agents: { trusted: [] },
   otel: { sampleRatio: 1 },
+  workstreams: { visibility: 'shared' },
   logLevel: 'info',
 };
 
@@ -63,6 +64,7 @@ test('every setting can be set', () => {
       inbound: { burst: 10, perSecond: 0.5 },
     },
     ratelimit: { enabled: true, requestsPerSecond: 0.5, burst: 3, trustedProxies: ['10.0.0.0/8'] },
+    workstreams: { visibility: 'private' },
     auth: { setup: 'code' },
     oidc: {
       ...{ issuer: 'https://sso.example.com/realms/lab', clientId: 'headgate', clientSecretEnv: 'OIDC_SECRET' },

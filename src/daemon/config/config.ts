@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isRecord } from '../../../protocol/is-record.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ConfigIssue } from '../../../protocol/methods/config.ts';
+import { VISIBILITIES } from '../../../protocol/methods/conversation/sharing.ts';
 import { checkOnce } from '../../../protocol/parse.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { ModelsConfig } from '../../agent/providers/models-config.ts';
@@ -73,6 +74,13 @@ const ServerConfig = z.object({
     .describe('Maximum workstreams loaded at once. Beyond it, the oldest idle one is unloaded, never deleted.'),
   /** The rate limit of one WebSocket connection. */
   inbound: InboundConfig.prefault({}),
+});
+
+const WorkstreamsConfig = z.object({
+  visibility: z
+    .enum(VISIBILITIES)
+    .default('shared')
+    .describe('Who sees a workstream that a user creates without choosing: everyone here, or only that user.'),
 });
 
 const RateLimitConfig = z.object({
@@ -216,6 +224,7 @@ export const Config = ModelsConfig.extend({
   session: SessionConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),
+  workstreams: WorkstreamsConfig.prefault({}),
   workdir: Folder.optional().describe('Where the agent works. Default: the folder workspace in the home.'),
   workdirs: z
     .array(Folder)

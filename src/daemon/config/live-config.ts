@@ -22,6 +22,7 @@ const LIVE_KEYS: readonly string[] = [
   ],
   'retentionDays',
   'session',
+  'workstreams',
   ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
 ];
 
@@ -61,6 +62,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get maxWorkstreams() {
       return current.server.maxWorkstreams;
+    },
+    get visibility() {
+      return current.workstreams.visibility;
     },
     get heartbeatMs() {
       return current.heartbeatMinutes * 60_000;

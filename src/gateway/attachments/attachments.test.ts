@@ -3,6 +3,7 @@ import { appendFile, mkdir, readdir, rm, symlink, truncate } from 'node:fs/promi
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const ADA = 'ada';
@@ -16,10 +17,12 @@ async function setUp(gateway: WholeGateway) {
   const owner = { wsId, principal: ADA };
   return {
     wsId,
-    receive: (text: string, key?: string) => gateway.gateway.attachments.receive(owner, fileOf(text), key),
-    waiting: async () => (await gateway.gateway.attachments.list(owner)).map(({ attachment_id }) => attachment_id),
+    receive: (text: string, key?: string) =>
+      gateway.gateway.attachments.receive({ ...owner, viewer: DAEMON }, fileOf(text), key),
+    waiting: async () =>
+      (await gateway.gateway.attachments.list({ ...owner, viewer: DAEMON })).map(({ attachment_id }) => attachment_id),
     onDisk: () => readdir(join(gateway.dir, 'attachments')),
-    open: (id: string) => gateway.gateway.attachments.open(owner, id),
+    open: (id: string) => gateway.gateway.attachments.open({ ...owner, viewer: DAEMON }, id),
     send: (id: string, key: string) =>
       gateway.gateway.dispatch(
         'chat.send',
@@ -83,7 +86,7 @@ test('at the limit a repeat is still answered, and a refused file may be uploade
   assert.deepEqual(await receive('0', 'k0'), first);
   for (const key of [undefined, 'late']) await assert.rejects(receive('late', key), { code: 'CONFLICT' });
   assert.equal((await onDisk()).length, LIMITS.pendingAttachments);
-  await gateway.gateway.attachments.remove({ wsId, principal: ADA }, first.attachment_id);
+  await gateway.gateway.attachments.remove({ viewer: DAEMON, wsId, principal: ADA }, first.attachment_id);
   const late = await receive('late', 'late');
   assert.equal((await waiting()).includes(late.attachment_id), true);
 });
@@ -97,7 +100,7 @@ test('one caller may have twenty simultaneous uploads, and others their own twen
     yield Buffer.from('slow');
   };
   const receive = (principal: string) =>
-    gateway.gateway.attachments.receive({ wsId, principal }, { fileName: 'a', bytes: slow() });
+    gateway.gateway.attachments.receive({ viewer: DAEMON, wsId, principal }, { fileName: 'a', bytes: slow() });
   const uploads = Array.from({ length: LIMITS.uploadsAtOnce }, () => receive(ADA));
   const busy = { code: 'BUSY', message: 'Too many simultaneous uploads (limit 20); retry later', retryable: true };
   await assert.rejects(receive(ADA), busy);
@@ -173,7 +176,7 @@ test('a repeat with the key of a removed file is a conflict and restores nothing
   await using gateway = await wholeGateway();
   const { wsId, receive, waiting, onDisk } = await setUp(gateway);
   const { attachment_id: id } = await receive('mistaken', 'k');
-  await gateway.gateway.attachments.remove({ wsId, principal: ADA }, id);
+  await gateway.gateway.attachments.remove({ viewer: DAEMON, wsId, principal: ADA }, id);
   const removed = { code: 'CONFLICT', message: /^the file of this idempotency key was removed/ };
   await assert.rejects(receive('mistaken', 'k'), removed);
   await gateway.restart();

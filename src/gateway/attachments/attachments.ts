@@ -10,14 +10,17 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import type { Idempotency } from '../idempotency.ts';
-import { DELETED } from '../store/deletion.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { AttachmentTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { unknownWorkstream } from '../workstreams/session-keys.ts';
+import { readById } from '../workstreams/workstream-rows.ts';
 import { tooMany, tooManyAtOnce, tooManyForOne, unknown } from './attachment-errors.ts';
 import type { AttachmentFiles } from './attachment-files.ts';
 import { findAttachment, findWaiting, isNamed, type Owner } from './attachment-queries.ts';
 import { insertPending, insertReserved, type NewAttachment, reserve, toAttachment } from './attachment-rows.ts';
+import type { Claim, Held } from './claim.ts';
 import type { InlineFile } from './inline.ts';
 import { type ReceivedFile, StagedFiles } from './staged-files.ts';
 import { createWholeFiles, type WholeFiles } from './whole-files.ts';
@@ -31,26 +34,10 @@ interface AttachmentsDeps {
   log: Log;
 }
 
+/** Who uploads a file or asks for one. */
+export type Uploader = Owner & { viewer: Viewer };
+
 type Files = AsyncIterable<InlineFile> | Iterable<InlineFile>;
-
-/** Stored files without rows. */
-export interface Held {
-  attachments: Attachment[];
-  /** Call this if the rows were not committed. */
-  abandon(): Promise<void>;
-  /** Call this once they were. */
-  settle(): void;
-}
-
-/** Files claimed for one message. */
-export interface Claim extends Held {
-  /** Requested ids that are not available. */
-  dropped: string[];
-  /** Requested ids that are pending but whose file is missing or damaged. */
-  damaged: string[];
-  /** To be committed with the acceptance of the run; refused when another message reserved a file first. */
-  statements(runId: string): Statement[];
-}
 
 /** Uploads that were not sent within this time are removed. */
 const PENDING_DAYS = 7;
@@ -76,8 +63,8 @@ export class Attachments {
    * Stores a file as pending. Throws GatewayError if it cannot be attached, and errors of `bytes`. Repeating an upload
    * with the same idempotency key returns the existing file, whatever its state.
    */
-  async receive(owner: Owner, { fileName, bytes }: ReceivedFile, key?: string): Promise<Attachment> {
-    await this.#requireWorkstream(owner.wsId);
+  async receive({ viewer, ...owner }: Uploader, { fileName, bytes }: ReceivedFile, key?: string): Promise<Attachment> {
+    await this.#requireWorkstream(owner.wsId, viewer);
     // With a key, the file may be one of the pending ones; that is known only after it was read.
     if (key === undefined && (await this.#waiting(owner)).length >= LIMITS.pendingAttachments) throw tooMany();
     const arriving = [...this.#arriving.values()].filter((principal) => principal === owner.principal);
@@ -132,8 +119,8 @@ export class Attachments {
   }
 
   /** The files that the owner has uploaded and not sent yet, oldest first. */
-  async list(owner: Owner): Promise<Attachment[]> {
-    await this.#requireWorkstream(owner.wsId);
+  async list({ viewer, ...owner }: Uploader): Promise<Attachment[]> {
+    await this.#requireWorkstream(owner.wsId, viewer);
     return this.#waiting(owner);
   }
 
@@ -142,7 +129,7 @@ export class Attachments {
   }
 
   /** Throws NOT_FOUND, including for files that another caller has uploaded and not sent. */
-  async open(owner: Owner, id: string): Promise<{ attachment: Attachment; bytes: ReadStream }> {
+  async open(owner: Uploader, id: string): Promise<{ attachment: Attachment; bytes: ReadStream }> {
     const attachment = toAttachment(await this.#get(owner, id));
     const file = await this.#whole.open(attachment);
     if (!file) throw new GatewayError('NOT_FOUND', 'The file of the attachment is gone or damaged');
@@ -150,7 +137,7 @@ export class Attachments {
   }
 
   /** Throws CONFLICT for a file that belongs to a message. */
-  async remove(owner: Owner, id: string): Promise<void> {
+  async remove(owner: Uploader, id: string): Promise<void> {
     await this.#get(owner, id);
     const { store, files } = this.#deps;
     const pending = build
@@ -261,9 +248,10 @@ export class Attachments {
     for (const id of ids) this.#arriving.delete(id);
   }
 
-  async #get({ wsId, principal }: Owner, id: string): Promise<AttachmentTable> {
+  async #get({ wsId, principal, viewer }: Uploader, id: string): Promise<AttachmentTable> {
     const row = await findAttachment(this.#deps.store.db, wsId, id);
-    if (!row || (row.status === 'pending' && row.principal !== principal)) throw unknown();
+    if (!row || !(await this.#isThere(wsId, viewer)) || (row.status === 'pending' && row.principal !== principal))
+      throw unknown();
     return row;
   }
 
@@ -276,10 +264,12 @@ export class Attachments {
     );
   }
 
-  async #requireWorkstream(wsId: string): Promise<void> {
-    const { db } = this.#deps.store;
-    const row = await db.selectFrom('workstreams').select('loaded').where('ws_id', '=', wsId).executeTakeFirst();
-    if (!row || row.loaded === DELETED) throw new GatewayError('NOT_FOUND', 'Unknown workstream');
+  async #isThere(wsId: string, viewer: Viewer): Promise<boolean> {
+    return (await readById(this.#deps.store, wsId, viewer)) !== undefined;
+  }
+
+  async #requireWorkstream(wsId: string, viewer: Viewer): Promise<void> {
+    if (!(await this.#isThere(wsId, viewer))) throw unknownWorkstream();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Viewer } from '../sharing/perception.ts';
 import type { Statement } from '../store/store.ts';
 
 /** A way for messages to leave Headgate: to chat services, other programs, or other workstreams. */
@@ -9,8 +10,8 @@ export interface Channel {
    * knows.
    */
   readonly destinations: readonly string[] | undefined;
-  /** The canonical name of a destination; undefined if it does not exist. */
-  find(to: string): Promise<string | undefined>;
+  /** The canonical name of a destination; undefined if it does not exist, as far as the viewer perceives. */
+  find(to: string, viewer: Viewer): Promise<string | undefined>;
   /**
    * Resolves once the other side has accepted the message. Throws DeliveryError or NotNow. After a crash the same
    * messageId may come again, unless the channel stored the end of the delivery together with its effect.

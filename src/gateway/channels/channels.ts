@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { Channel } from './channel.ts';
 
 /** A channel and one of its destinations. */
@@ -18,7 +19,7 @@ export interface Channels {
    * Finds the channel and destination for a message. Without a provider, the first channel with that destination.
    * Throws like `linked`, and NOT_FOUND for an unknown destination.
    */
-  resolve(asked: { provider?: string | undefined; to: string }): Promise<Destination>;
+  resolve(asked: { provider?: string | undefined; to: string; viewer: Viewer }): Promise<Destination>;
 }
 
 export function createChannels(all: readonly Channel[]): Channels {
@@ -28,11 +29,11 @@ export function createChannels(all: readonly Channel[]): Channels {
     all,
     byName: (name) => byName.get(name),
     linked,
-    async resolve({ provider, to }) {
+    async resolve({ provider, to, viewer }) {
       const asked = provider?.trim().toLowerCase();
       const candidates = asked ? [linked(asked)] : all;
       for (const channel of candidates) {
-        const found = await channel.find(to.trim());
+        const found = await channel.find(to.trim(), viewer);
         if (found !== undefined) return { channel, to: found };
       }
       throw new GatewayError('NOT_FOUND', `Unknown destination: ${to.trim().slice(0, 80)}${namesOf(candidates)}`);

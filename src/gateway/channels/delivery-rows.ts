@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import type { OutboxTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -58,8 +60,8 @@ export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
     )
     .execute();
 
-/** Counts pending and abandoned messages, and reads the latest abandoned one. */
-export async function readState({ db }: Pick<Store, 'db'>) {
+/** Counts pending and abandoned messages, and reads the latest abandoned ones, except those to workstreams that the viewer does not perceive. */
+export async function readState({ db }: Pick<Store, 'db'>, viewer: Viewer) {
   const counts = await db
     .selectFrom('outbox')
     .select(['status', ({ fn }) => fn.countAll<number>().as('count')])
@@ -67,7 +69,9 @@ export async function readState({ db }: Pick<Store, 'db'>) {
     .groupBy('status')
     .execute();
   const countOf = (status: string) => Number(counts.find((row) => row.status === status)?.count ?? 0);
-  const latest = db.selectFrom('outbox').selectAll().where('status', '=', 'dead').orderBy('seq', 'desc').limit(5);
+  const isHidden = sql<boolean>`exists (select 1 from workstreams where workstreams.ws_id = destination and not ${perceivedBy(viewer)})`;
+  const dead = db.selectFrom('outbox').selectAll().where('status', '=', 'dead').where(sql<boolean>`not ${isHidden}`);
+  const latest = dead.orderBy('seq', 'desc').limit(5);
   return { waiting: countOf('pending'), dead: countOf('dead'), latestDead: await latest.execute() };
 }
 

@@ -1,11 +1,13 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { RunRequest } from '../runs/run-record.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Channels } from './channels.ts';
 import { readLast } from './delivery-rows.ts';
 
 /** Where a client wants the answer of a run to go. */
 interface Asked {
+  viewer: Viewer;
   deliver?: boolean | undefined;
   /** Absent or `last`: any channel. `webchat`: clients only. */
   channel?: string | undefined;
@@ -17,14 +19,14 @@ interface Asked {
 
 /** The destination of the answer, checked before the run is accepted; undefined when only clients get it. */
 export async function resolveDelivery(
-  { deliver, channel, to, wsId }: Asked,
+  { viewer, deliver, channel, to, wsId }: Asked,
   { channels, store }: { channels: Channels; store: Pick<Store, 'db'> },
 ): Promise<RunRequest['deliver']> {
   const name = channel?.trim().toLowerCase();
   if (!deliver || name === 'webchat') return undefined;
   const isLast = name === undefined || name === '' || name === 'last';
   if (to?.trim()) {
-    const found = await channels.resolve({ provider: isLast ? undefined : name, to });
+    const found = await channels.resolve({ provider: isLast ? undefined : name, to, viewer });
     return { provider: found.channel.name, to: found.to };
   }
   const provider = isLast ? undefined : channels.linked(name).name;

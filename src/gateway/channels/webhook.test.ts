@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { DeliveryError } from './channel.ts';
 import { createWebhookChannel } from './webhook.ts';
 
@@ -81,7 +82,7 @@ for (const [what, answer, expected] of [
 test('it has the configured destinations, and a removed one is a final failure', async () => {
   const { channel, deliver } = channelTo(new Response());
   assert.deepEqual(
-    [channel.destinations, await channel.find('ops'), await channel.find('nobody')],
+    [channel.destinations, await channel.find('ops', DAEMON), await channel.find('nobody', DAEMON)],
     [['ops'], 'ops', undefined],
   );
   await assert.rejects(deliver({ ...DELIVERY, to: 'nobody' }), { name: 'DeliveryError', retryable: false });

@@ -1,6 +1,10 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { insertMessage } from '../runs/run-rows.ts';
+import { ANYONE, DAEMON } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
+import { kindOfKey } from '../workstreams/session-keys.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type Channel, DeliveryError, NotNow } from './channel.ts';
 
@@ -17,9 +21,13 @@ interface WorkstreamNoteDeps {
 export const createWorkstreamChannel = ({ workstreams, store, clock }: WorkstreamNoteDeps): Channel => ({
   name: 'workstream',
   destinations: undefined,
-  find: async (to) => (await workstreams.lookUp(to))?.sessionKey,
+  // The key of a private one may be that of others, too.
+  async find(to, viewer) {
+    const found = await workstreams.lookUp(to, viewer);
+    return found?.visibility === 'private' ? found.wsId : found?.sessionKey;
+  },
   async deliver({ to, message, mediaUrl, from }, { delivered }) {
-    const workstream = await workstreams.findByKey(to);
+    const workstream = await findAgain(to, workstreams);
     if (!workstream) throw new DeliveryError('the workstream no longer exists', { retryable: false });
     const { data } = workstream;
     const note = `Note from ${from}: ${message}${mediaUrl === undefined ? '' : `\n${mediaUrl}`}`;
@@ -37,3 +45,13 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
     return 'recorded';
   },
 });
+
+/** What `find` found. The sender perceived it then. */
+async function findAgain(to: string, workstreams: Pick<Workstreams, 'findByKey'>): Promise<Workstream | undefined> {
+  try {
+    return await workstreams.findByKey(to, kindOfKey(to) === 'wsId' ? DAEMON : ANYONE);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'CONFLICT') throw error;
+    throw new DeliveryError('several workstreams have this key by now', { retryable: false, cause: error });
+  }
+}

@@ -1,6 +1,7 @@
 import type { clusterContracts } from '../../../protocol/cluster/cluster-methods.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Cluster } from './cluster.ts';
 import { invalidNode, isNodeId, unknownNode } from './node-ids.ts';
@@ -12,18 +13,18 @@ interface ClusterMethodDeps {
 }
 
 export const clusterMethods = ({ cluster, clock }: ClusterMethodDeps): Handlers<keyof typeof clusterContracts> => ({
-  'cluster.overview': async () => toOverview(await cluster.read()),
-  'cluster.nodes': async (query) => pageOfNodes(await cluster.read(), query),
-  'cluster.workstreams': async (query) => pageOfWorkstreams(await cluster.read(), query),
-  async 'cluster.node'({ nodeId }) {
+  'cluster.overview': async (_, call) => toOverview(await cluster.read(viewerOf(call))),
+  'cluster.nodes': async (query, call) => pageOfNodes(await cluster.read(viewerOf(call)), query),
+  'cluster.workstreams': async (query, call) => pageOfWorkstreams(await cluster.read(viewerOf(call)), query),
+  async 'cluster.node'({ nodeId }, call) {
     if (!isNodeId(nodeId)) throw invalidNode();
-    const member = (await cluster.read()).find(({ node }) => node.nodeId === nodeId);
+    const member = (await cluster.read(viewerOf(call))).find(({ node }) => node.nodeId === nodeId);
     if (!member) throw unknownNode();
     return member;
   },
-  'cluster.snapshot': async () => toSnapshot(await cluster.read(), clock.now()),
-  async 'cluster.locate'({ wsId }) {
-    const owner = await cluster.ownerOf(wsId);
+  'cluster.snapshot': async (_, call) => toSnapshot(await cluster.read(viewerOf(call)), clock.now()),
+  async 'cluster.locate'({ wsId }, call) {
+    const owner = await cluster.ownerOf(wsId, viewerOf(call));
     if (!owner) throw unknownWorkstream();
     return { nodeId: owner.nodeId, serverUrl: owner.serverUrl };
   },

@@ -1,4 +1,5 @@
 import type { ClusterNode, ClusterWorkstream } from '../../../protocol/cluster/cluster-methods.ts';
+import type { Viewer } from '../sharing/perception.ts';
 
 /** A machine without what it does. */
 export type ClusterAddress = Pick<ClusterNode, 'nodeId' | 'serverUrl'>;
@@ -10,10 +11,10 @@ export type ClusterAddress = Pick<ClusterNode, 'nodeId' | 'serverUrl'>;
 export interface Cluster {
   /** This machine. */
   readonly here: ClusterAddress;
-  /** Every machine with its loaded workstreams. */
-  read(): Promise<ClusterMember[]>;
-  /** The machine that serves a workstream, loaded or stored; undefined if no machine has it. */
-  ownerOf(wsId: string): Promise<ClusterAddress | undefined>;
+  /** Every machine with its loaded workstreams, as far as the viewer perceives them. */
+  read(viewer: Viewer): Promise<ClusterMember[]>;
+  /** The machine that serves a workstream, loaded or stored; undefined if no machine has one that the viewer perceives. */
+  ownerOf(wsId: string, viewer: Viewer): Promise<ClusterAddress | undefined>;
 }
 
 export interface ClusterMember {

@@ -44,14 +44,14 @@ export function createLocalCluster({ server, health, workstreams, global, clock 
 
   return {
     here,
-    async read(): Promise<ClusterMember[]> {
-      const loaded = workstreams.list().map(({ data }) => toWorkstream(data));
+    async read(viewer): Promise<ClusterMember[]> {
+      const loaded = workstreams.list(viewer).map(({ data }) => toWorkstream(data));
       const { status, backend, version, workstreams: states } = health.summary();
       const totalTokens = loaded.reduce((sum, { tokens }) => sum + tokens, 0);
       const about = { reachable: true, health: { status, backend }, version };
       const node = { nodeId, serverUrl: url(), workstreams: states, totalTokens, startedMs, ...about };
       return [{ node, workstreams: loaded }];
     },
-    ownerOf: async (wsId) => ((await workstreams.isStored(wsId)) ? here : undefined),
+    ownerOf: async (wsId, viewer) => ((await workstreams.isStored(wsId, viewer)) ? here : undefined),
   };
 }

@@ -1,4 +1,5 @@
 import type { Rights } from '../rights.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 
 /** A slash command. */
@@ -15,4 +16,5 @@ export interface Command {
 export interface CommandCaller {
   principal: string;
   rights: Rights;
+  viewer: Viewer;
 }

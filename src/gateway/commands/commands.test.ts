@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { DAEMON, OF_EVERYONE } from '../sharing/perception.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
@@ -88,6 +89,7 @@ test('a message during /clear waits, and is answered without the cleared context
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
   const cleared = gateway.parts.commands.run(gateway.mainWorkstream(), '/clear', {
+    viewer: DAEMON,
     principal: 'ada',
     rights: 'approve',
   });
@@ -107,10 +109,10 @@ test('/new saves the conversation under its own name and starts an empty one', a
   const events = await command(gateway, '/new');
   assert.deepEqual(events[0], { type: 'clear_ui', after_seq: 2 });
   const name = /saved as (ws-[0-9a-f]{4})\.$/.exec(events[1]?.type === 'info' ? events[1].message : '')?.[1];
-  assert.equal(gateway.parts.workstreams.list().length, 1);
+  assert.equal(gateway.parts.workstreams.list(DAEMON).length, 1);
   await say(gateway, 'b');
   assert.equal(gateway.mainWorkstream().data.title, 'b');
-  const reopened = await gateway.parts.workstreams.reopen(name ?? '');
+  const reopened = await gateway.parts.workstreams.reopen(name ?? '', DAEMON);
   const { title, messageCount, always } = reopened?.workstream.data ?? {};
   assert.deepEqual({ title, messageCount, always }, { title: 'a', messageCount: 2, always: undefined });
   assert.deepEqual(await command(gateway, '/clear').then(() => command(gateway, '/new')), [
@@ -120,7 +122,7 @@ test('/new saves the conversation under its own name and starts an empty one', a
 
 test('/resume appends a copy of a saved conversation and shows it', async () => {
   await using gateway = await wholeGateway();
-  const saved = await gateway.parts.workstreams.create({ name: 'saved' });
+  const saved = await gateway.parts.workstreams.create({ owned: OF_EVERYONE, name: 'saved' });
   await (await gateway.accept('old', { to: saved }))?.ended;
   await say(gateway, 'a');
   const events = await command(gateway, '/resume saved');
@@ -148,7 +150,7 @@ test('/resume appends a copy of a saved conversation and shows it', async () => 
 
 test('/resume leaves out the calls of a turn that is still in progress', async () => {
   await using gateway = await wholeGateway();
-  const saved = await gateway.parts.workstreams.create({ name: 'saved' });
+  const saved = await gateway.parts.workstreams.create({ owned: OF_EVERYONE, name: 'saved' });
   gateway.puppet.turn('Let me.', calling('touch'));
   await gateway.accept('old', { to: saved });
   while (!saved.current?.pendingApproval()) await new Promise(setImmediate);
@@ -198,7 +200,7 @@ test('/effort shows and sets the effort, also during an answer and after a resta
 
 test('/name renames; a name in use or missing is an error', async () => {
   await using gateway = await wholeGateway();
-  await gateway.parts.workstreams.create({ alias: 'other' });
+  await gateway.parts.workstreams.create({ owned: OF_EVERYONE, alias: 'other' });
   const events = await command(gateway, '/name my work');
   assert.deepEqual([events[0]?.type, events[1]], ['settings_changed', info('This workstream is now called my work.')]);
   assert.deepEqual(await command(gateway, '/name'), [problem('Usage: /name NAME')]);

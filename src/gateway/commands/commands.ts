@@ -9,18 +9,19 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Compactions } from '../cuts/compactions.ts';
-import { copyConversation, copyInBatches } from '../cuts/copy-conversation.ts';
+import { copyInBatches } from '../cuts/copy-conversation.ts';
 import { countOf, toParts } from '../cuts/cut.ts';
 import { readCuts } from '../cuts/cut-rows.ts';
 import type { Forks } from '../cuts/forks.ts';
 import type { Rewinds } from '../cuts/rewinds.ts';
 import { newestWithin, toHistory } from '../history/history.ts';
-import { lastComplete } from '../history/last-complete.ts';
 import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
 import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
+import type { Sharing } from '../sharing/sharing.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -30,13 +31,15 @@ import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent } from '../workstreams/workstream-data.ts';
-import { readByName, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import type { Command, CommandCaller } from './command.ts';
-import { FOREIGN_TEXT_CLEARED, helpText, unknownCommand } from './command-texts.ts';
+import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createListCommands } from './list-commands.ts';
 import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
+import { createResumeCommand } from './resume-command.ts';
+import { createShareCommand } from './share-command.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 import { createTemplateCommand } from './template-command.ts';
@@ -49,6 +52,8 @@ export interface CommandDeps {
   rewinds: Rewinds;
   forks: Forks;
   compactions: Compactions;
+  sharing: Pick<Sharing, 'share'>;
+  live: Pick<LiveSettings, 'visibility'>;
   hidden: Pick<HiddenWorkstreams, 'make'>;
   runs: Pick<Runs, 'accept'>;
   budgets: Pick<Budgets, 'list' | 'set'>;
@@ -62,9 +67,6 @@ export interface CommandDeps {
   log: Log;
 }
 
-/** The size of a resumed conversation in the event that shows it; older messages are loaded by page. */
-const SHOWN = { messages: 200, chars: 512 * 1024 };
-
 /** The slash commands of a conversation. Their output is sent as `info` events. */
 export class Commands {
   readonly #deps: CommandDeps;
@@ -72,7 +74,7 @@ export class Commands {
 
   constructor(deps: CommandDeps) {
     this.#deps = deps;
-    const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks });
+    const takeBack = createTakeBackCommands({ rewinds: deps.rewinds, forks: deps.forks, live: deps.live });
     const say = (to: Workstream, text: string) => this.#say(to, text);
     const { model, effort } = createModelCommands(deps, say);
     const template = createTemplateCommand(deps.templates, say);
@@ -82,8 +84,9 @@ export class Commands {
       new: { when: 'alone', run: (_argument, workstream) => this.#saveAndBeginAfresh(workstream) },
       model: { when: 'always', run: model },
       effort: { when: 'always', run: effort },
-      resume: { when: 'alone', run: (name, workstream) => this.#resume(name, workstream) },
-      name: { when: 'always', run: (name, workstream) => this.#name(name, workstream) },
+      resume: { when: 'alone', run: createResumeCommand(deps) },
+      name: { when: 'always', run: (name, workstream, by) => this.#name(name, workstream, by) },
+      share: { when: 'always', run: createShareCommand(deps.sharing, say) },
       retry: this.#taking(takeBack.retry),
       rewind: this.#taking(takeBack.rewind),
       edit: this.#taking(takeBack.edit),
@@ -235,6 +238,7 @@ export class Commands {
     if (countCurrent(data) === 0) return this.#clear(workstream, []);
     const row = toWorkstreamRow({
       wsId: ids.wsId(),
+      owned: data,
       workdir: data.workdir,
       workdirIno: data.workdirIno,
       loaded: 0,
@@ -250,47 +254,10 @@ export class Commands {
     await this.#say(workstream, `The conversation was saved as ${row.generated_name}.`);
   }
 
-  async #name(name: string, workstream: Workstream): Promise<void> {
+  async #name(name: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> {
     if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('name')}`);
-    await this.#deps.settings.change(workstream, { name });
+    await this.#deps.settings.change(workstream, { name: { text: name, by: viewer } });
     await this.#say(workstream, `This workstream is now called ${name}.`);
-  }
-
-  async #resume(name: string, workstream: Workstream): Promise<void> {
-    if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('resume')}`);
-    const { store, messages } = this.#deps;
-    const row = await readByName(store, name);
-    if (!row) throw new GatewayError('NOT_FOUND', `No saved conversation is called ${name}`);
-    const { data } = workstream;
-    const boundary = data.messageCount;
-    const after = row.context_after_seq;
-    const page = await messages.page(row.ws_id, { after, upTo: row.message_count, limit: SHOWN.messages });
-    const upTo = lastComplete(page) ?? after;
-    const parts = await messages.intactParts(row.ws_id, { after, upTo });
-    const messageCount = boundary + countOf(parts);
-    const copied = page.filter(({ seq }) => seq <= upTo).toReversed();
-    const renumbered = copied.map((message, index) => ({ ...message, seq: messageCount - index })).reverse();
-    const shown = newestWithin(toHistory(renumbered), SHOWN.chars);
-    const over = endAlways(data);
-    await store.commit({
-      statements: [
-        ...over.statements,
-        ...beginContext(data.wsId, { after: boundary, cutCount: 0 }),
-        ...copyConversation({ wsId: row.ws_id, parts, after, upTo }, data.wsId),
-        setWorkstream(data.wsId, { title: row.title }), // so that lists show the current conversation
-      ],
-      events: {
-        wsId: data.wsId,
-        events: [{ type: 'clear_ui', after_seq: boundary }, { type: 'history', messages: shown }, ...over.events],
-      },
-    });
-    data.contextAfterSeq = boundary;
-    data.cutCount = 0;
-    data.always = undefined;
-    data.messageCount = messageCount;
-    data.title = row.title;
-    data.usage = undefined;
-    workstream.forgetContext();
   }
 
   async #refuse(workstream: Workstream, reason: string): Promise<string> {

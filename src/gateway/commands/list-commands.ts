@@ -2,6 +2,7 @@ import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Messages, StoredMessage } from '../history/messages.ts';
 import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Command } from './command.ts';
 
@@ -25,7 +26,8 @@ export const createListCommands = (
 ): Record<'workstreams' | 'history', Command> => ({
   workstreams: {
     when: 'always',
-    run: async (search, workstream) => say(workstream, await listSaved(search, workstream, saved)),
+    run: async (search, workstream, by) =>
+      say(workstream, await listSaved(search, workstream, { saved, viewer: by.viewer })),
   },
   history: {
     when: 'always',
@@ -33,8 +35,12 @@ export const createListCommands = (
   },
 });
 
-async function listSaved(search: string, { data }: Workstream, saved: SavedWorkstreams): Promise<string> {
-  const rows = await saved.list({ limit: MOST_CONVERSATIONS + 1, search });
+async function listSaved(
+  search: string,
+  { data }: Workstream,
+  { saved, viewer }: { saved: SavedWorkstreams; viewer: Viewer },
+): Promise<string> {
+  const rows = await saved.list({ limit: MOST_CONVERSATIONS + 1, search }, viewer);
   if (rows.length === 0) return search === '' ? NO_CONVERSATION : NO_MATCH;
   const lines = rows.slice(0, MOST_CONVERSATIONS).map((row) => {
     const mark = row.wsId === data.wsId ? '*' : ' ';

@@ -2,26 +2,25 @@ import { type CommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Forks } from '../cuts/forks.ts';
 import type { Rewinds } from '../cuts/rewinds.ts';
-import type { Rights } from '../rights.ts';
+import type { LiveSettings } from '../live-settings.ts';
+import { newlyOwned } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
+import type { CommandCaller } from './command.ts';
 
 interface TakeBackDeps {
   rewinds: Rewinds;
   forks: Forks;
+  live: Pick<LiveSettings, 'visibility'>;
 }
 
 /** Runs a command; returns what to say about it. */
-export type TakeBack = (
-  argument: string,
-  workstream: Workstream,
-  by: { principal: string; rights: Rights },
-) => Promise<string | undefined>;
+export type TakeBack = (argument: string, workstream: Workstream, by: CommandCaller) => Promise<string | undefined>;
 
 /** The commands that take messages back, or send them again. `#7` at the beginning of an argument names message 7. */
-export const createTakeBackCommands = ({ rewinds, forks }: TakeBackDeps) =>
+export const createTakeBackCommands = ({ rewinds, forks, live }: TakeBackDeps) =>
   ({
-    async retry(argument, workstream, by) {
-      await rewinds.retry(workstream, toOnlyNumber('retry', argument), by);
+    async retry(argument, workstream, { principal, rights }) {
+      await rewinds.retry(workstream, toOnlyNumber('retry', argument), { principal, rights });
       return undefined;
     },
     async rewind(argument, workstream) {
@@ -30,19 +29,19 @@ export const createTakeBackCommands = ({ rewinds, forks }: TakeBackDeps) =>
       const { taken } = await rewinds.rewind(workstream, { turns });
       return `${taken === 1 ? '1 message was' : `${taken} messages were`} taken back. Files were not changed.`;
     },
-    async edit(argument, workstream, by) {
+    async edit(argument, workstream, { principal, rights }) {
       const { seq, rest: message } = splitNumber(argument);
       if (message === '') throw usage('edit');
-      await rewinds.edit(workstream, { seq, message }, by);
+      await rewinds.edit(workstream, { seq, message }, { principal, rights });
       return undefined;
     },
     async remove(argument, workstream) {
       await rewinds.remove(workstream, toOnlyNumber('remove', argument));
       return undefined;
     },
-    async fork(argument, workstream) {
+    async fork(argument, workstream, { viewer }) {
       const { seq: asked, rest: name } = splitNumber(argument);
-      const made = await forks.fork(workstream, { asked, name });
+      const made = await forks.fork(workstream, { asked, name, owned: newlyOwned(viewer, live) });
       return `The conversation was copied to ${made.name} (${made.wsId}).`;
     },
   }) satisfies Record<string, TakeBack>;

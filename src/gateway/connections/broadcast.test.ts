@@ -3,14 +3,17 @@ import { test } from 'node:test';
 import type { EventFrame } from '../../../protocol/frames.ts';
 import { createFrameCheck } from '../frame-check.ts';
 import type { Rights } from '../rights.ts';
+import { gaining } from '../sharing/audience.ts';
+import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { strictBroadcast } from './connection-fixture.ts';
 
-function join(broadcast: Broadcast, rights: Rights) {
+function join(broadcast: Broadcast, rights: Rights, viewer: Viewer = DAEMON) {
   const buffers: Buffer[] = [];
   const drops: boolean[] = [];
   const membership = broadcast.join({
+    viewer,
     rights,
     deliver(frame, dropIfSlow) {
       buffers.push(frame);
@@ -22,6 +25,7 @@ function join(broadcast: Broadcast, rights: Rights) {
 
 const seqs = (events: EventFrame[]) => events.map(({ event, seq }) => [event, seq]);
 const resolved = { approvalId: 'apr_1', wsId: 'w', sessionKey: 'main', approved: true };
+const shared = (wsId: string) => ({ wsId, ...OF_EVERYONE });
 const delta = JSON.stringify({ runId: 'r', seq: 1, stream: 'assistant', ts: 1, data: { text: 'a', delta: 'a' } });
 
 test('events that a client may not see cause no gap in its seq', () => {
@@ -29,7 +33,7 @@ test('events that a client may not see cause no gap in its seq', () => {
   const reader = join(broadcast, 'read');
   const approver = join(broadcast, 'approve');
   broadcast.publish('tick', { ts: 1 });
-  broadcast.publish('approval.resolved', resolved);
+  broadcast.publishOf(OF_EVERYONE, 'approval.resolved', resolved);
   broadcast.publish('tick', { ts: 2 });
   assert.deepEqual(seqs(reader.events()), [
     ['tick', 1],
@@ -54,7 +58,7 @@ test('clients with the same rights share one encoded frame', () => {
   const broadcast = strictBroadcast();
   const [one, other] = [join(broadcast, 'write'), join(broadcast, 'write')];
   broadcast.publish('tick', { ts: 1 });
-  broadcast.toWatchers('agent', 'w', delta);
+  broadcast.toWatchers('agent', shared('w'), delta);
   assert.equal(one.buffers.length, 2);
   assert.ok(one.buffers.every((frame, i) => frame === other.buffers[i]));
 });
@@ -73,23 +77,23 @@ test('each event has a rule whether slow clients may miss it', () => {
   const broadcast = strictBroadcast();
   const { drops } = join(broadcast, 'approve');
   broadcast.publish('tick', { ts: 1 });
-  broadcast.publish('approval.resolved', resolved);
+  broadcast.publishOf(OF_EVERYONE, 'approval.resolved', resolved);
   broadcast.publish('shutdown', { reason: 'stopping' });
-  broadcast.toWatchers('agent', 'w', delta);
+  broadcast.toWatchers('agent', shared('w'), delta);
   assert.deepEqual(drops, [true, false, false, false]);
 });
 
 test('a client gets the output of every workstream until it names the first one', () => {
   const broadcast = strictBroadcast();
   const client = join(broadcast, 'read');
-  broadcast.toWatchers('agent', 'a', delta);
+  broadcast.toWatchers('agent', shared('a'), delta);
   client.watch('b');
-  broadcast.toWatchers('agent', 'a', delta);
+  broadcast.toWatchers('agent', shared('a'), delta);
   assert.equal(client.buffers.length, 1);
-  broadcast.toWatchers('agent', 'b', delta);
+  broadcast.toWatchers('agent', shared('b'), delta);
   assert.equal(client.buffers.length, 2);
   client.unwatch('b');
-  broadcast.toWatchers('agent', 'b', delta);
+  broadcast.toWatchers('agent', shared('b'), delta);
   assert.equal(client.buffers.length, 2, 'having named one, it does not go back to all');
 });
 
@@ -109,8 +113,8 @@ test('a client without a scope gets only ticks', () => {
   const nobody = join(broadcast, 'public');
   broadcast.publish('tick', { ts: 1 });
   broadcast.publish('presence', { presence: [] });
-  broadcast.publish('approval.resolved', resolved);
-  broadcast.toWatchers('agent', 'a', delta);
+  broadcast.publishOf(OF_EVERYONE, 'approval.resolved', resolved);
+  broadcast.toWatchers('agent', shared('a'), delta);
   broadcast.publish('shutdown', { reason: 'stopping' });
   assert.deepEqual(seqs(nobody.events()), [
     ['tick', 1],
@@ -120,7 +124,7 @@ test('a client without a scope gets only ticks', () => {
 
 test('a client may leave while an event is being delivered', () => {
   const broadcast = strictBroadcast();
-  const left = broadcast.join({ rights: 'read', deliver: () => left.leave() });
+  const left = broadcast.join({ viewer: DAEMON, rights: 'read', deliver: () => left.leave() });
   const stays = join(broadcast, 'read');
   broadcast.publish('tick', { ts: 1 });
   assert.deepEqual([stays.buffers.length, broadcast.size], [1, 1]);
@@ -133,4 +137,71 @@ test('an event that does not match its row is reported and sent anyway', () => {
   const { buffers } = join(broadcast, 'read');
   for (let i = 0; i < 4; i++) broadcast.publish('tick', { ts: -1 });
   assert.deepEqual([invalid, buffers.length], [['tick', 'tick'], 4], 'every second one is checked');
+});
+
+const user = (userId: string): Viewer => ({ userId, permissions: ANYONE.permissions });
+
+test('an event of a private workstream reaches only those who perceive it, and the others see no gap', () => {
+  const broadcast = strictBroadcast();
+  const everyone = [
+    join(broadcast, 'approve', user('ada')),
+    join(broadcast, 'approve', user('bob')),
+    join(broadcast, 'approve', DAEMON),
+  ];
+  broadcast.publishOf({ ownerId: 'ada', visibility: 'private' }, 'approval.resolved', resolved);
+  broadcast.publish('tick', { ts: 1 });
+  broadcast.publishOf({ ownerId: 'bob', visibility: 'shared' }, 'approval.resolved', resolved);
+  const all = [
+    ['approval.resolved', 1],
+    ['tick', 2],
+    ['approval.resolved', 3],
+  ];
+  const less = [
+    ['tick', 1],
+    ['approval.resolved', 2],
+  ];
+  assert.deepEqual(
+    everyone.map(({ events }) => seqs(events())),
+    [all, less, all],
+  );
+});
+
+test('the numbers of a sight go on while nobody has it, and equal numbers share a frame', () => {
+  const broadcast = strictBroadcast();
+  const hidden = { ownerId: 'ada', visibility: 'private' } as const;
+  broadcast.publishOf(hidden, 'workstream.opened', { wsId: 'w' });
+  const [ada, all, bob] = [user('ada'), DAEMON, user('bob')].map((viewer) => join(broadcast, 'read', viewer));
+  broadcast.publish('tick', { ts: 1 });
+  assert.deepEqual(
+    [ada, all, bob].map((client) => client && seqs(client.events())),
+    [[['tick', 2]], [['tick', 2]], [['tick', 1]]],
+  );
+  assert.equal(ada?.buffers[0], all?.buffers[0]);
+});
+
+test('those who lose sight of a workstream are told, and nobody else', () => {
+  const broadcast = strictBroadcast();
+  const [ada, bob, all] = [user('ada'), user('bob'), DAEMON].map((viewer) => join(broadcast, 'read', viewer));
+  const losing = gaining({ ownerId: 'ada', visibility: 'private' }, { ownerId: 'ada', visibility: 'shared' });
+  broadcast.publishOf(losing, 'workstream.closed', { wsId: 'w' });
+  broadcast.publish('tick', { ts: 1 });
+  const [tick, both] = [
+    [['tick', 1]],
+    [
+      ['workstream.closed', 1],
+      ['tick', 2],
+    ],
+  ];
+  assert.deepEqual(
+    [ada, bob, all].map((client) => client && seqs(client.events())),
+    [tick, both, tick],
+  );
+});
+
+test('the output of a private workstream reaches only those who perceive it', () => {
+  const broadcast = strictBroadcast();
+  const [ada, bob] = [user('ada'), user('bob')].map((viewer) => join(broadcast, 'read', viewer));
+  bob?.watch('w');
+  broadcast.toWatchers('agent', { wsId: 'w', ownerId: 'ada', visibility: 'private' }, delta);
+  assert.deepEqual([ada?.buffers.length, bob?.buffers.length], [1, 0]);
 });

@@ -9,10 +9,14 @@ import type { DirectEvent } from '../call.ts';
 import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
 import { type Rights, rightsFrom } from '../rights.ts';
+import { type Audience, audienceOf, EVERYONE, SightCounts } from '../sharing/audience.ts';
+import { mayPerceive, type Owned, sightOf, type Viewer, type Watched } from '../sharing/perception.ts';
 
 /** A connection as a receiver of events. */
 export interface Member {
   readonly rights: Rights;
+  /** Decides of which workstreams it gets events. */
+  readonly viewer: Viewer;
   /** Must not throw. */
   deliver(frame: Buffer, dropIfSlow: boolean): void;
 }
@@ -25,19 +29,25 @@ export interface Membership {
   leave(): void;
 }
 
-/** Sends events to all clients that may see them, encoded once per set of rights. */
+/**
+ * Sends events to all clients that may see them, encoded once per set of rights; for the events of private workstreams,
+ * and after them, once per set of rights and sight.
+ */
 export interface Broadcast {
   join(member: Member): Membership;
-  publish<E extends SequencedEvent>(
+  /** An event that is about no single workstream. */
+  publish<E extends DaemonEvent>(
     event: E,
     payload: GatewayEventPayload<E>,
     options?: { stateVersion?: StateVersion },
   ): void;
-  /** Sends an `agent` or `chat` event, with its payload as JSON text, to the clients that watch that workstream. */
-  toWatchers(event: 'agent' | 'chat', wsId: string, payloadJson: string): void;
+  /** An event of a workstream, to those who perceive it, or to another audience. */
+  publishOf<E extends WorkstreamEvent>(of: Owned | Audience, event: E, payload: GatewayEventPayload<E>): void;
+  /** Sends an `agent` or `chat` event to the clients that watch that workstream and perceive it. */
+  toWatchers(event: 'agent' | 'chat', about: Watched, payloadJson: string): void;
   /** Encodes the frame of an event for one connection. */
   encodeDirect<E extends DirectEvent>(event: E, payload: GatewayEventPayload<E>): Buffer;
-  /** Whether `toWatchers` would reach any client. */
+  /** Whether any client watches the workstream. */
   hasWatchers(wsId: string): boolean;
   readonly size: number;
 }
@@ -47,46 +57,59 @@ export type SequencedEvent = Exclude<
   GatewayEventName,
   'agent' | 'chat' | 'workstream' | 'node.pair.token' | 'node.invoke.request' | 'node.invoke.cancel'
 >;
+/** The sequenced events that are about one workstream; the rows of the others must not name one. */
+export type WorkstreamEvent = {
+  [E in SequencedEvent]: (typeof GATEWAY_EVENTS)[E] extends { ofWorkstream: true } ? E : never;
+}[SequencedEvent];
+type DaemonEvent = Exclude<SequencedEvent, WorkstreamEvent>;
 
 export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
-  const classes: Record<Rights, { seq: number; members: Set<Member> }> = {
-    public: { seq: 0, members: new Set() },
-    read: { seq: 0, members: new Set() },
-    write: { seq: 0, members: new Set() },
-    approve: { seq: 0, members: new Set() },
+  const groups: Record<Rights, Group> = {
+    public: new Group(),
+    read: new Group(),
+    write: new Group(),
+    approve: new Group(),
   };
   const watchers = createWatchers();
 
+  function publish(
+    {
+      event,
+      payload,
+      stateVersion,
+    }: { event: SequencedEvent; payload: unknown; stateVersion?: StateVersion | undefined },
+    audience: Audience,
+  ): void {
+    const row: GatewayEventRow = GATEWAY_EVENTS[event];
+    if (check.isDue()) check.inspect(event, row.payload, payload);
+    const json = JSON.stringify(payload);
+    const tail = stateVersion === undefined ? '}' : `,"stateVersion":${JSON.stringify(stateVersion)}}`;
+    const encode = (seq: number) =>
+      encodeTextFrame(`{"type":"event","event":"${event}","payload":${json},"seq":${seq}${tail}`);
+    for (const rights of rightsFrom(row.scope)) groups[rights].send(audience, { encode, dropIfSlow: row.dropIfSlow });
+  }
+
   return {
     join(member) {
-      const { members } = classes[member.rights];
-      members.add(member);
+      const leave = groups[member.rights].join(member);
       const watching = watchers.join(member);
       return {
         watch: watching.watch,
         unwatch: watching.unwatch,
         leave() {
-          members.delete(member);
+          leave();
           watching.leave();
         },
       };
     },
-    publish(event, payload, { stateVersion } = {}) {
-      const row: GatewayEventRow = GATEWAY_EVENTS[event];
-      if (check.isDue()) check.inspect(event, row.payload, payload);
-      const json = JSON.stringify(payload);
-      const tail = stateVersion === undefined ? '}' : `,"stateVersion":${JSON.stringify(stateVersion)}}`;
-      for (const rights of rightsFrom(row.scope)) {
-        // Counted per set of rights, even without members, so that a client that joins later sees no false gap.
-        const group = classes[rights];
-        group.seq += 1;
-        if (group.members.size === 0) continue;
-        const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${json},"seq":${group.seq}${tail}`);
-        for (const member of [...group.members]) member.deliver(frame, row.dropIfSlow);
-      }
-    },
-    toWatchers(event, wsId, payloadJson) {
-      const members = watchers.of(wsId);
+    publish: (event, payload, { stateVersion } = {}) => publish({ event, payload, stateVersion }, EVERYONE),
+    publishOf: (of, event, payload) => publish({ event, payload }, 'includes' in of ? of : audienceOf(of)),
+    toWatchers(event, { wsId, ownerId, visibility }, payloadJson) {
+      const watching = watchers.of(wsId);
+      const isForAll = visibility === 'shared';
+      const members = isForAll
+        ? watching
+        : watching.filter(({ viewer }) => mayPerceive(viewer, { ownerId, visibility }));
       if (members.length === 0) return;
       if (check.isDue()) check.inspect(event, GATEWAY_EVENTS[event].payload, JSON.parse(payloadJson));
       const frame = encodeTextFrame(`{"type":"event","event":"${event}","payload":${payloadJson}}`);
@@ -98,9 +121,44 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
     },
     hasWatchers: watchers.has,
     get size() {
-      return Object.values(classes).reduce((sum, { members }) => sum + members.size, 0);
+      return Object.values(groups).reduce((sum, group) => sum + group.size, 0);
     },
   };
+}
+
+/** The members with the same rights, by sight. Those with the same sight get the same events with the same numbers. */
+class Group {
+  readonly #counts = new SightCounts();
+  readonly #bySight = new Map<string, { viewer: Viewer; members: Set<Member> }>();
+
+  get size(): number {
+    return [...this.#bySight.values()].reduce((sum, { members }) => sum + members.size, 0);
+  }
+
+  join(member: Member): () => void {
+    const { viewer } = member;
+    const sight = sightOf(viewer);
+    const same = this.#bySight.get(sight) ?? { viewer, members: new Set() };
+    this.#bySight.set(sight, same);
+    same.members.add(member);
+    return () => {
+      same.members.delete(member);
+      if (same.members.size === 0 && this.#bySight.get(sight) === same) this.#bySight.delete(sight);
+    };
+  }
+
+  send(audience: Audience, { encode, dropIfSlow }: { encode(seq: number): Buffer; dropIfSlow: boolean }): void {
+    this.#counts.add(audience);
+    // Most sights have the same number, and then share a frame.
+    const frames = new Map<number, Buffer>();
+    for (const [sight, { viewer, members }] of [...this.#bySight]) {
+      if (!audience.includes(viewer)) continue;
+      const seq = this.#counts.of(sight);
+      const frame = frames.get(seq) ?? encode(seq);
+      frames.set(seq, frame);
+      for (const member of [...members]) member.deliver(frame, dropIfSlow);
+    }
+  }
 }
 
 /** Tracks who gets the output of which workstream: everyone, until a member names workstreams. */

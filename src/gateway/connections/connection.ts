@@ -221,11 +221,13 @@ export class Connection implements WireListener {
     const outbox = this.#outbox;
     const membership = broadcast.join({
       rights: rightsOf(principal.scopes),
+      viewer: principal,
       deliver: (frame, dropIfSlow) => this.#deliver(frame, dropIfSlow),
     });
     this.#endings.push(membership.leave);
     this.#openRequests = () => {
       const subscriptions = createSubscriptions({
+        viewer: principal,
         follow,
         outbox,
         watching: membership,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogEntry, Sink } from '../events/log-reader.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 const entry = (offset: number, text: string): LogEntry => ({
@@ -11,11 +12,14 @@ const entry = (offset: number, text: string): LogEntry => ({
   wsFrame: () => Buffer.from(text),
 });
 
+const shared = (wsId: string) => ({ wsId, ...OF_EVERYONE });
+
 function setUp() {
   const seen: string[] = [];
-  const readers = new Map<string, { sink: Sink; onEnd(): void }>();
+  const readers = new Map<string, { sink: Sink; onEnd?: (() => void) | undefined }>();
   const room = { left: 100 };
   const subscriptions = createSubscriptions({
+    viewer: { userId: 'bob', permissions: new Set() },
     follow(wsId, after, stream) {
       seen.push(`follow ${wsId} after ${after}`);
       readers.set(wsId, stream);
@@ -36,7 +40,7 @@ function setUp() {
   });
   const subscribe = (wsId: string, after: number) => {
     const request = subscriptions.during();
-    request.add(wsId, after);
+    request.add(shared(wsId), after);
     request.start();
   };
   return { seen, readers, room, subscriptions, subscribe, clear: () => void seen.splice(0) };
@@ -45,7 +49,7 @@ function setUp() {
 test('a log is followed only after the request was answered', () => {
   const { seen, subscriptions } = setUp();
   const request = subscriptions.during();
-  request.add('a', 7);
+  request.add(shared('a'), 7);
   assert.deepEqual(seen, []);
   request.start();
   assert.deepEqual(seen, ['follow a after 7', 'watch a']);
@@ -53,7 +57,7 @@ test('a log is followed only after the request was answered', () => {
 
 test('a failed request follows nothing', () => {
   const { seen, subscriptions } = setUp();
-  subscriptions.during().add('a', 7);
+  subscriptions.during().add(shared('a'), 7);
   subscriptions.during().start();
   assert.deepEqual(seen, []);
 });
@@ -71,7 +75,7 @@ test('a second subscription replaces the first, which stops at the request', () 
   subscribe('a', 7);
   clear();
   const request = subscriptions.during();
-  request.add('a', 3);
+  request.add(shared('a'), 3);
   assert.deepEqual(seen, ['close a']);
   request.start();
   assert.deepEqual(seen, ['close a', 'follow a after 3', 'watch a']);
@@ -80,8 +84,8 @@ test('a second subscription replaces the first, which stops at the request', () 
 test('two requests for one workstream at once leave one reader', () => {
   const { seen, subscriptions } = setUp();
   const [first, second] = [subscriptions.during(), subscriptions.during()];
-  first.add('a', 1);
-  second.add('a', 2);
+  first.add(shared('a'), 1);
+  second.add(shared('a'), 2);
   first.start();
   second.start();
   assert.deepEqual(seen, ['follow a after 1', 'watch a', 'close a', 'follow a after 2', 'watch a']);
@@ -99,7 +103,7 @@ test('remove returns whether there was a subscription', () => {
 test('a workstream that a request adds and removes is not followed', () => {
   const { seen, subscriptions } = setUp();
   const request = subscriptions.during();
-  request.add('a', 0);
+  request.add(shared('a'), 0);
   assert.equal(request.remove('a'), true);
   request.start();
   assert.deepEqual(seen, []);
@@ -109,7 +113,7 @@ test('a closed workstream ends its subscription', () => {
   const { seen, readers, subscriptions, subscribe, clear } = setUp();
   subscribe('a', 0);
   clear();
-  readers.get('a')?.onEnd();
+  readers.get('a')?.onEnd?.();
   assert.equal(subscriptions.during().remove('a'), false);
   assert.deepEqual(seen, ['close a', 'unwatch a']);
 });
@@ -119,7 +123,7 @@ test('the end of a reader that was replaced does not end the new one', () => {
   subscribe('a', 0);
   const old = readers.get('a');
   subscribe('a', 5);
-  old?.onEnd();
+  old?.onEnd?.();
   assert.equal(subscriptions.during().remove('a'), true);
 });
 
@@ -138,9 +142,19 @@ test('the end of a connection closes all readers, and a late answer opens none',
   const { seen, subscriptions, subscribe, clear } = setUp();
   subscribe('a', 0);
   const late = subscriptions.during();
-  late.add('b', 0);
+  late.add(shared('b'), 0);
   clear();
   subscriptions.close();
   late.start();
   assert.deepEqual(seen, ['close a']);
+});
+
+test('a workstream that became private before the answer was sent is not followed', () => {
+  const { seen, subscriptions } = setUp();
+  const request = subscriptions.during();
+  const data: { wsId: string; ownerId: string; visibility: 'shared' | 'private' } = shared('a');
+  request.add(data, 7);
+  data.visibility = 'private';
+  request.start();
+  assert.deepEqual(seen, ['unwatch a']);
 });

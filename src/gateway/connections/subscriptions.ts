@@ -1,5 +1,7 @@
 import type { Subscriptions } from '../call.ts';
+import type { FollowOptions } from '../events/event-log.ts';
 import type { LogReader, Sink } from '../events/log-reader.ts';
+import { mayPerceive, type Viewer, type Watched } from '../sharing/perception.ts';
 import type { Membership } from './broadcast.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -7,13 +9,11 @@ import type { Outbox } from './outbox.ts';
  * Opens a reader of a workstream's log. `onEnd` is called when the workstream was closed and the log has ended.
  * `mayDecide`: this reader may answer approvals, so questions are asked.
  */
-export type Follow = (
-  wsId: string,
-  after: number,
-  stream: { sink: Sink; onEnd(): void; mayDecide?: boolean },
-) => LogReader;
+export type Follow = (wsId: string, after: number, stream: FollowOptions) => LogReader;
 
 interface SubscriptionsOptions {
+  /** The caller. */
+  viewer: Viewer;
   follow: Follow;
   outbox: Pick<Outbox, 'push' | 'isReady'>;
   /** Receives which workstreams the connection follows. */
@@ -32,6 +32,7 @@ export interface ConnectionSubscriptions {
 }
 
 export function createSubscriptions({
+  viewer,
   follow,
   outbox,
   watching,
@@ -51,13 +52,18 @@ export function createSubscriptions({
     return readers.delete(wsId);
   }
 
-  function open(wsId: string, after: number): void {
+  function open(about: Watched, after: number): void {
+    const { wsId } = about;
     drop(wsId); // a concurrent request may have subscribed before
+    if (!mayPerceive(viewer, about)) {
+      watching.unwatch(wsId);
+      return; // it became private since the request
+    }
     let reader: LogReader | undefined;
     const onEnd = () => {
       if (reader && readers.get(wsId) === reader) remove(wsId);
     };
-    reader = follow(wsId, after, { sink, onEnd, mayDecide });
+    reader = follow(wsId, after, { viewer, sink, onEnd, mayDecide });
     readers.set(wsId, reader);
     watching.watch(wsId);
   }
@@ -70,12 +76,13 @@ export function createSubscriptions({
 
   return {
     during() {
-      let added: Map<string, number> | undefined; // created on demand, because few requests subscribe
+      let added: Map<string, { about: Watched; after: number }> | undefined; // created on demand, because few requests subscribe
       return {
-        add(wsId, offset) {
+        add(about, after) {
+          const { wsId } = about;
           drop(wsId); // nothing from the old position may arrive between the answer and the new position
           added ??= new Map();
-          added.set(wsId, offset);
+          added.set(wsId, { about, after });
         },
         remove(wsId) {
           const wasAdded = added?.delete(wsId) === true;
@@ -83,7 +90,7 @@ export function createSubscriptions({
         },
         start() {
           if (isClosed || !added) return;
-          for (const [wsId, after] of added) open(wsId, after);
+          for (const { about, after } of added.values()) open(about, after);
           added = undefined;
         },
       };

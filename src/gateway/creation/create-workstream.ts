@@ -4,7 +4,9 @@ import type { Attachments } from '../attachments/attachments.ts';
 import type { StagedFiles } from '../attachments/staged-files.ts';
 import { type Call, keptOf } from '../call.ts';
 import { callerOf, namerOf, requireApproveFor } from '../caller.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import type { Runs } from '../runs/runs.ts';
+import { DAEMON, newlyOwned, viewerOf } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
 import type { Beginning, Templates } from '../templates/templates.ts';
@@ -24,6 +26,7 @@ export interface CreationDeps {
   attachments: Pick<Attachments, 'claim'> & { staged: Pick<StagedFiles, 'adopt'> };
   templates: Pick<Templates, 'begin'>;
   budgets: Pick<Budgets, 'apply'>;
+  live: Pick<LiveSettings, 'visibility'>;
 }
 
 type Asked = Params<'workstream.create'>;
@@ -38,7 +41,7 @@ export async function createWorkstream(params: Asked, call: Call, deps: Creation
   if (resumeWs && fileIds.length > 0)
     throw new GatewayError('INVALID_REQUEST', 'Files are not possible with resume_ws');
   const begun = await deps.templates.begin({ template: resumeWs ? undefined : params.template, wsTemplate, skill });
-  const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs) : undefined;
+  const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs, viewerOf(call)) : undefined;
   if (!resumed) return createNew(params, call, { begun, deps });
   const { workstream, wasOpen } = resumed;
   const always = alwaysOf(params, call, deps);
@@ -68,8 +71,8 @@ async function createNew(
   { begun, deps }: { begun: Beginning; deps: CreationDeps },
 ): Promise<Created> {
   requireApproveFor(begun.autoApprove, call);
-  const { name, model, workdir, wsId: newId, judgeModel, fileIds = [] } = params;
-  const { workstreams, budgets, attachments } = deps;
+  const { name, model, workdir, wsId: newId, judgeModel, visibility, fileIds = [] } = params;
+  const { workstreams, budgets, attachments, live } = deps;
   const files = attachments.staged.adopt(callerOf(call).principal, fileIds);
   const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
     wsId,
@@ -79,6 +82,7 @@ async function createNew(
     ...(fileIds.length > 0 && { attachmentIds: fileIds }),
   });
   const options = {
+    owned: newlyOwned(viewerOf(call), live, visibility),
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
     ...(begun.model !== undefined && { model: begun.model }),
@@ -108,7 +112,7 @@ async function createNew(
   try {
     return await sendFirst(workstream, { answer, params, call }, deps);
   } catch (error) {
-    await workstreams.remove(wsId); // what is half done would be taken for done
+    await workstreams.remove(wsId, DAEMON); // what is half done would be taken for done
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { calling, never } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
 import { asksAgent, executorFixture, tellsMain } from './executor-fixture.ts';
@@ -61,7 +62,7 @@ test('an agent job runs in its own session, named after it, and returns the answ
   const { workstream, messages } = await cron.session(job);
   const { sessionKey, name, title } = workstream.data;
   assert.deepEqual([sessionKey, name, title], ['cron:job_1', 'Morning', 'Morning']);
-  const byName = await cron.gateway.parts.workstreams.reopen('Morning');
+  const byName = await cron.gateway.parts.workstreams.reopen('Morning', DAEMON);
   assert.equal(byName?.workstream.data.wsId, workstream.data.wsId);
   assert.deepEqual((await messages())[0], { role: 'user', content: '[cron:job_1 Morning] say hello', trusted: true });
   assert.equal(cron.gateway.puppet.requests[0]?.effort, 'high');
@@ -87,7 +88,7 @@ test('a session keeps its name when closed, and starts with an empty context aft
   await (await cron.run(job)).ended;
   assert.equal(read(), 2);
   const { workstream } = await cron.session(job);
-  await cron.gateway.parts.workstreams.close(workstream.data.wsId);
+  await cron.gateway.parts.workstreams.close(workstream.data.wsId, DAEMON);
   cron.gateway.clock.jump(3_600_001);
   await (await cron.run(job)).ended;
   assert.equal(read(), 1);
@@ -161,7 +162,7 @@ test('a session with a full queue, and a store that cannot be written, are retry
   await using cron = await executorFixture();
   const job = asksAgent('work');
   const claim = await cron.claim(job);
-  const to = await cron.gateway.parts.workstreams.obtainByKey('cron:job_1');
+  const to = await cron.gateway.parts.workstreams.obtainByKey('cron:job_1', DAEMON);
   cron.gateway.puppet.turn(never());
   for (let run = 0; run < 11; run++) await cron.gateway.accept('wait', { to });
   await assert.rejects(cron.begin(job, claim), { code: 'BUSY', retryable: true });

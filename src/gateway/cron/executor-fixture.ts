@@ -5,6 +5,7 @@ import { someJob } from '../../cron/jobs/job-fixture.ts';
 import type { Claim, OpenOccurrence } from '../../cron/occurrence.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannels } from '../channels/channels.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { storedReader } from '../store/stored-value.ts';
 import { type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
@@ -71,7 +72,7 @@ export async function executorFixture(options: WholeGatewayOptions = {}) {
     },
     /** The workstream of a job, and the last message that its model read. */
     async session({ id }: Job) {
-      const workstream = (await gateway.parts.workstreams.findByKey(`cron:${id}`)) ?? assert.fail('no session');
+      const workstream = (await gateway.parts.workstreams.findByKey(`cron:${id}`, DAEMON)) ?? assert.fail('no session');
       const { wsId } = workstream.data;
       const messages = async () => {
         const page = await gateway.parts.messages.page(wsId, { after: 0, upTo: 1_000, limit: 1_000 });

@@ -11,6 +11,7 @@ import { resolveDelivery } from '../channels/run-delivery.ts';
 import type { Commands } from '../commands/commands.ts';
 import type { RunHandle, RunRequest } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
+import { ANYONE, DAEMON } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { NoRoom } from '../workstreams/closing.ts';
 import { jobKeyOf } from '../workstreams/session-keys.ts';
@@ -80,7 +81,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
       jobId: string,
       { runId, startedMs }: { runId: string; startedMs: number },
     ): Promise<Begun | undefined> {
-      const handle = await runs.find(runId, { principal: jobKeyOf(jobId) });
+      const handle = await runs.find(runId, { principal: jobKeyOf(jobId), viewer: DAEMON });
       return handle && toBegun(handle, startedMs, deps);
     },
   };
@@ -88,7 +89,7 @@ export function createIsolatedTurns(deps: IsolatedTurnDeps) {
 
 async function obtain(sessionKey: string, { workstreams }: IsolatedTurnDeps): Promise<Workstream> {
   try {
-    return await workstreams.obtainByKey(sessionKey);
+    return await workstreams.obtainByKey(sessionKey, DAEMON);
   } catch (error) {
     throw error instanceof NoRoom ? new GatewayError('BUSY', error.message, { cause: error }) : error;
   }
@@ -110,9 +111,9 @@ async function toDelivery(
   turn: AgentTurn,
   deps: IsolatedTurnDeps,
 ): Promise<Pick<RunRequest, 'deliver' | 'undeliverable'>> {
-  const known = turn.deliver ? await deps.workstreams.lookUp(sessionKey) : undefined;
+  const known = turn.deliver ? await deps.workstreams.lookUp(sessionKey, DAEMON) : undefined;
   try {
-    const deliver = await resolveDelivery({ ...turn, wsId: known?.wsId }, deps);
+    const deliver = await resolveDelivery({ ...turn, viewer: ANYONE, wsId: known?.wsId }, deps); // everyone may read the job
     return deliver ? { deliver } : {};
   } catch (error) {
     if (!turn.bestEffortDeliver || !(error instanceof GatewayError) || error.retryable) throw error;
@@ -131,7 +132,7 @@ function toBegun(handle: RunHandle, startedMs: number, { workstreams, store, log
     ended: toOutcome(handle, { store, stoppedFor: () => stoppedFor }),
     stop(reason) {
       stoppedFor ??= reason;
-      const stopped = workstreams.find(wsId)?.cancelRun(runId, new StopReason('cancel', reason));
+      const stopped = workstreams.find(wsId, DAEMON)?.cancelRun(runId, new StopReason('cancel', reason));
       stopped?.catch((err: unknown) => log.error({ err, runId }, 'a run of a job could not be stopped'));
     },
   };

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Attachment } from '../../../protocol/stream-events.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 async function* bytesOf(text: string) {
@@ -13,7 +14,10 @@ async function* bytesOf(text: string) {
 async function sendFile(gateway: WholeGateway, message: string): Promise<Attachment> {
   const wsId = await gateway.main();
   const owner = { wsId, principal: 'ada' };
-  const file = await gateway.gateway.attachments.receive(owner, { fileName: 'a.txt', bytes: bytesOf('inside') });
+  const file = await gateway.gateway.attachments.receive(
+    { ...owner, viewer: DAEMON },
+    { fileName: 'a.txt', bytes: bytesOf('inside') },
+  );
   await gateway.call('workstream.send', { wsId, message, attachmentIds: [file.attachment_id] });
   await gateway.isIdle(wsId);
   return file;
@@ -49,14 +53,17 @@ test('a fork keeps the files when the original is deleted', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});
   const owner = { wsId, principal: 'ada' };
-  const file = await gateway.gateway.attachments.receive(owner, { fileName: 'a.txt', bytes: bytesOf('inside') });
+  const file = await gateway.gateway.attachments.receive(
+    { ...owner, viewer: DAEMON },
+    { fileName: 'a.txt', bytes: bytesOf('inside') },
+  );
   await gateway.call('workstream.send', { wsId, message: 'read it', attachmentIds: [file.attachment_id] });
   await gateway.isIdle(wsId);
   const fork = await gateway.call('workstream.fork', { wsId });
   await gateway.call('sessions.delete', { key: wsId });
   await gateway.restart();
   const { attachment, bytes } = await gateway.gateway.attachments.open(
-    { wsId: fork.wsId, principal: 'ada' },
+    { viewer: DAEMON, wsId: fork.wsId, principal: 'ada' },
     file.attachment_id,
   );
   const read: Buffer[] = [];

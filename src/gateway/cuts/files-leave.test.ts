@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -14,7 +15,9 @@ async function show(gateway: WholeGateway, message: string, count: number): Prom
   const attachmentIds: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const file = { fileName: `${message}${index}.png`, bytes: bytesOf(`${message}${index}`) };
-    attachmentIds.push((await gateway.gateway.attachments.receive({ wsId, principal: 'ada' }, file)).attachment_id);
+    attachmentIds.push(
+      (await gateway.gateway.attachments.receive({ viewer: DAEMON, wsId, principal: 'ada' }, file)).attachment_id,
+    );
   }
   await gateway.call('workstream.send', { wsId, message, attachmentIds });
   await gateway.isIdle(wsId);

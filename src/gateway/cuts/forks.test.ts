@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { callerOf, wholeGateway } from '../testing/whole-gateway.ts';
 import { refused, say, seen, sent, shown } from './take-back-fixture.ts';
 
@@ -22,7 +23,7 @@ test('a fork copies the conversation up to a message, with its folder and model,
       [workdir, 'other', workstream.title, false],
     );
   }
-  const to = gateway.parts.workstreams.find(fork.wsId);
+  const to = gateway.parts.workstreams.find(fork.wsId, DAEMON);
   assert.ok(to);
   await (await gateway.accept('e', { to }))?.ended;
   assert.deepEqual(sent(gateway), ['a', 'A', 'c', 'C', 'e']);

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Messages } from '../history/messages.ts';
+import type { Owned } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
@@ -24,6 +25,8 @@ interface ForksDeps {
 }
 
 interface ForkOptions {
+  /** Of the copy, if the conversation is not private. The copy of a private one is private, too. */
+  owned: Owned;
   /** The end of a turn; default: the end of the conversation. */
   seq?: number | undefined;
   /** A message of the person: the copy ends with its turn. */
@@ -43,7 +46,7 @@ export class Forks {
   /** Permissions are not copied. `also` is committed with it. Throws BUSY while a run is in progress. */
   fork(
     workstream: Workstream,
-    { seq, asked, name }: ForkOptions,
+    { owned, seq, asked, name }: ForkOptions,
     also: (row: WorkstreamTable) => Statement[] = () => [],
   ): Promise<WorkstreamData> {
     const { workstreams, messages } = this.#deps;
@@ -56,7 +59,7 @@ export class Forks {
       if (seq !== undefined) requireTurnEnd(await readTurns(data, messages, reaches(seq)), seq);
       const upTo = seq ?? (asked === undefined ? messageCount : await this.#endOfTurn(data, asked));
       const parts = await messages.intactParts(wsId, { after, upTo });
-      const row = this.#rowOf(data, label);
+      const row = this.#rowOf(data, { owned, name: label });
       const batches = copyInBatches({ wsId, parts, after, upTo }, row.ws_id);
       const stored = { ...row, message_count: countOf(parts) };
       const last = [...copyTemplates(data, row.ws_id), ...also(stored)];
@@ -73,10 +76,17 @@ export class Forks {
     return turns.find(({ firstSeq, lastSeq }) => seq >= firstSeq && seq <= lastSeq)?.lastSeq ?? seq;
   }
 
-  #rowOf(data: WorkstreamData, name: string | undefined): WorkstreamTable {
+  #rowOf(data: WorkstreamData, { owned, name }: { owned: Owned; name: string | undefined }): WorkstreamTable {
     const { ids, clock } = this.#deps;
     const { workdir, workdirIno, title, modelAlias, thinkingLevel, verboseLevel } = data;
-    const made = { wsId: ids.wsId(), ...(name && { name }), workdir, workdirIno, nowMs: clock.now() };
+    const made = {
+      wsId: ids.wsId(),
+      owned: data.visibility === 'private' ? { ownerId: owned.ownerId, visibility: data.visibility } : owned,
+      ...(name && { name }),
+      workdir,
+      workdirIno,
+      nowMs: clock.now(),
+    };
     const settings = { title, model_alias: modelAlias, thinking_level: thinkingLevel, verbose_level: verboseLevel };
     return { ...toWorkstreamRow(made), ...settings };
   }

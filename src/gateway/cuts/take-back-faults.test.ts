@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { never } from '../testing/puppet-model.ts';
 import { callerOf, shapesOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 import { fail, say, seen, sent, shown } from './take-back-fixture.ts';
@@ -65,7 +66,7 @@ test('a client with an old cursor gets the events and can follow them', async ()
     ready: () => true,
     write: (entries: readonly { type: string }[]) => void told.push(...entries.map(({ type }) => type)),
   };
-  gateway.gateway.streams.follow(wsId, Number(cursor.split(':')[1]), { sink, onEnd: () => undefined });
+  gateway.gateway.streams.follow(wsId, Number(cursor.split(':')[1]), { viewer: DAEMON, sink, onEnd: () => undefined });
   await turnsUntil(() => told.includes('rewound'), 'the rewind');
   assert.deepEqual([told[0], told.at(-1)], ['user_turn', 'rewound']);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { content, memoryLog, roomySink } from '../testing/memory-log.ts';
 import { EventLog } from './event-log.ts';
 import type { LogReader } from './log-reader.ts';
@@ -25,7 +26,7 @@ function setUp() {
   const memory = memoryLog();
   const target = roomySink(1);
   let events = new EventLog({ store: memory.store, log: recordingLog() });
-  let reader: LogReader = events.follow('a', 0, { sink: target.sink });
+  let reader: LogReader = events.follow('a', 0, { viewer: DAEMON, sink: target.sink });
   return {
     memory,
     target,
@@ -43,7 +44,7 @@ function setUp() {
     async cut(at: number) {
       reader.close();
       target.written.length = at % (target.written.length + 1);
-      reader = events.follow('a', target.written.at(-1)?.offset ?? 0, { sink: target.sink });
+      reader = events.follow('a', target.written.at(-1)?.offset ?? 0, { viewer: DAEMON, sink: target.sink });
     },
     async restart() {
       events = new EventLog({ store: memory.store, log: recordingLog() });

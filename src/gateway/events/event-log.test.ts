@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { content, memoryLog, roomySink } from '../testing/memory-log.ts';
 import { EventLog } from './event-log.ts';
 
@@ -17,8 +18,8 @@ const settle = () => new Promise(setImmediate);
 test('readers get the appended events of their log in the turn of the commit', () => {
   const { events, append } = eventLog();
   const [a, b] = [roomySink(), roomySink()];
-  events.follow('a', 0, { sink: a.sink });
-  events.follow('b', 0, { sink: b.sink });
+  events.follow('a', 0, { viewer: DAEMON, sink: a.sink });
+  events.follow('b', 0, { viewer: DAEMON, sink: b.sink });
   append('a', content('1'), content('2'));
   append('b', content('3'));
   append('a', content('4'));
@@ -28,8 +29,8 @@ test('readers get the appended events of their log in the turn of the commit', (
 test('a reader that keeps up gets the events unchanged; one that lags gets adjacent deltas joined', () => {
   const { events, append } = eventLog();
   const [quick, slow] = [roomySink(), roomySink(0)];
-  events.follow('a', 0, { sink: quick.sink });
-  const behind = events.follow('a', 0, { sink: slow.sink });
+  events.follow('a', 0, { viewer: DAEMON, sink: quick.sink });
+  const behind = events.follow('a', 0, { viewer: DAEMON, sink: slow.sink });
   append('a', ...many(24));
   slow.state.room = 1;
   behind.resume();
@@ -55,7 +56,7 @@ test('events that are not in memory are read from the store', async () => {
   append('a', ...many(1_200));
   const events = new EventLog({ store, log: recordingLog() });
   const target = roomySink();
-  const reader = events.follow('a', 100, { sink: target.sink });
+  const reader = events.follow('a', 100, { viewer: DAEMON, sink: target.sink });
   for (let n = 0; n < 5; n += 1) await settle();
   assert.equal(reader.offset, 1_200);
   assert.equal(
@@ -71,8 +72,12 @@ test('the end of a workstream ends its readers; a later reader starts again', ()
   const { events, append } = eventLog();
   const ended: string[] = [];
   const target = roomySink();
-  events.follow('a', 0, { sink: target.sink, onEnd: () => void ended.push('a') });
-  const closed = events.follow('a', 0, { sink: roomySink().sink, onEnd: () => void ended.push('closed') });
+  events.follow('a', 0, { viewer: DAEMON, sink: target.sink, onEnd: () => void ended.push('a') });
+  const closed = events.follow('a', 0, {
+    viewer: DAEMON,
+    sink: roomySink().sink,
+    onEnd: () => void ended.push('closed'),
+  });
   closed.close();
   append('a', content('1'));
   events.end('a');
@@ -84,9 +89,9 @@ test('the end of a workstream ends its readers; a later reader starts again', ()
 test('transient frames are sent to all current readers', () => {
   const { events } = eventLog();
   const [here, gone, elsewhere] = [roomySink(), roomySink(), roomySink()];
-  events.follow('a', 0, { sink: here.sink });
-  events.follow('a', 0, { sink: gone.sink }).close();
-  events.follow('b', 0, { sink: elsewhere.sink });
+  events.follow('a', 0, { viewer: DAEMON, sink: here.sink });
+  events.follow('a', 0, { viewer: DAEMON, sink: gone.sink }).close();
+  events.follow('b', 0, { viewer: DAEMON, sink: elsewhere.sink });
   events.transient('a', '{}');
   events.transient('c', '{}');
   assert.deepEqual([here.transients, gone.transients, elsewhere.transients], [['{}'], [], []]);
@@ -97,7 +102,7 @@ test('listeners are called at each commit before readers, until they unsubscribe
   const heard: string[] = [];
   const { sink } = roomySink();
   const write = () => void heard.push('reader');
-  events.follow('a', 0, { sink: { ...sink, write } });
+  events.follow('a', 0, { viewer: DAEMON, sink: { ...sink, write } });
   const leave = events.onAppended((wsId, entries) => void heard.push(`${wsId} ${entries.length} ${entries[0]?.type}`));
   append('a', content('1'), content('2'));
   leave();

@@ -1,4 +1,6 @@
 import type { Log } from '../../log.ts';
+import { type Audience, EVERYONE } from '../sharing/audience.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { Store, StoredEvent } from '../store/store.ts';
 import { joinDeltas } from './join-deltas.ts';
 import { toLogEntry } from './log-entry.ts';
@@ -22,7 +24,9 @@ interface EventLogDeps {
   onOffered?: () => void;
 }
 
-interface FollowOptions {
+export interface FollowOptions {
+  /** Who reads; `endFor` ends the reader when they no longer perceive the workstream. */
+  viewer: Viewer;
   sink: Sink;
   onEnd?: () => void;
   /** Whether this reader may approve. */
@@ -30,6 +34,7 @@ interface FollowOptions {
 }
 
 interface Follower {
+  viewer: Viewer;
   reader: PullReader;
   sink: Sink;
   onEnd: (() => void) | undefined;
@@ -69,7 +74,7 @@ export class EventLog {
   }
 
   /** Writes every event after `after` into the sink, as fast as the sink accepts them, until closed. */
-  follow(wsId: string, after: number, { sink, onEnd, mayDecide = false }: FollowOptions): LogReader {
+  follow(wsId: string, after: number, { viewer, sink, onEnd, mayDecide = false }: FollowOptions): LogReader {
     const group = this.#followers.get(wsId) ?? new Set<Follower>();
     this.#followers.set(wsId, group);
     const reader = new PullReader({
@@ -83,7 +88,7 @@ export class EventLog {
       },
       onFailed: (error) => this.#log.error({ err: error, wsId }, 'a reader could not read the log'),
     });
-    const follower: Follower = { reader, sink, onEnd, mayDecide };
+    const follower: Follower = { viewer, reader, sink, onEnd, mayDecide };
     group.add(follower);
     reader.resume();
     return reader;
@@ -112,7 +117,14 @@ export class EventLog {
 
   /** Ends the readers of an unloaded workstream and releases its tail. */
   end(wsId: string): void {
-    for (const { reader, onEnd } of [...(this.#followers.get(wsId) ?? [])]) {
+    this.endFor(wsId, EVERYONE);
+    this.#tails.delete(wsId);
+  }
+
+  /** Ends the readers of those who no longer perceive a workstream. */
+  endFor(wsId: string, { includes }: Audience): void {
+    for (const { viewer, reader, onEnd } of [...(this.#followers.get(wsId) ?? [])]) {
+      if (!includes(viewer)) continue;
       reader.close();
       onEnd?.();
     }

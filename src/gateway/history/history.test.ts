@@ -4,6 +4,7 @@ import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import { insertMessage } from '../runs/run-rows.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { toHistory } from './history.ts';
 import { createMessages, type StoredMessage } from './messages.ts';
@@ -37,7 +38,9 @@ test('messages are shown in the wire format', () => {
 test('a failed message is shown with its reason, and hidden from the model', async () => {
   await using opened = await tempStore();
   const failed = { code: 'refused', text: 'openai answered 400: no' } as const;
-  await opened.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: WS, workdir: '/', nowMs: 1 }))] });
+  await opened.commit({
+    statements: [insertWorkstream(toWorkstreamRow({ owned: OF_EVERYONE, wsId: WS, workdir: '/', nowMs: 1 }))],
+  });
   const at = { wsId: WS, runId: null, nowMs: 5 };
   const kept: Message = { role: 'user', content: 'kept' };
   const statements = [{ ...kept, content: 'no', failed }, kept].flatMap((message) => insertMessage(at, message));
@@ -112,7 +115,9 @@ test('a page is the newest messages of a range, oldest first', async () => {
   await using db = await tempStore();
   const at = { wsId: WS, runId: null, nowMs: 5 };
   const add = ['1', '2', '3', '4', '5'].flatMap((content) => insertMessage(at, { role: 'user', content }));
-  await db.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: WS, workdir: '/', nowMs: 1 })), ...add] });
+  await db.commit({
+    statements: [insertWorkstream(toWorkstreamRow({ owned: OF_EVERYONE, wsId: WS, workdir: '/', nowMs: 1 })), ...add],
+  });
   const messages = createMessages(db);
   const page = async (after: number, upTo: number, limit: number) =>
     (await messages.page(WS, { after, upTo, limit })).map(({ seq }) => seq);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { listingContracts } from '../../../protocol/methods/conversation/listing.ts';
 import type { Handlers } from '../call.ts';
 import type { Health } from '../health.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { shareOf } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -25,14 +26,15 @@ export const listingMethods = ({
   health,
   nodeId,
 }: ListingDeps): Handlers<keyof typeof listingContracts> => ({
-  'workstream.list': () => ({ workstreams: workstreams.list().map(({ data }) => data.toRow()) }),
-  'workstream.saved': async (params) => ({ workstreams: await saved.list(params), nodeId }),
-  'workstream.dashboard': async () => {
+  'workstream.list': (_, call) => ({ workstreams: workstreams.list(viewerOf(call)).map(({ data }) => data.toRow()) }),
+  'workstream.saved': async (params, call) => ({ workstreams: await saved.list(params, viewerOf(call)), nodeId }),
+  'workstream.dashboard': async (_, call) => {
+    const loaded = workstreams.list(viewerOf(call));
     const tokens = await tokensOf(
-      workstreams.list().map(({ data }) => data.wsId),
+      loaded.map(({ data }) => data.wsId),
       store,
     );
-    const rows = workstreams.list().map((workstream) => {
+    const rows = loaded.map((workstream) => {
       const { wsId, name, state, title, modelAlias } = workstream.data.toRow();
       const { usage, toolCalls } = workstream.data;
       return {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { z } from 'zod';
 import type { SavedWorkstream } from '../../../protocol/methods/conversation/listing.ts';
 import type { Models } from '../../agent/providers/model.ts';
+import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { Store } from '../store/store.ts';
 import { givenName, readUsage, shareOf, stateAfter } from '../workstreams/workstream-data.ts';
@@ -18,7 +19,7 @@ interface SavedPage {
 
 export interface SavedWorkstreams {
   /** Most recently updated first; for equal times, by id. */
-  list(page: SavedPage): Promise<z.infer<typeof SavedWorkstream>[]>;
+  list(page: SavedPage, viewer: Viewer): Promise<z.infer<typeof SavedWorkstream>[]>;
 }
 
 const LIMIT = 50;
@@ -32,12 +33,13 @@ interface SavedDeps {
 
 /** Stored conversations that have messages that count, after the last /clear or /new. */
 export const createSavedWorkstreams = ({ store, models, workstreams }: SavedDeps): SavedWorkstreams => ({
-  async list({ limit = LIMIT, before, beforeWsId = '', search = '' }) {
+  async list({ limit = LIMIT, before, beforeWsId = '', search = '' }, viewer) {
     let query = store.db
       .selectFrom('workstreams')
       .selectAll()
       .where(sql<boolean>`message_count - cut_count > context_after_seq`)
-      .where('loaded', '!=', DELETED);
+      .where('loaded', '!=', DELETED)
+      .where(perceivedBy(viewer));
     if (before !== undefined) {
       query = query
         .where('updated_ms', '<=', before) // the part that the index covers
@@ -54,9 +56,11 @@ export const createSavedWorkstreams = ({ store, models, workstreams }: SavedDeps
       updatedMs: row.updated_ms,
       messageCount: row.message_count - row.context_after_seq - row.cut_count,
       loaded: row.loaded === 1,
-      state: workstreams.find(row.ws_id)?.data.state ?? stateAfter(row.last_run_status),
+      state: workstreams.find(row.ws_id, viewer)?.data.state ?? stateAfter(row.last_run_status),
       modelAlias: row.model_alias ?? models.current().alias,
       ...shareOf(readUsage(row, store)),
+      userId: row.owner_id,
+      visibility: row.visibility,
     }));
   },
 });

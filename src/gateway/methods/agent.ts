@@ -9,6 +9,7 @@ import type { Channels } from '../channels/channels.ts';
 import { resolveDelivery } from '../channels/run-delivery.ts';
 import { isOver, type RunHandle, type RunResult } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
+import { type Viewer, viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
@@ -34,8 +35,8 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
   },
   'agent.wait': async ({ runId, sessionKey, timeoutMs = WAIT_MS }, call) => {
     const key = sessionKey?.trim();
-    const session = key ? await deps.workstreams.lookUp(key) : undefined;
-    const by = { principal: call.principal?.id ?? 'unknown', ...(session && { wsId: session.wsId }) };
+    const session = key ? await deps.workstreams.lookUp(key, viewerOf(call)) : undefined;
+    const by = { ...seekerOf(call), ...(session && { wsId: session.wsId }) };
     const handle = key && !session ? undefined : await deps.runs.find(runId, by);
     if (!handle) throw new GatewayError('NOT_FOUND', 'unknown runId');
     const result = await inTime(handle, { timeoutMs, clock: deps.clock, signal: call.signal });
@@ -43,18 +44,26 @@ export const agentMethods = (deps: AgentMethodDeps): Handlers<keyof typeof agent
   },
 });
 
+/** The caller, as one who looks for a run. */
+const seekerOf = (call: Call) => ({ principal: call.principal?.id ?? 'unknown', viewer: viewerOf(call) });
+
 /** The run that an earlier call with the same key started. */
 async function findKept(call: Call, { runs }: AgentMethodDeps): Promise<RunHandle | undefined> {
   const kept = keptOf<{ runId: string; wsId: string }>(call);
   if (!kept) return undefined;
-  return runs.find(kept.runId, { principal: call.principal?.id ?? 'unknown', wsId: kept.wsId });
+  const found = await runs.find(kept.runId, { ...seekerOf(call), wsId: kept.wsId });
+  if (!found) throw new GatewayError('NOT_FOUND', 'unknown runId'); // its workstream is gone, or no longer the caller's to see
+  return found;
 }
 
 /** Finds the session by key or id. Refuses contradicting names before a session is created. */
-async function sessionOf(named: Pick<Params<'agent'>, 'sessionKey' | 'sessionId'>, workstreams: Workstreams) {
+async function sessionOf(
+  named: Pick<Params<'agent'>, 'sessionKey' | 'sessionId'>,
+  { viewer, workstreams }: { viewer: Viewer; workstreams: Workstreams },
+) {
   const [key, id] = [named.sessionKey?.trim(), named.sessionId?.trim()];
   if (!key || !id || key === id) return key || id || MAIN;
-  const [byKey, byId] = [await workstreams.lookUp(key), await workstreams.lookUp(id)];
+  const [byKey, byId] = [await workstreams.lookUp(key, viewer), await workstreams.lookUp(id, viewer)];
   if (byKey !== undefined && byKey.wsId === byId?.wsId) return key;
   const [shownKey, shownId] = [key.slice(0, 80), id.slice(0, 80)];
   throw new GatewayError('INVALID_REQUEST', `sessionKey ${shownKey} and sessionId ${shownId} name different sessions`);
@@ -66,12 +75,13 @@ async function accept(
   deps: AgentMethodDeps,
 ): Promise<RunHandle> {
   const { workstreams, runs } = deps;
+  const viewer = viewerOf(call);
   if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is created
-  const sessionKey = await sessionOf(params, workstreams);
-  const known = params.deliver ? await workstreams.lookUp(sessionKey) : undefined;
-  const deliver = await resolveDelivery({ ...params, wsId: known?.wsId }, deps);
-  const workstream = await workstreams.obtainByKey(sessionKey);
+  const sessionKey = await sessionOf(params, { viewer, workstreams });
+  const known = params.deliver ? await workstreams.lookUp(sessionKey, viewer) : undefined;
+  const deliver = await resolveDelivery({ ...params, viewer, wsId: known?.wsId }, deps);
+  const workstream = await workstreams.obtainByKey(sessionKey, viewer);
   const { wsId } = workstream.data;
   return runs.accept(workstream, {
     message: params.message,

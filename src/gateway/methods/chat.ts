@@ -3,7 +3,8 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { chatContracts } from '../../../protocol/methods/chat.ts';
 import { tooManyForOne } from '../attachments/attachment-errors.ts';
 import type { Owner } from '../attachments/attachment-queries.ts';
-import type { Attachments, Claim } from '../attachments/attachments.ts';
+import type { Attachments } from '../attachments/attachments.ts';
+import type { Claim } from '../attachments/claim.ts';
 import { decodeInline, type InlineFile } from '../attachments/inline.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
@@ -12,6 +13,7 @@ import { readChatHistory } from '../history/chat-history.ts';
 import type { Messages } from '../history/messages.ts';
 import { isOver, type RunHandle } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
+import { type Viewer, viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { effortOfLevel } from '../workstreams/thinking-level.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -29,8 +31,8 @@ interface ChatMethodDeps {
 const HISTORY = 200;
 
 export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatContracts> => ({
-  'chat.history': async ({ sessionKey, limit = HISTORY }) => {
-    const data = await deps.workstreams.lookUp(sessionKey.trim());
+  'chat.history': async ({ sessionKey, limit = HISTORY }, call) => {
+    const data = await deps.workstreams.lookUp(sessionKey.trim(), viewerOf(call));
     if (!data) return { sessionKey, messages: [], thinkingLevel: 'off' };
     return {
       sessionKey: data.sessionKey,
@@ -40,10 +42,12 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
     };
   },
   'chat.send': (params, call) => send(params, call, deps),
-  'chat.abort': async ({ sessionKey, runId }, { principal }) => {
-    const session = await deps.workstreams.lookUp(sessionKey.trim());
-    const handle = runId && (await findRun(runId, { principal: principal?.id ?? 'unknown', session }, deps));
-    const workstream = session && deps.workstreams.find(session.wsId);
+  'chat.abort': async ({ sessionKey, runId }, call) => {
+    const viewer = viewerOf(call);
+    const session = await deps.workstreams.lookUp(sessionKey.trim(), viewer);
+    const by = { principal: call.principal?.id ?? 'unknown', viewer };
+    const handle = runId && (await findRun(runId, { by, session }, deps));
+    const workstream = session && deps.workstreams.find(session.wsId, viewer);
     if (!workstream) return { ok: true, aborted: false }; // a session that is not loaded has no run
     if (runId === undefined) {
       const { wasRunning, queuedMessages } = await workstream.cancel({ force: false });
@@ -56,11 +60,11 @@ export const chatMethods = (deps: ChatMethodDeps): Handlers<keyof typeof chatCon
 /** Finds a run of the session. Throws INVALID_REQUEST for a run of another session; undefined for an unknown run. */
 async function findRun(
   runId: string,
-  { principal, session }: { principal: string; session: WorkstreamData | undefined },
+  { by, session }: { by: { principal: string; viewer: Viewer }; session: WorkstreamData | undefined },
   { runs }: ChatMethodDeps,
 ): Promise<RunHandle | undefined> {
-  const own = session && (await runs.find(runId, { principal, wsId: session.wsId }));
-  if (own || !(await runs.find(runId, { principal }))) return own;
+  const own = session && (await runs.find(runId, { ...by, wsId: session.wsId }));
+  if (own || !(await runs.find(runId, by))) return own;
   throw new GatewayError('INVALID_REQUEST', 'runId does not match sessionKey');
 }
 
@@ -70,12 +74,13 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
   const message = params.message.trim();
   if (message === '' && isBare(params)) throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
   const principal = call.principal?.id ?? 'unknown';
+  const by = { principal, viewer: viewerOf(call) };
   const kept = keptOf<{ runId: string; wsId: string }>(call);
-  if (kept) return { runId: kept.runId, status: await statusOf(kept, principal, runs) };
+  if (kept) return { runId: kept.runId, status: await statusOf(kept, by, runs) };
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is created
   const inline = decodeInline(params.attachments ?? []);
-  await requireFiles(params, principal, { workstreams, attachments });
-  const workstream = await workstreams.obtainByKey(params.sessionKey.trim());
+  await requireFiles(params, by, { workstreams, attachments });
+  const workstream = await workstreams.obtainByKey(params.sessionKey.trim(), by.viewer);
   const { wsId } = workstream.data;
   const last = params.deliver ? await readLast(store, { wsId }) : undefined;
   const claim = isBare(params) ? undefined : await claimAll(attachments, { wsId, principal }, { ...params, inline });
@@ -100,14 +105,14 @@ const isBare = ({ attachments, attachmentIds }: SendParams): boolean => !attachm
 /** Refuses unavailable files before a session is created or loaded for the message. */
 async function requireFiles(
   { sessionKey, attachments: inline = [], attachmentIds = [] }: SendParams,
-  principal: string,
+  { principal, viewer }: { principal: string; viewer: Viewer },
   { workstreams, attachments }: Pick<ChatMethodDeps, 'workstreams' | 'attachments'>,
 ): Promise<void> {
   const ids = new Set(attachmentIds);
   if (ids.size + inline.length > LIMITS.attachmentsPerMessage) throw tooManyForOne();
   if (ids.size === 0) return;
-  const session = await workstreams.lookUp(sessionKey.trim());
-  const waiting = session ? await attachments.list({ wsId: session.wsId, principal }) : [];
+  const session = await workstreams.lookUp(sessionKey.trim(), viewer);
+  const waiting = session ? await attachments.list({ wsId: session.wsId, principal, viewer }) : [];
   for (const { attachment_id } of waiting) ids.delete(attachment_id);
   const [missing] = ids;
   if (missing !== undefined) throw unknownAttachment(missing);
@@ -132,8 +137,12 @@ const damagedAttachment = (id: string) =>
 const unknownAttachment = (id: string) => new GatewayError('NOT_FOUND', `Unknown attachment: ${id}`);
 
 /** The answer to a repeat: in progress, or how it ended. */
-async function statusOf({ runId, wsId }: { runId: string; wsId: string }, principal: string, runs: Runs) {
-  const handle = await runs.find(runId, { principal, wsId });
+async function statusOf(
+  { runId, wsId }: { runId: string; wsId: string },
+  by: { principal: string; viewer: Viewer },
+  runs: Runs,
+) {
+  const handle = await runs.find(runId, { ...by, wsId });
   if (!handle) return 'error' as const;
   if (!(await isOver(handle))) return 'in_flight' as const;
   return (await handle.ended).status === 'ok' ? ('ok' as const) : ('error' as const);

@@ -6,7 +6,7 @@ import { wholeGateway } from '../testing/whole-gateway.ts';
 /** The subscriptions of a connection. */
 function subscriptions() {
   const followed = new Map<string, number>();
-  const add = (wsId: string, offset: number) => void followed.set(wsId, offset);
+  const add = ({ wsId }: { wsId: string }, offset: number) => void followed.set(wsId, offset);
   return { followed, subscriptions: { add, remove: (wsId: string) => followed.delete(wsId) } };
 }
 

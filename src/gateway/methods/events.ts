@@ -5,6 +5,7 @@ import type { Call, Handlers, Subscriptions } from '../call.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface EventsMethodDeps {
@@ -17,15 +18,15 @@ export const eventsMethods = (deps: EventsMethodDeps): Handlers<keyof typeof eve
   'events.subscribe': async ({ wsId, after }, call) => {
     const { workstreams, snapshots, events } = deps;
     const subscriptions = subscriptionsOf(call);
-    const workstream = await workstreams.get(wsId);
+    const workstream = await workstreams.get(wsId, viewerOf(call));
     const cursor = parseCursor(after);
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
     if (resumed?.recovered) {
-      subscriptions.add(wsId, resumed.offset);
+      subscriptions.add(workstream.data, resumed.offset);
       return { cursor: formatCursor({ epoch: events.epoch, offset: resumed.offset }), recovered: true };
     }
     const taken = await snapshots.take(workstream);
-    subscriptions.add(wsId, taken.after);
+    subscriptions.add(workstream.data, taken.after);
     const { cursor: at, snapshot } = taken;
     return { cursor: at, recovered: false, ...(resumed?.reason && { reason: resumed.reason }), snapshot };
   },

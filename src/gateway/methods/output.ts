@@ -5,6 +5,7 @@ import { type OutputPart, type OutputRange, takeRange } from '../../agent/proces
 import type { Handlers } from '../call.ts';
 import type { Messages } from '../history/messages.ts';
 import { findResult } from '../history/output-source.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 export interface OutputMethodDeps {
@@ -21,8 +22,8 @@ export const outputMethods = ({
   messages,
   readOutput,
 }: OutputMethodDeps): Handlers<keyof typeof outputContracts> => ({
-  'output.read': async ({ wsId, callId, offset = 0, limit = STANDARD_BYTES }) => {
-    const { data } = await workstreams.get(wsId);
+  'output.read': async ({ wsId, callId, offset = 0, limit = STANDARD_BYTES }, call) => {
+    const { data } = await workstreams.get(wsId, viewerOf(call));
     const result = await findResult(data, callId, messages);
     if (!result) throw new GatewayError('NOT_FOUND', 'No finished call has this id');
     const range = { offset, limit };

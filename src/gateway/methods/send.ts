@@ -6,6 +6,7 @@ import { type Handlers, keptOf } from '../call.ts';
 import type { Channels } from '../channels/channels.ts';
 import type { DeliveryQueue } from '../channels/delivery-queue.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 
 interface SendMethodDeps {
@@ -24,7 +25,7 @@ export const sendMethods = (deps: SendMethodDeps): Handlers<keyof typeof sendCon
     if (kept) return { runId, ...kept };
     if (message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'message must not be blank');
     if (to.trim() === '') throw new GatewayError('INVALID_REQUEST', 'to must not be blank');
-    const destination = await deps.channels.resolve({ provider, to });
+    const destination = await deps.channels.resolve({ provider, to, viewer: viewerOf(call) });
     const accepted: Accepted = {
       messageId: deps.ids.id('msg'),
       provider: destination.channel.name,

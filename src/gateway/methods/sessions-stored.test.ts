@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { LIVE } from '../testing/default-deps.ts';
@@ -59,7 +60,12 @@ test('a session deleted without its conversation is no longer a session', async 
 test('of ten thousand stored sessions the thousand newest are listed, or the requested number', async () => {
   await using gateway = await wholeGateway();
   const rows = Array.from({ length: 10_000 }, (_, n): WorkstreamTable => {
-    const row = toWorkstreamRow({ wsId: n.toString(16).padStart(32, '0'), workdir: '/srv', nowMs: 1_000 + n });
+    const row = toWorkstreamRow({
+      owned: OF_EVERYONE,
+      wsId: n.toString(16).padStart(32, '0'),
+      workdir: '/srv',
+      nowMs: 1_000 + n,
+    });
     return { ...row, loaded: 2 };
   });
   const statements = rows.map((row) => statementOf(build.insertInto('workstreams').values(row)));

@@ -5,6 +5,7 @@ import type { Handlers } from '../call.ts';
 import type { Commands } from '../commands/commands.ts';
 import { toHistory } from '../history/history.ts';
 import type { Messages } from '../history/messages.ts';
+import { type Viewer, viewerOf } from '../sharing/perception.ts';
 import { MAIN, unknownSession } from '../workstreams/session-keys.ts';
 import type { SessionList } from '../workstreams/session-list.ts';
 import type { Settings } from '../workstreams/settings.ts';
@@ -26,56 +27,60 @@ interface SessionsMethodDeps {
 }
 
 export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof sessionsContracts> => ({
-  'sessions.list': async ({ limit = MAX_LISTED, activeMinutes }) => {
+  'sessions.list': async ({ limit = MAX_LISTED, activeMinutes }, call) => {
     const nowMs = deps.clock.now();
     const sinceMs = activeMinutes === undefined ? 0 : nowMs - activeMinutes * 60_000;
-    const sessions = (await deps.sessions.newest({ sinceMs, limit })).map(toSessionRow);
+    const sessions = (await deps.sessions.newest({ viewer: viewerOf(call), sinceMs, limit })).map(toSessionRow);
     return { ts: nowMs, path: deps.storePath, count: sessions.length, defaults: defaultsOf(deps), sessions };
   },
-  'sessions.patch': async ({ key, thinkingLevel, verboseLevel }) => {
+  'sessions.patch': async ({ key, thinkingLevel, verboseLevel }, call) => {
     const change = {
       ...(thinkingLevel !== undefined && { thinkingLevel: thinkingLevel && toThinkingLevel(thinkingLevel) }),
       ...(verboseLevel !== undefined && { verboseLevel: verboseLevel && toVerboseLevel(verboseLevel) }),
     };
     if (key.trim() === '') throw new GatewayError('INVALID_REQUEST', 'key required');
-    const workstream = await deps.workstreams.obtainByKey(key.trim());
+    const workstream = await deps.workstreams.obtainByKey(key.trim(), viewerOf(call));
     await deps.settings.change(workstream, change);
     const { data } = workstream;
     return { ok: true, path: deps.storePath, key: data.sessionKey, entry: toEntry(data) };
   },
-  'sessions.reset': async ({ key }) => {
-    const workstream = await getByKey(key, deps);
+  'sessions.reset': async ({ key }, call) => {
+    const workstream = await getByKey(key, viewerOf(call), deps);
     await workstream.cancel({ force: false });
     if (!(await deps.commands.startAfresh(workstream))) throw stillActive(key);
     return { ok: true, key: workstream.data.sessionKey, entry: toEntry(workstream.data) };
   },
-  'sessions.delete': async ({ key, deleteTranscript }) => {
-    const found = await deps.workstreams.lookUp(key);
+  'sessions.delete': async ({ key, deleteTranscript }, call) => {
+    const viewer = viewerOf(call);
+    const found = await deps.workstreams.lookUp(key, viewer);
     if (found?.sessionKey === MAIN)
       throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
     if (found === undefined) return { ok: true, key, deleted: false, archived: [] };
     const { wsId, sessionKey } = found;
-    if (deleteTranscript) await deps.workstreams.remove(wsId);
-    else if (deps.workstreams.find(wsId)) await deps.workstreams.close(wsId);
+    if (deleteTranscript) await deps.workstreams.remove(wsId, viewer);
+    else if (deps.workstreams.find(wsId, viewer)) await deps.workstreams.close(wsId, viewer);
     return { ok: true, key: sessionKey, deleted: true, archived: deleteTranscript ? [] : [wsId] };
   },
-  'sessions.compact': async ({ key, maxLines }) => {
-    const workstream = await getByKey(key, deps);
+  'sessions.compact': async ({ key, maxLines }, call) => {
+    const workstream = await getByKey(key, viewerOf(call), deps);
     const compacted = await deps.commands.compact(workstream, maxLines);
     if (!compacted) throw stillActive(key);
     const { kept } = compacted;
     const outcome = kept === undefined ? { compacted: false, reason: 'nothing to drop' } : { compacted: true, kept };
     return { ok: true, key: workstream.data.sessionKey, ...outcome };
   },
-  'sessions.preview': async ({ keys, limit, maxChars }) => {
+  'sessions.preview': async ({ keys, limit, maxChars }, call) => {
+    const viewer = viewerOf(call);
     const previews = await Promise.all(
-      keys.slice(0, MAX_PREVIEWS).map((key) => previewOf(key, { limit, maxChars }, deps)),
+      keys.slice(0, MAX_PREVIEWS).map((key) => previewOf(key, { viewer, limit, maxChars }, deps)),
     );
     return { ts: deps.clock.now(), previews };
   },
-  'sessions.resolve': async ({ key, sessionId, label }) => {
+  'sessions.resolve': async ({ key, sessionId, label }, call) => {
     const asked = key ?? sessionId ?? label ?? '';
-    const found = await deps.workstreams.lookUp(asked, { byName: (key ?? sessionId) === undefined });
+    const found = await deps.workstreams.lookUp(asked, viewerOf(call), {
+      byName: (key ?? sessionId) === undefined,
+    });
     const fits =
       found && (sessionId === undefined || found.wsId === sessionId) && (label === undefined || found.name === label);
     if (!fits) throw unknownSession(asked);
@@ -90,20 +95,20 @@ const MAX_LISTED = 1_000;
 const stillActive = (key: string) =>
   new GatewayError('UNAVAILABLE', `The session ${key.slice(0, 80)} is still active`, { retryAfterMs: 2_000 });
 
-async function getByKey(key: string, { workstreams }: SessionsMethodDeps): Promise<Workstream> {
-  const found = await workstreams.findByKey(key.trim());
+async function getByKey(key: string, viewer: Viewer, { workstreams }: SessionsMethodDeps): Promise<Workstream> {
+  const found = await workstreams.findByKey(key.trim(), viewer);
   if (found === undefined) throw unknownSession(key);
   return found;
 }
 
-type PreviewSize = { limit: number; maxChars: number };
+type PreviewSize = { viewer: Viewer; limit: number; maxChars: number };
 
 async function previewOf(
   key: string,
-  { limit, maxChars }: PreviewSize,
+  { viewer, limit, maxChars }: PreviewSize,
   deps: SessionsMethodDeps,
 ): Promise<SessionPreview> {
-  const data = await deps.workstreams.lookUp(key);
+  const data = await deps.workstreams.lookUp(key, viewer);
   if (data === undefined) return { key, status: 'missing', items: [] };
   const range = { after: data.contextAfterSeq, upTo: data.messageCount, limit };
   const stored = await deps.messages.page(data.wsId, range).catch(orDamaged);

@@ -4,6 +4,7 @@ import type { Handlers } from '../call.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
 import { readState } from '../channels/delivery-rows.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Heartbeats } from '../wake/heartbeats.ts';
 import type { SystemEvents } from '../wake/system-events.ts';
@@ -31,8 +32,9 @@ export const statusMethods = ({
   channels,
   store,
 }: StatusMethodDeps): Handlers<keyof typeof statusContracts> => ({
-  status: async () => {
-    const recent = (await sessions.newest({ sinceMs: 0, limit: RECENT })).map(toSessionRow);
+  status: async (_, call) => {
+    const viewer = viewerOf(call);
+    const recent = (await sessions.newest({ viewer, sinceMs: 0, limit: RECENT })).map(toSessionRow);
     const { alias, provider, modelId } = models.current();
     return {
       heartbeatSeconds: heartbeats.everySeconds,
@@ -40,10 +42,10 @@ export const statusMethods = ({
         `${alias}: ${provider}/${modelId}`,
         ...models.notices().map(({ text }) => text),
         ...channels.all.flatMap(toLine),
-        ...outboxLines(await readState(store)),
+        ...outboxLines(await readState(store, viewer)),
       ],
       queuedSystemEvents: systemEvents.texts(),
-      sessions: { path: storePath, count: await sessions.count(), defaults: defaultsOf({ models }), recent },
+      sessions: { path: storePath, count: await sessions.count(viewer), defaults: defaultsOf({ models }), recent },
     };
   },
 });

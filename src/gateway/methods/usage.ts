@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { REPORT_GROUPINGS, type usageContracts } from '../../../protocol/methods/usage.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { readUsageReport } from '../usage/usage-report.ts';
@@ -23,19 +24,20 @@ export const usageMethods = ({
   users,
   clock,
 }: UsageMethodDeps): Handlers<keyof typeof usageContracts> => ({
-  'usage.get': ({ by = 'day', from, to, wsId }) => readUsage(store, by, { from, to, wsId }),
+  'usage.get': ({ by = 'day', from, to, wsId }, call) =>
+    readUsage(store, by, { viewer: viewerOf(call), from, to, wsId }),
   'usage.report': ({ groupBy = 'day', ...query }) => {
     const grouping = REPORT_GROUPINGS.find((one) => one === groupBy);
     if (grouping === undefined)
       throw new GatewayError('INVALID_REQUEST', `group_by must be one of: ${REPORT_GROUPINGS.join(', ')}`);
     return readUsageReport({ ...query, groupBy: grouping }, { store, users, clock });
   },
-  'budget.list': async ({ wsId }) => {
-    const workstream = wsId === undefined ? undefined : await workstreams.get(wsId);
+  'budget.list': async ({ wsId }, call) => {
+    const workstream = wsId === undefined ? undefined : await workstreams.get(wsId, viewerOf(call));
     return { budgets: await budgets.list({ wsId, runId: workstream?.current?.run.runId }) };
   },
-  'budget.set': async ({ wsId, tokens, usd }) => {
-    await workstreams.get(wsId);
+  'budget.set': async ({ wsId, tokens, usd }, call) => {
+    await workstreams.get(wsId, viewerOf(call));
     await budgets.set(wsId, { tokens, usd });
     return { budgets: await budgets.list({ wsId }) };
   },

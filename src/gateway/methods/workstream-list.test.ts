@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
@@ -119,7 +120,7 @@ test('the last workstream cannot be closed, and closing one ends its runs', asyn
   await gateway.reaches(wsId, 'content');
   let ended = 0;
   const sink = { ready: () => true, write: () => undefined };
-  gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => void ended++ });
+  gateway.gateway.streams.follow(wsId, 0, { viewer: DAEMON, sink, onEnd: () => void ended++ });
   assert.deepEqual(await gateway.call('workstream.close', { wsId }), { status: 'ok' });
   const tail = (await gateway.events(wsId)).slice(-3).map(({ type }) => type);
   assert.deepEqual([tail, ended], [['cancelled', 'stream_end', 'ws_state'], 1]);
@@ -155,6 +156,8 @@ test('workstream.saved lists conversations with messages, newest first, page by 
       updatedMs: 1_001_000,
       messageCount: 2,
       loaded: false,
+      userId: '',
+      visibility: 'shared',
     },
   ]);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
@@ -71,7 +72,7 @@ test('a busy workstream answers busy and sends busy_error, and a repeat with the
   await gateway.call('workstream.send', { wsId, message: 'long' });
   const told: string[] = [];
   const sink = { ready: () => true, write: () => undefined, transient: (json: string) => void told.push(json) };
-  gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => undefined });
+  gateway.gateway.streams.follow(wsId, 0, { viewer: DAEMON, sink, onEnd: () => undefined });
   const send = () => gateway.call('workstream.send', { wsId, message: 'short', idempotencyKey: 'k1' });
   assert.deepEqual(await gateway.call('workstream.send', { wsId, message: 'short' }), { status: 'busy' });
   assert.deepEqual(await send(), { status: 'busy' });
@@ -93,7 +94,7 @@ test('a message during a pending approval is refused with that reason', async ()
   await gateway.reaches(wsId, 'approve_request');
   const told: string[] = [];
   const sink = { ready: () => true, write: () => undefined, transient: (json: string) => void told.push(json) };
-  gateway.gateway.streams.follow(wsId, 0, { sink, onEnd: () => undefined });
+  gateway.gateway.streams.follow(wsId, 0, { viewer: DAEMON, sink, onEnd: () => undefined });
   assert.deepEqual(await gateway.call('workstream.send', { wsId, message: 'more' }), { status: 'busy' });
   const message = 'Already processing a request that waits for approval. Approve or deny it first.';
   assert.deepEqual(told, [JSON.stringify({ type: 'busy_error', message })]);

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { workstreamContracts } from '../../../protocol/methods/workstream.ts';
 import { whenThere } from '../../timing/when-there.ts';
-import type { Claim } from '../attachments/attachments.ts';
+import type { Claim } from '../attachments/claim.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf, deciderOf, mayApprove, requireApproveFor } from '../caller.ts';
 import type { Commands } from '../commands/commands.ts';
@@ -19,15 +19,17 @@ import { type ListingDeps, listingMethods } from '../listing/listing-methods.ts'
 import { type PortableDeps, portableMethods } from '../portable/portable-methods.ts';
 import type { Approvals } from '../runs/approvals.ts';
 import type { AcceptOptions, Runs } from '../runs/runs.ts';
+import { viewerOf } from '../sharing/perception.ts';
+import type { Sharing } from '../sharing/sharing.ts';
 import type { Titles } from '../titles/titles.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
-import { NoRoom } from '../workstreams/closing.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
-import { MAIN, unknownWorkstream } from '../workstreams/session-keys.ts';
+import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { storedMethods } from './conversation/stored.ts';
 
 interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps, ListingDeps, CreationDeps {
   workstreams: Workstreams;
@@ -43,6 +45,7 @@ interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps, ListingDeps
   notes: Notes;
   titles: Pick<Titles, 'refresh'>;
   events: EventLog;
+  sharing: Sharing;
 }
 
 const PAGE = 100;
@@ -55,49 +58,44 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     ...listingMethods(deps),
     'workstream.create': (params, call) => createWorkstream(params, call, deps),
     'workstream.retitle': async ({ wsId }, call) => {
-      const { data } = await workstreams.get(wsId);
+      const { data } = await workstreams.get(wsId, viewerOf(call));
       return { title: await deps.titles.refresh(data, callerOf(call).principal, call.signal) };
     },
-    'workstream.get': async ({ wsId }) => {
-      const { cursor, snapshot } = await snapshots.take(await workstreams.get(wsId));
+    'workstream.get': async ({ wsId }, call) => {
+      const { cursor, snapshot } = await snapshots.take(await workstreams.get(wsId, viewerOf(call)));
       return { cursor, snapshot };
     },
-    'workstream.history': async ({ wsId, ...range }) => history(await workstreams.get(wsId), range, deps),
+    'workstream.history': async ({ wsId, ...range }, call) =>
+      history(await workstreams.get(wsId, viewerOf(call)), range, deps),
     'workstream.update': (params, call) => update(params, call, deps),
     'workstream.send': (params, call) => send(params, call, deps),
     'workstream.approve': (params, call) => approve(params, call, deps),
-    'workstream.cancel': async ({ wsId, force = false }) => {
-      const workstream = workstreams.find(wsId);
+    'workstream.cancel': async ({ wsId, force = false }, call) => {
+      const workstream = workstreams.find(wsId, viewerOf(call));
       if (workstream) return { status: 'ok', dropped: await workstream.cancel({ force }) };
-      if (await workstreams.isStored(wsId)) throw new GatewayError('INVALID_REQUEST', 'No session');
+      if (await workstreams.isStored(wsId, viewerOf(call))) throw new GatewayError('INVALID_REQUEST', 'No session');
       throw unknownWorkstream();
     },
-    'workstream.proceed': async ({ wsId }) => {
-      const { current, waits, hold } = await workstreams.get(wsId);
+    'workstream.proceed': async ({ wsId }, call) => {
+      const { current, waits, hold } = await workstreams.get(wsId, viewerOf(call));
       return { status: 'ok', wasWaiting: (current?.waits ?? waits).tryNow() || hold.send() };
     },
     'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
-      const workstream = await workstreams.get(wsId);
+      const workstream = await workstreams.get(wsId, viewerOf(call));
       if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
-      const error = await commands.run(workstream, command, callerOf(call));
+      const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call) });
       if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
       return { status: 'ok', wsId, ...(error !== undefined && { error }) };
     },
-    'workstream.commands': async ({ wsId }) => ({
-      commands: await projectCommands.list((await workstreams.get(wsId)).data),
+    'workstream.commands': async ({ wsId }, call) => ({
+      commands: await projectCommands.list((await workstreams.get(wsId, viewerOf(call))).data),
     }),
-    ...takingBackMethods({ workstreams, rewinds: deps.rewinds, forks: deps.forks }),
+    ...takingBackMethods({ workstreams, rewinds: deps.rewinds, forks: deps.forks, live: deps.live }),
     ...portableMethods({ exports: deps.exports, imports: deps.imports }),
-    'workstream.open': ({ wsId }) => open(wsId, workstreams),
-    'workstream.delete': async ({ wsId }) => {
-      if ((await workstreams.lookUp(MAIN))?.wsId === wsId)
-        throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
-      if (!(await workstreams.remove(wsId))) throw unknownWorkstream();
-      return { deleted: true };
-    },
-    'workstream.close': async ({ wsId }) => {
-      await workstreams.close(wsId);
+    ...storedMethods({ workstreams, sharing: deps.sharing }),
+    'workstream.close': async ({ wsId }, call) => {
+      await workstreams.close(wsId, viewerOf(call));
       return { status: 'ok' };
     },
   };
@@ -123,12 +121,14 @@ async function update(
   requireApproveFor(autoApprove, call);
   requireApproveForFolders({ confirmWorkdir, readable }, call);
   const isNameOnly = [model, effort, autoApprove, confirmWorkdir, readable].every((other) => other === undefined);
-  const stored = isNameOnly && name !== undefined ? await settings.renameStored(wsId, name) : undefined;
+  const viewer = viewerOf(call);
+  const named = name === undefined ? undefined : { text: name, by: viewer };
+  const stored = isNameOnly && named ? await settings.renameStored(wsId, named) : undefined;
   if (stored) return stored.toRow();
-  const workstream = await workstreams.get(wsId);
+  const workstream = await workstreams.get(wsId, viewer);
   await folders.change(workstream, { isConfirmed: confirmWorkdir === true, readable });
   await settings.change(workstream, {
-    ...(name !== undefined && { name }),
+    ...(named && { name: named }),
     ...(model !== undefined && { model }),
     ...(effort !== undefined && { thinkingLevel: effort }),
     ...(autoApprove !== undefined && { always: autoApprove ? rules.grant(callerOf(call).principal) : null }),
@@ -162,16 +162,6 @@ async function page(
   return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
 }
 
-/** Loads a stored workstream. Existence is checked first, so that an unknown id unloads no other workstream. */
-async function open(wsId: string, workstreams: Workstreams): Promise<{ wsId: string; name: string; wasOpen: boolean }> {
-  if (!(await workstreams.isStored(wsId))) throw unknownWorkstream();
-  const opened = await workstreams.reopen(wsId).catch((error: unknown) => {
-    throw error instanceof NoRoom ? new GatewayError('RATE_LIMITED', error.message, { cause: error }) : error;
-  });
-  if (!opened) throw unknownWorkstream(); // deleted meanwhile
-  return { wsId, name: opened.workstream.data.name, wasOpen: opened.wasOpen };
-}
-
 /** Decides approvals. If none is pending, the answer is synchronous. */
 function approve(
   { wsId, approved, feedback, always = false, ...named }: Parameters<Handled<'workstream.approve'>>[0],
@@ -180,7 +170,8 @@ function approve(
 ): ReturnType<Handled<'workstream.approve'>> {
   if (call.kept) return DECIDED; // decided by the earlier call; what is pending now is another question
   const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
-  return whenThere(workstreams.findStaying(wsId) ?? workstreams.get(wsId), (workstream) => {
+  const viewer = viewerOf(call);
+  return whenThere(workstreams.findStaying(wsId, viewer) ?? workstreams.get(wsId, viewer), (workstream) => {
     const id = named.approvalId ?? workstream.current?.pendingApproval()?.approvalId;
     // Without a question nothing is decided, and nothing recorded.
     const recorded = id === undefined ? [] : call.audited({ id, approved, always });
@@ -216,7 +207,7 @@ async function send(
   const principal = call.principal?.id ?? 'unknown';
   const claim = await attachments.claim({ wsId, principal }, { ids: attachmentIds });
   if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
-  const workstream = await workstreams.get(wsId);
+  const workstream = await workstreams.get(wsId, viewerOf(call));
   const files = toFiles(claim);
   let waits: { queued?: true } = {};
   const asked: AcceptOptions = {

@@ -9,6 +9,7 @@ import { isShown } from '../history/history.ts';
 import { lastComplete } from '../history/last-complete.ts';
 import type { Messages, StoredMessage } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import { givenName, type WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -46,9 +47,9 @@ export class Exports {
   }
 
   /** Throws NOT_FOUND; INVALID_REQUEST for an empty conversation; and for a damaged one the error of the store. */
-  async open(wsId: string): Promise<Exportable> {
+  async open(wsId: string, viewer: Viewer): Promise<Exportable> {
     const { workstreams, messages } = this.#deps;
-    const data = await workstreams.lookUp(wsId);
+    const data = await workstreams.lookUp(wsId, viewer);
     if (data?.wsId !== wsId) throw unknownWorkstream();
     const { contextAfterSeq: after, messageCount } = data;
     const newest = await messages.page(wsId, { after, upTo: messageCount, limit: PAGE });

@@ -16,7 +16,9 @@ import { insertConsumed } from '../attachments/attachment-rows.ts';
 import type { Attachments } from '../attachments/attachments.ts';
 import type { InlineFile } from '../attachments/inline.ts';
 import type { ImportedDecision } from '../history/notes.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
+import { newlyOwned, type Viewer } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
@@ -31,6 +33,7 @@ interface ImportsDeps {
   attachments: Pick<Attachments, 'hold' | 'newId'>;
   models: Models;
   workdirs: Workdirs;
+  live: Pick<LiveSettings, 'visibility'>;
   clock: Clock;
   ids: Ids;
 }
@@ -39,6 +42,8 @@ interface ImportOptions {
   /** Default: as for other new workstreams. */
   workdir?: string | undefined;
   by: Namer;
+  /** The owner of the new workstream. */
+  viewer: Viewer;
 }
 
 /** A workstream that was made from a file. */
@@ -61,12 +66,12 @@ export class Imports {
   /** `also` is committed with it. Throws INVALID_REQUEST that names the place in the file, and then changes nothing. */
   async import(
     file: ConversationFile,
-    { workdir, by }: ImportOptions,
+    { workdir, by, viewer }: ImportOptions,
     also: (made: Imported) => Statement[] = () => [],
   ): Promise<Imported> {
     checkFile(file);
     const model = await this.#findModel(file.model);
-    const chosen: CreateOptions = { by };
+    const chosen: CreateOptions = { by, owned: newlyOwned(viewer, this.#deps.live) };
     if (file.name !== undefined) chosen.name = file.name;
     if (model !== undefined) chosen.model = model;
     if (workdir !== undefined) chosen.workdir = workdir;

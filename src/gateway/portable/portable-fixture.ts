@@ -6,13 +6,14 @@ import type {
   FileMessage,
   FileNote,
 } from '../../../protocol/methods/conversation/conversation-file.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import type { WholeGateway } from '../testing/whole-gateway.ts';
 
 /** The exported conversation, after comparing both ways to get it. */
 export async function exported(gateway: WholeGateway, wsId: string): Promise<ConversationFile> {
   const answer = await gateway.call('workstream.export', { wsId });
   assert.ok(answer.format === 'json');
-  const text = await textOf((await gateway.gateway.exports.open(wsId)).json());
+  const text = await textOf((await gateway.gateway.exports.open(wsId, DAEMON)).json());
   assert.deepEqual(JSON.parse(text), answer.conversation);
   return answer.conversation;
 }

@@ -4,6 +4,7 @@ import { ConversationFile } from '../../../protocol/methods/conversation/convers
 import type { portableContracts } from '../../../protocol/methods/conversation/portable.ts';
 import { type Handlers, keptOf } from '../call.ts';
 import { namerOf } from '../caller.ts';
+import { viewerOf } from '../sharing/perception.ts';
 import type { Exports } from './exports.ts';
 import type { Imported, Imports } from './imports.ts';
 
@@ -14,14 +15,17 @@ export interface PortableDeps {
 
 /** The methods that write a conversation as a file and read one. */
 export const portableMethods = ({ exports, imports }: PortableDeps): Handlers<keyof typeof portableContracts> => ({
-  async 'workstream.export'({ wsId, format }) {
-    const exported = await exports.open(wsId);
+  async 'workstream.export'({ wsId, format }, call) {
+    const exported = await exports.open(wsId, viewerOf(call));
     if (format === 'markdown') return { format, markdown: await textOf(exported.markdown()) };
     return { format, conversation: ConversationFile.parse(JSON.parse(await textOf(exported.json()))) };
   },
   async 'workstream.import'({ conversation, workdir }, call) {
     const kept = keptOf<Imported>(call);
-    return kept ?? imports.import(conversation, { workdir, by: namerOf(call) }, (made) => call.keep(made));
+    return (
+      kept ??
+      imports.import(conversation, { workdir, by: namerOf(call), viewer: viewerOf(call) }, (made) => call.keep(made))
+    );
   },
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { conversation, exported, imageOf } from './portable-fixture.ts';
@@ -108,8 +109,14 @@ const asksIn = async (gateway: WholeGateway, wsId: string): Promise<number> =>
 async function attach(gateway: WholeGateway, wsId: string, index: number): Promise<void> {
   const owner = { wsId, principal: 'ada' };
   const { attachments } = gateway.gateway;
-  const image = await attachments.receive(owner, { fileName: `${index}.png`, bytes: bytesOf(imageOf(`${index}`)) });
-  const text = await attachments.receive(owner, { fileName: 'a.txt', bytes: bytesOf(Buffer.from('inside')) });
+  const image = await attachments.receive(
+    { ...owner, viewer: DAEMON },
+    { fileName: `${index}.png`, bytes: bytesOf(imageOf(`${index}`)) },
+  );
+  const text = await attachments.receive(
+    { ...owner, viewer: DAEMON },
+    { fileName: 'a.txt', bytes: bytesOf(Buffer.from('inside')) },
+  );
   const attachmentIds = [image.attachment_id, text.attachment_id];
   await gateway.call('workstream.send', { wsId, message: 'look', attachmentIds });
   await gateway.isIdle(wsId);

@@ -6,6 +6,7 @@ import type { ConversationFile, FileMessage } from '../../../protocol/methods/co
 import type { Attachment } from '../../../protocol/stream-events.ts';
 import { hasCode } from '../../home/private-file.ts';
 import { createOutputSource } from '../history/output-source.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { exported, imageOf, textOf } from './portable-fixture.ts';
@@ -41,7 +42,10 @@ async function sendImage(gateway: WholeGateway, wsId: string): Promise<Attachmen
     yield imageOf('seen');
   }
   const owner = { wsId, principal: 'ada' };
-  const image = await gateway.gateway.attachments.receive(owner, { fileName: 'a.png', bytes: bytes() });
+  const image = await gateway.gateway.attachments.receive(
+    { ...owner, viewer: DAEMON },
+    { fileName: 'a.png', bytes: bytes() },
+  );
   await gateway.call('workstream.send', { wsId, message: 'look at it', attachmentIds: [image.attachment_id] });
   await gateway.isIdle(wsId);
   return image;
@@ -79,7 +83,7 @@ test('Exporting an imported conversation must give the same file', async () => {
   const made = await gateway.call('workstream.import', { conversation: file }, { scope: 'write', id: 'bob' });
   await gateway.crash();
   assert.deepEqual(await exported(gateway, made.wsId), file);
-  const to = gateway.parts.workstreams.find(made.wsId);
+  const to = gateway.parts.workstreams.find(made.wsId, DAEMON);
   assert.ok(to);
   await (await gateway.accept('and now?', { to }))?.ended;
   const asked = gateway.puppet.requests.at(-1)?.messages ?? [];
@@ -191,7 +195,7 @@ test('an unknown model and missing files are reported; the conversation works wi
   assert.deepEqual(file.files, [{ name: 'a.png', mimeType: 'image/png', sizeBytes: 12 }]);
   const made = await gateway.call('workstream.import', { conversation: { ...file, model: 'unheard' } });
   assert.deepEqual([made.unknownModel, made.missingFiles], ['unheard', ['a.png']]);
-  const to = gateway.parts.workstreams.find(made.wsId);
+  const to = gateway.parts.workstreams.find(made.wsId, DAEMON);
   assert.ok(to);
   assert.equal((await (await gateway.accept('b', { to }))?.ended)?.status, 'ok');
   assert.deepEqual((await exported(gateway, made.wsId)).files, file.files);
@@ -311,6 +315,6 @@ test('5 000 messages are exported and imported', async () => {
   const conversation = fileOf(messages);
   const { wsId } = await gateway.call('workstream.import', { conversation });
   assert.deepEqual(await exported(gateway, wsId), conversation);
-  const markdown = await textOf((await gateway.gateway.exports.open(wsId)).markdown());
+  const markdown = await textOf((await gateway.gateway.exports.open(wsId, DAEMON)).markdown());
   assert.equal(markdown.match(/^## You/gm)?.length, 1_250);
 });

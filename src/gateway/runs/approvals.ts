@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Decision } from '../../agent/run/journal.ts';
+import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -11,6 +12,12 @@ interface NamedApproval {
   approvalId?: string | undefined;
   callId?: string | undefined;
   cycleId?: string | undefined;
+}
+
+/** Who decides, and what is committed with it. */
+interface Resolving {
+  viewer: Viewer;
+  also: Statement[];
 }
 
 interface InWorkstream extends NamedApproval {
@@ -28,9 +35,9 @@ export class Approvals {
   }
 
   /** Oldest first. A question that several workstreams share is listed once. */
-  list(wsId?: string): Approval[] {
+  list(viewer: Viewer, wsId?: string): Approval[] {
     const pending = this.#workstreams
-      .list()
+      .list(viewer)
       .filter(({ data }) => wsId === undefined || data.wsId === wsId)
       .flatMap(({ current }) => current?.pendingApproval() ?? [])
       .sort((a, b) => a.expiresAtMs - b.expiresAtMs);
@@ -38,10 +45,12 @@ export class Approvals {
   }
 
   /** Throws NOT_FOUND for an unknown id, CONFLICT for a decided approval. */
-  async resolve(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
-    const owner = this.#workstreams.list().find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
+  async resolve(approvalId: string, decision: Decision, { viewer, also }: Resolving): Promise<void> {
+    const owner = this.#workstreams
+      .list(viewer)
+      .find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
     if (owner?.current) return owner.current.decide(approvalId, decision, also);
-    throw await this.#notWaiting(approvalId);
+    throw await this.#notWaiting(approvalId, viewer);
   }
 
   /**
@@ -59,17 +68,19 @@ export class Approvals {
     const pending = current?.pendingApproval();
     const { approvalId = pending?.approvalId, also } = options;
     if (approvalId === undefined) return void (await this.#store.commit({ statements: also }));
-    if (!current || approvalId !== pending?.approvalId) throw await this.#notWaiting(approvalId, data.wsId);
+    if (!current || approvalId !== pending?.approvalId) throw await this.#notWaiting(approvalId, DAEMON, data.wsId);
     await current.decide(approvalId, decision, also);
   }
 
-  async #notWaiting(approvalId: string, wsId?: string): Promise<GatewayError> {
+  async #notWaiting(approvalId: string, viewer: Viewer, wsId?: string): Promise<GatewayError> {
     const stored = await this.#store.db
       .selectFrom('approvals')
       .select('ws_id')
       .where('approval_id', '=', approvalId)
       .executeTakeFirst();
-    if (!stored || stored.ws_id !== (wsId ?? stored.ws_id)) return new GatewayError('NOT_FOUND', 'Unknown approval');
+    const isElsewhere = stored !== undefined && stored.ws_id !== (wsId ?? stored.ws_id);
+    if (!stored || isElsewhere || !(await this.#workstreams.isStored(stored.ws_id, viewer)))
+      return new GatewayError('NOT_FOUND', 'Unknown approval');
     return decided();
   }
 }

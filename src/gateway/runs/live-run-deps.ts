@@ -12,8 +12,11 @@ import type { RunResult } from './run-record.ts';
 
 /** Receives what a run does. Called after the commit; must not throw. */
 interface RunObserver {
-  onApprovalRequested(approval: Approval): void;
-  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
+  onApprovalRequested(data: WorkstreamData, approval: Approval): void;
+  onApprovalResolved(
+    data: WorkstreamData,
+    resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean },
+  ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
 }

@@ -280,7 +280,7 @@ export class LiveRun implements Recorder {
     if (step.approval) {
       this.#pending = step.approval;
       const approval = step.approval.isJoined ? undefined : this.pendingApproval();
-      if (approval) observer.onApprovalRequested(approval);
+      if (approval) observer.onApprovalRequested(data, approval);
     }
     if (step.settled) {
       this.#pending = undefined;
@@ -290,7 +290,7 @@ export class LiveRun implements Recorder {
       const decision = { approved: status === 'approved', by, feedback, always };
       this.#deps.questions.settle(approvalId, this.run, isAnswer ? decision : undefined);
       if (isElsewhere) return;
-      observer.onApprovalResolved({ approvalId, wsId, sessionKey, approved: status === 'approved' });
+      observer.onApprovalResolved(data, { approvalId, wsId, sessionKey, approved: status === 'approved' });
     }
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sight } from '../../agent/prefix/surroundings.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { lookAndTouch } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
@@ -131,7 +132,7 @@ test('deleting a workstream removes its prefix', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});
   await send(gateway, 'to main');
-  const made = gateway.parts.workstreams.find(wsId);
+  const made = gateway.parts.workstreams.find(wsId, DAEMON);
   const handle = await gateway.accept('to be deleted', made ? { to: made } : {});
   await handle?.ended;
   await gateway.call('sessions.delete', { key: wsId });

@@ -11,6 +11,7 @@ import {
 } from '../../agent/run/recorder.ts';
 import { consume, release } from '../attachments/attachment-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
+import type { Owned } from '../sharing/perception.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, UnitRefused } from '../store/store.ts';
@@ -302,4 +303,6 @@ export interface WorkstreamValues {
   run_epoch: number;
   last_run_status: RunOutcome['status'];
   updated_ms: number;
+  owner_id: string;
+  visibility: Owned['visibility'];
 }

@@ -4,15 +4,17 @@ import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Ids } from '../../ids.ts';
 import type { Tracing } from '../../tracing.ts';
 import { reserveAgain } from '../attachments/attachment-rows.ts';
-import type { Claim } from '../attachments/attachments.ts';
+import type { Claim } from '../attachments/claim.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import { lesserOf, type Rights } from '../rights.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { SystemEvents, TakenEvents } from '../wake/system-events.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { NewRun, RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
 import { LOST_REQUEST, requestOf } from './run-rows.ts';
 
@@ -32,6 +34,21 @@ export interface AcceptOptions {
   also?(runId: string): Statement[];
 }
 
+/** Who looks for a run. */
+interface Seeker {
+  principal: string;
+  viewer: Viewer;
+  wsId?: string;
+}
+
+interface RunsDeps {
+  store: Store;
+  workstreams: Pick<Workstreams, 'isStored'>;
+  ids: Ids;
+  queued: Queued;
+  tracing?: Pick<Tracing, 'current'> | undefined;
+}
+
 type Queued = Pick<SystemEvents, 'take'>;
 /** Passes the run to its workstream. */
 type Take<H extends RunHandle | undefined> = (run: NewRun) => Promise<H>;
@@ -42,10 +59,12 @@ export class Runs {
   readonly #ids: Ids;
   readonly #queued: Queued;
   readonly #tracing: Pick<Tracing, 'current'> | undefined;
+  readonly #workstreams: Pick<Workstreams, 'isStored'>;
   readonly #live = new Map<string, RunHandle>();
 
-  constructor(deps: { store: Store; ids: Ids; queued: Queued; tracing?: Pick<Tracing, 'current'> | undefined }) {
+  constructor(deps: RunsDeps) {
     this.#store = deps.store;
+    this.#workstreams = deps.workstreams;
     this.#ids = deps.ids;
     this.#queued = deps.queued;
     this.#tracing = deps.tracing;
@@ -138,8 +157,16 @@ export class Runs {
     void handle.ended.then(() => this.#live.delete(runId));
   }
 
-  /** Finds a run by its id or by its idempotency key. Only the caller's own runs, in one session if `wsId` is given. */
-  async find(runId: string, by: { principal: string; wsId?: string }): Promise<RunHandle | undefined> {
+  /**
+   * Finds a run by its id or by its idempotency key. Only the caller's own runs, in workstreams that the caller
+   * perceives, and in one session if `wsId` is given.
+   */
+  async find(runId: string, by: Seeker): Promise<RunHandle | undefined> {
+    const found = await this.#find(runId, by);
+    return found && (await this.#workstreams.isStored(found.run.wsId, by.viewer)) ? found : undefined;
+  }
+
+  async #find(runId: string, by: Omit<Seeker, 'viewer'>): Promise<RunHandle | undefined> {
     const named = this.#live.get(runId);
     const live = named && isTheirs(named.run, by) ? named : this.#liveByKey(runId, by);
     if (live) return live;

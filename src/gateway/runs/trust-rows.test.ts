@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConversationFile } from '../../../protocol/methods/conversation/conversation-file.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 import { readTrust } from './trust-rows.ts';
 
@@ -74,7 +75,7 @@ test('an exported conversation has no messages of the daemon to the model, and n
   await gateway.isIdle(wsId);
   day.date = '2026-11-24';
   await (await gateway.accept('and?'))?.ended;
-  const { json } = await gateway.gateway.exports.open(wsId);
+  const { json } = await gateway.gateway.exports.open(wsId, DAEMON);
   let text = '';
   for await (const piece of json()) text += piece;
   assert.doesNotMatch(text, /environment|instructions/);

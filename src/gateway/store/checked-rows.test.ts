@@ -6,6 +6,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { copyConversation } from '../cuts/copy-conversation.ts';
 import { insertMessage } from '../runs/run-rows.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import type { SqliteStore } from './sqlite-store.ts';
 
@@ -19,7 +20,9 @@ async function storeAfter(t: TestContext, ...sql: string[]): Promise<SqliteStore
   const dir = tempDir();
   const path = join(dir.path, 'headgate.db');
   const whole = await tempStore({ path });
-  await whole.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId, workdir: '/', nowMs: 1 }))] });
+  await whole.commit({
+    statements: [insertWorkstream(toWorkstreamRow({ owned: OF_EVERYONE, wsId, workdir: '/', nowMs: 1 }))],
+  });
   for (const n of ['1', '2', '3', '4', '5']) {
     const statements = insertMessage({ wsId, runId: `r${n}`, nowMs: 1 }, { role: 'user', content: n });
     await whole.commit({ statements, events: { wsId, events: [n === '3' ? third : info(n)] } });
@@ -148,7 +151,9 @@ test('an earlier event of a type is found before an offset', async (t) => {
 
 test('a damaged message is not copied, because its copy would look intact', async (t) => {
   const store = await storeAfter(t, 'update messages set created_ms = 2 where seq = 3');
-  await store.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: 'b', workdir: '/', nowMs: 1 }))] });
+  await store.commit({
+    statements: [insertWorkstream(toWorkstreamRow({ owned: OF_EVERYONE, wsId: 'b', workdir: '/', nowMs: 1 }))],
+  });
   const copy = (after: number) =>
     store.commit({
       statements: copyConversation({ wsId, after, upTo: 5, parts: [{ kind: 'stored', after, upTo: 5 }] }, 'b'),

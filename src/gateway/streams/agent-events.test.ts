@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { EventLog } from '../events/event-log.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import { content, memoryLog } from '../testing/memory-log.ts';
 import { AgentEvents } from './agent-events.ts';
 
@@ -14,6 +15,8 @@ const end = (wsId: string): StreamEvent => ({
   run: { run_id: `run ${wsId}`, status: 'ok' },
 });
 
+const session = (wsId: string) => ({ wsId, sessionKey: wsId, ...OF_EVERYONE });
+
 function setUp() {
   const clock = fakeClock(1_000);
   const { store, append } = memoryLog();
@@ -23,12 +26,12 @@ function setUp() {
     events: new EventLog({ store, log: recordingLog() }),
     clock,
     stopping: stop.signal,
-    send(wsId, { event, payload }) {
+    send({ wsId }, { event, payload }) {
       const what = event === 'chat' ? `${payload.state} ${payload.message?.content[0]?.text ?? '-'}` : payload.stream;
       sent.push(`${wsId} ${event} ${what}`);
     },
   });
-  const begin = (wsId: string) => agentEvents.begin({ wsId, runId: `run ${wsId}`, sessionKey: wsId });
+  const begin = (wsId: string) => agentEvents.begin(session(wsId), `run ${wsId}`);
   const deltas = () => sent.filter((line) => line.includes('chat delta'));
   return { clock, append, stop, sent, agentEvents, begin, deltas };
 }
@@ -89,7 +92,7 @@ test('what happens outside a run is not projected', async () => {
 
 test('a queued run that was cancelled is reported as aborted', () => {
   const { agentEvents, sent } = setUp();
-  agentEvents.dropped({ wsId: 'a', runId: 'r', sessionKey: 'a' });
+  agentEvents.dropped(session('a'), 'r');
   assert.deepEqual(sent, ['a agent job', 'a chat aborted -']);
 });
 
@@ -104,9 +107,8 @@ test('no samples are taken once the daemon stops', async () => {
 
 test('a message that steered another run gets the end and the answer of that run', () => {
   const { agentEvents, sent } = setUp();
-  const steered = { wsId: 'a', runId: 'steered', sessionKey: 'a' };
-  agentEvents.followed(steered, { run_id: 'steered', status: 'ok', summary: 'the answer' });
-  agentEvents.followed(steered, { run_id: 'steered', status: 'cancelled', summary: 'cancelled' });
+  agentEvents.followed(session('a'), 'steered', { run_id: 'steered', status: 'ok', summary: 'the answer' });
+  agentEvents.followed(session('a'), 'steered', { run_id: 'steered', status: 'cancelled', summary: 'cancelled' });
   assert.deepEqual(sent, [
     'a agent assistant',
     'a chat delta the answer',

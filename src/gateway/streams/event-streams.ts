@@ -1,5 +1,7 @@
 import type { GlobalEventOf } from '../../../protocol/events/global.ts';
-import type { LogReader, Sink } from '../events/log-reader.ts';
+import type { FollowOptions } from '../events/event-log.ts';
+import type { LogReader } from '../events/log-reader.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { GlobalListener } from './global-events.ts';
 
 /** A stream that is about to begin. */
@@ -15,6 +17,7 @@ export interface Opening {
 
 /** How a client wants its stream to begin. */
 export interface StreamRequest {
+  viewer: Viewer;
   lastEventId?: string;
   resume: boolean;
   snapshot: boolean;
@@ -38,9 +41,9 @@ export interface EventStreams {
    * Continues a stream. The reader ends when the workstream is closed (then `onEnd`). `mayDecide`: this reader may
    * answer approvals, so questions are asked.
    */
-  follow(wsId: string, after: number, stream: { sink: Sink; onEnd(): void; mayDecide?: boolean }): LogReader;
-  /** The current state of every loaded workstream. */
-  states(): GlobalEventOf<'ws_state'>[];
-  /** Every later change. For each workstream and type, the latest replaces earlier ones. */
+  follow(wsId: string, after: number, stream: FollowOptions & { onEnd(): void }): LogReader;
+  /** The current state of every loaded workstream that the viewer perceives. */
+  states(viewer: Viewer): GlobalEventOf<'ws_state'>[];
+  /** Every later change of what the listener's viewer perceives. For each workstream and type, the latest replaces earlier ones. */
   onChange(listener: GlobalListener): () => void;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GLOBAL_EVENTS, type GlobalEvent } from '../../../protocol/events/global.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
@@ -8,9 +9,12 @@ import { turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
 /** The events in brief, each of them valid. */
 function listen({ gateway }: Awaited<ReturnType<typeof wholeGateway>>) {
   const heard: GlobalEvent[] = [];
-  const stop = gateway.streams.onChange((event) => {
-    GLOBAL_EVENTS[event.type].parse(event);
-    heard.push(event);
+  const stop = gateway.streams.onChange({
+    viewer: DAEMON,
+    onEvent(event) {
+      GLOBAL_EVENTS[event.type].parse(event);
+      heard.push(event);
+    },
   });
   const brief = () =>
     heard.splice(0).map((event) => {

@@ -2,15 +2,21 @@ import type { GlobalEvent, GlobalEventOf } from '../../../protocol/events/global
 import type { StreamEvent, StreamEventOf, StreamEventType, WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LogEntry } from '../events/log-reader.ts';
+import { type Audience, audienceOf } from '../sharing/audience.ts';
+import { mayPerceive, type Owned, type Viewer } from '../sharing/perception.ts';
 import type { Unloading } from '../workstreams/closing.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 
-export type GlobalListener = (event: GlobalEvent) => void;
+/** Receives the changes of what its viewer perceives. */
+export interface GlobalListener {
+  viewer: Viewer;
+  onEvent(event: GlobalEvent): void;
+}
 
 /** What a workstream does, and its tokens. */
 export type Liveness = Omit<GlobalEventOf<'ws_state'>, 'type' | 'ws_id' | 'state' | 'run' | 'content'>;
 
-type ShownData = Pick<WorkstreamData, 'wsId' | 'name' | 'state' | 'status' | 'createdMs'>;
+type ShownData = Owned & Pick<WorkstreamData, 'wsId' | 'name' | 'state' | 'status' | 'createdMs'>;
 
 interface Place {
   wsId: string;
@@ -59,9 +65,9 @@ export class GlobalEvents {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The current state of every loaded workstream. */
-  states(): GlobalEventOf<'ws_state'>[] {
-    const loaded = [...this.#known.values()].map(({ data }) => data);
+  /** The current state of every loaded workstream that the viewer perceives. */
+  states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
+    const loaded = [...this.#known.values()].map(({ data }) => data).filter((data) => mayPerceive(viewer, data));
     return loaded.sort((a, b) => a.createdMs - b.createdMs).map((data) => this.#toState(data));
   }
 
@@ -85,21 +91,37 @@ export class GlobalEvents {
       toolCalls: 0,
       texts: undefined,
     });
-    this.#tell({ type: 'ws_created', ws_id: data.wsId, name: data.name });
-    this.#tell(this.#toState(data));
+    this.announce(data, audienceOf(data));
   }
 
-  unloaded({ wsId, name }: Pick<ShownData, 'wsId' | 'name'>, reason: Unloading): void {
-    this.#known.delete(wsId);
-    this.#tell({ type: 'ws_closed', ws_id: wsId, name, reason });
+  unloaded(data: Owned & Pick<ShownData, 'wsId' | 'name'>, reason: Unloading): void {
+    this.#known.delete(data.wsId);
+    this.#tell({ type: 'ws_closed', ws_id: data.wsId, name: data.name, reason }, audienceOf(data));
+  }
+
+  /** The loaded workstream, as the rule of who perceives it needs it. */
+  find(wsId: string): Owned | undefined {
+    return this.#known.get(wsId)?.data;
+  }
+
+  /** Some perceive a workstream that they did not perceive before. */
+  announce(data: ShownData, to: Audience): void {
+    this.#tell({ type: 'ws_created', ws_id: data.wsId, name: data.name }, to);
+    this.#tell(this.#toState(data), to);
+  }
+
+  /** Some no longer perceive a workstream: to them, it is closed. */
+  hide(wsId: string, from: Audience): void {
+    const known = this.#known.get(wsId);
+    if (known) this.#tell({ type: 'ws_closed', ws_id: wsId, name: known.name, reason: 'closed' }, from);
   }
 
   #toState(data: ShownData, state: WorkstreamState = data.state): GlobalEventOf<'ws_state'> {
     return { type: 'ws_state', ws_id: data.wsId, state, ...this.livenessOf(data) };
   }
 
-  #tell(event: GlobalEvent): void {
-    for (const listener of this.#listeners) listener(event);
+  #tell(event: GlobalEvent, { includes }: Audience): void {
+    for (const { viewer, onEvent } of this.#listeners) if (includes(viewer)) onEvent(event);
   }
 
   #take(wsId: string, { type, json }: LogEntry): void {
@@ -141,19 +163,20 @@ export class GlobalEvents {
   #rename({ wsId, known }: Place, name: string): void {
     if (name === known.name) return;
     known.name = name;
-    this.#tell({ type: 'ws_rename', ws_id: wsId, name });
+    this.#tell({ type: 'ws_rename', ws_id: wsId, name }, audienceOf(known.data));
   }
 
   #changeState({ known }: Place, { state, run }: StreamEventOf<'ws_state'>): void {
     const content = run?.status === 'ok' ? toText(known.texts) : '';
     if (state === 'idle' || state === 'error') Object.assign(known, { activity: NOTHING, texts: undefined });
     if (this.#listeners.size === 0) return;
-    this.#tell({ ...this.#toState(known.data, state), ...(run && { run }), ...(content !== '' && { content }) });
+    const told = { ...this.#toState(known.data, state), ...(run && { run }), ...(content !== '' && { content }) };
+    this.#tell(told, audienceOf(known.data));
   }
 
   #does({ wsId, known }: Place, activity: Activity): void {
     known.activity = activity;
-    this.#tell({ type: 'ws_activity', ws_id: wsId, ...activity });
+    this.#tell({ type: 'ws_activity', ws_id: wsId, ...activity }, audienceOf(known.data));
   }
 }
 

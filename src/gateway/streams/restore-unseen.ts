@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { typeOf } from '../events/log-entry.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { changesHistory, type RunPlace, type UnseenRuns } from './unseen-runs.ts';
@@ -27,7 +28,7 @@ interface RestoreDeps {
 export async function restoreUnseen(workstreams: Pick<Workstreams, 'list'>, deps: RestoreDeps): Promise<void> {
   const { unseenRuns, events, clock, log } = deps;
   const sinceMs = clock.now() - RECENT_MS;
-  for (const { data } of workstreams.list()) {
+  for (const { data } of workstreams.list(DAEMON)) {
     const { wsId, updatedMs, messageCount } = data;
     if (updatedMs < sinceMs) continue;
     try {

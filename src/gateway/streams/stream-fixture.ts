@@ -1,3 +1,4 @@
+import { DAEMON } from '../sharing/perception.ts';
 import { type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** How long a stream waits for a newer run. */
@@ -26,7 +27,7 @@ export async function streamingGateway(options: WholeGatewayOptions = {}) {
 export async function openStream(gateway: WholeGateway, wsId: string, request: { snapshot?: boolean }) {
   const { streams } = gateway.gateway;
   const leave = new AbortController();
-  const { begin } = await streams.open(wsId, { resume: false, snapshot: false, ...request });
+  const { begin } = await streams.open(wsId, { viewer: DAEMON, resume: false, snapshot: false, ...request });
   const told: { type: string; offset: number | undefined; json: string }[] = [];
   const tell = (json: string, offset: number | undefined) => told.push({ type: JSON.parse(json).type, offset, json });
   let hasBegun = false;
@@ -40,7 +41,7 @@ export async function openStream(gateway: WholeGateway, wsId: string, request: {
         for (const { json, offset } of entries) tell(json, offset);
       },
     };
-    return streams.follow(wsId, after, { sink, onEnd: () => undefined });
+    return streams.follow(wsId, after, { viewer: DAEMON, sink, onEnd: () => undefined });
   });
   return {
     told,

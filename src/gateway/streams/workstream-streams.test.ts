@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
 import { StreamEvent } from '../../../protocol/stream-events.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import type { Beginning } from './event-streams.ts';
@@ -12,7 +13,12 @@ async function setUp() {
   const gateway = await wholeGateway();
   const wsId = await gateway.main();
   const open = async (request: { lastEventId?: string; resume?: boolean; snapshot?: boolean } = {}) => {
-    const opening = await gateway.gateway.streams.open(wsId, { resume: false, snapshot: false, ...request });
+    const opening = await gateway.gateway.streams.open(wsId, {
+      viewer: DAEMON,
+      resume: false,
+      snapshot: false,
+      ...request,
+    });
     return withConnected(opening.connected, await opening.begin(new AbortController().signal));
   };
   return {
@@ -220,8 +226,11 @@ test('the global stream has the state of every workstream, and each change', asy
   const { gateway, wsId } = stream;
   const { streams } = gateway.gateway;
   const told: unknown[] = [];
-  const stop = streams.onChange((event) => {
-    if (event.type === 'ws_state') told.push([event.type, event.ws_id, event.state]);
+  const stop = streams.onChange({
+    viewer: DAEMON,
+    onEvent(event) {
+      if (event.type === 'ws_state') told.push([event.type, event.ws_id, event.state]);
+    },
   });
   const { wsId: other } = await gateway.call('workstream.create', {});
   await stream.turn();
@@ -233,7 +242,7 @@ test('the global stream has the state of every workstream, and each change', asy
   stop();
   await stream.turn();
   assert.equal(told.length, 3);
-  const states = streams.states().map(({ ws_id, state }) => [ws_id, state]);
+  const states = streams.states(DAEMON).map(({ ws_id, state }) => [ws_id, state]);
   assert.deepEqual(states, [
     [wsId, 'idle'],
     [other, 'idle'],
@@ -246,7 +255,7 @@ test('a stream of an unknown or closed workstream is NOT_FOUND', async () => {
   const { wsId } = await gateway.call('workstream.create', {});
   await gateway.call('workstream.close', { wsId });
   for (const unknown of [wsId, 'f'.repeat(32), 'main']) {
-    const opening = gateway.gateway.streams.open(unknown, { resume: false, snapshot: false });
+    const opening = gateway.gateway.streams.open(unknown, { viewer: DAEMON, resume: false, snapshot: false });
     await assert.rejects(opening, { code: 'NOT_FOUND', message: 'Unknown workstream' });
   }
 });

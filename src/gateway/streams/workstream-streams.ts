@@ -3,9 +3,12 @@ import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
 import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { LogReader } from '../events/log-reader.ts';
 import { type Resumption, resumption } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { toQueuedEvent } from '../queue/queue-changes.ts';
+import type { Audience } from '../sharing/audience.ts';
+import { mayPerceive, type Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Beginning, EventStreams, Opening, StreamRequest } from './event-streams.ts';
@@ -15,7 +18,7 @@ import type { RunPlace, UnseenRuns } from './unseen-runs.ts';
 
 export interface StreamsDeps {
   workstreams: Pick<Workstreams, 'get'>;
-  global: Pick<GlobalEvents, 'states' | 'listen'>;
+  global: Pick<GlobalEvents, 'states' | 'listen' | 'find' | 'announce' | 'hide'>;
   snapshots: Snapshots;
   events: EventLog;
   unseenRuns: UnseenRuns;
@@ -32,7 +35,7 @@ export class WorkstreamStreams implements EventStreams {
   }
 
   async open(wsId: string, request: StreamRequest): Promise<Opening> {
-    const workstream = await this.#deps.workstreams.get(wsId);
+    const workstream = await this.#deps.workstreams.get(wsId, request.viewer);
     const { events } = this.#deps;
     const cursor = request.resume ? parseCursor(request.lastEventId) : undefined;
     const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
@@ -44,14 +47,17 @@ export class WorkstreamStreams implements EventStreams {
     const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
     return {
       connected: connectedTo(workstream, lost),
-      begin: (signal) => this.#fresh(workstream, request, signal),
+      begin: (signal) => this.#fresh(workstream, { ...request, signal }),
     };
   }
 
   follow(wsId: string, after: number, stream: Parameters<EventStreams['follow']>[2]) {
     const { events, unseenRuns } = this.#deps;
-    const { sink, onEnd, mayDecide = false } = stream;
+    const { viewer, sink, onEnd, mayDecide = false } = stream;
+    const known = this.#deps.global.find(wsId);
+    if (known && !mayPerceive(viewer, known)) return ended(after, onEnd); // it became private since the stream was opened
     return events.follow(wsId, after, {
+      viewer,
       sink: {
         ready: () => sink.ready(),
         write(entries) {
@@ -65,12 +71,22 @@ export class WorkstreamStreams implements EventStreams {
     });
   }
 
-  states(): GlobalEventOf<'ws_state'>[] {
-    return this.#deps.global.states();
+  states(viewer: Viewer): GlobalEventOf<'ws_state'>[] {
+    return this.#deps.global.states(viewer);
   }
 
   onChange(listener: GlobalListener): () => void {
     return this.#deps.global.listen(listener);
+  }
+
+  /** Some perceive a workstream that they did not perceive before. */
+  announce(data: Parameters<GlobalEvents['announce']>[0], to: Audience): void {
+    this.#deps.global.announce(data, to);
+  }
+
+  /** Some no longer perceive a workstream. */
+  hide(wsId: string, from: Audience): void {
+    this.#deps.global.hide(wsId, from);
   }
 
   #resumed({ offset }: Resumption): Beginning {
@@ -80,12 +96,11 @@ export class WorkstreamStreams implements EventStreams {
 
   async #fresh(
     workstream: Workstream,
-    { snapshot, history: most }: StreamRequest,
-    signal: AbortSignal,
+    { viewer, snapshot, history: most, signal }: Omit<StreamRequest, 'resume'> & { signal: AbortSignal },
   ): Promise<Beginning> {
     const { events, snapshots, unseenRuns } = this.#deps;
     const { wsId } = workstream.data;
-    const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, signal);
+    const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, { viewer, signal });
     const { after } = place;
     const { messages, truncated } = await snapshots.history(loaded.workstream, place, most);
     const history = { type: 'history', messages, ...(truncated && { truncated }) } as const;
@@ -96,6 +111,7 @@ export class WorkstreamStreams implements EventStreams {
     const head = events.bounds(wsId).last;
     const range = { after, upTo: head, maxChars: asOne ? Infinity : MAX_TURN_CHARS, overUpTo };
     const turn = await replay(events, wsId, range);
+    if (!mayPerceive(viewer, loaded.workstream.data)) return { frames: [], after: head }; // it became private meanwhile
     if (!turn || signal.aborted) return { frames: [...frames, ...waitingIn(loaded.workstream)], after };
     frames.push(...(asOne ? asSnapshot(wsId, turn) : turn), ...waitingIn(loaded.workstream));
     unseenRuns.written(wsId, head);
@@ -106,14 +122,17 @@ export class WorkstreamStreams implements EventStreams {
    * Where the history ends and the replay begins. A run that ended before any stream delivered it is replayed from its
    * beginning, unless a newer run begins within a moment: its client then opened the stream before sending.
    */
-  async #placeFor(workstream: Workstream, signal: AbortSignal): Promise<StartingPlace> {
+  async #placeFor(
+    workstream: Workstream,
+    { viewer, signal }: { viewer: Viewer; signal: AbortSignal },
+  ): Promise<StartingPlace> {
     const { snapshots, unseenRuns, workstreams } = this.#deps;
     const { wsId } = workstream.data;
     await nextTurn();
     const ended = unseenRuns.findEnded(wsId);
     if (!ended) return { workstream, place: snapshots.placeOf(workstream) };
     const isNewest = await unseenRuns.staysNewest(ended, signal);
-    const open = await workstreams.get(wsId); // it may have been unloaded or closed meanwhile
+    const open = await workstreams.get(wsId, viewer); // it may have been unloaded or closed meanwhile
     await nextTurn();
     const newest = unseenRuns.newest(wsId);
     if (isNewest && newest === ended && !open.busy) {
@@ -136,6 +155,11 @@ interface StartingPlace {
   place: RunPlace;
   /** The approvals replayed up to this offset are decided. */
   overUpTo?: number | undefined;
+}
+
+function ended(offset: number, onEnd: () => void): LogReader {
+  onEnd();
+  return { resume: () => undefined, close: () => undefined, offset };
 }
 
 function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason?: Resumption['reason'] }): string {

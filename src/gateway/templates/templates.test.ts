@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ParamsInput } from '../../../protocol/index.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** Sends a message, and returns the request that the model received. */
 async function ask(gateway: WholeGateway, message: string, wsId?: string) {
-  const to = wsId === undefined ? gateway.mainWorkstream() : gateway.parts.workstreams.find(wsId);
+  const to = wsId === undefined ? gateway.mainWorkstream() : gateway.parts.workstreams.find(wsId, DAEMON);
   await (await gateway.accept(message, to && { to }))?.ended;
   return gateway.puppet.requests.at(-1) ?? assert.fail('no request');
 }

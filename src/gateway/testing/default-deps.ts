@@ -21,7 +21,7 @@ import { testAccounts } from './test-accounts.ts';
 export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
 /** The default settings of a gateway. */
 export const LIVE: LiveSettings = {
-  ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, heartbeatMs: 0 },
+  ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, visibility: 'shared', heartbeatMs: 0 },
   budgets: {},
   /** A puppet's next turn is not for its title. */
   session: { retentionDays: 0, titles: 'message' },

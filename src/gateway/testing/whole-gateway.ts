@@ -3,11 +3,12 @@ import type { Scope } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS, type ParamsInput, type Result } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
-import { BUILTIN_ROLES } from '../../../protocol/methods/accounts/permissions.ts';
+import { BUILTIN_ROLES, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Caller, ServedMethod, Subscriptions } from '../call.ts';
 import { expandScopes, type Rights } from '../rights.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
@@ -20,6 +21,10 @@ export interface CallAs {
   scope?: Scope;
   /** Default: ada. */
   id?: string;
+  /** Default: the operator, who is no user. */
+  userId?: string;
+  /** Default: all, or without the approve scope those of a member. */
+  permissions?: ReadonlySet<Permission>;
   signal?: AbortSignal;
   interim?(payload: unknown): void;
   subscriptions?: Subscriptions;
@@ -53,7 +58,7 @@ export async function wholeGateway(options: WholeGatewayOptions = {}) {
   };
   const events = (wsId: string) => eventsOf(machine.store, wsId);
   const mainWorkstream = () =>
-    machine.parts.workstreams.list().find(({ data }) => data.sessionKey === MAIN) ?? assert.fail('no main');
+    machine.parts.workstreams.list(DAEMON).find(({ data }) => data.sessionKey === MAIN) ?? assert.fail('no main');
 
   return Object.assign(machine, {
     mainWorkstream,
@@ -84,7 +89,7 @@ export async function wholeGateway(options: WholeGatewayOptions = {}) {
       await turnsUntil(async () => {
         const { snapshot } = await call('workstream.get', { wsId });
         // A run that was just accepted has not changed the state yet.
-        return !isBusy(snapshot.workstream.state) && machine.parts.workstreams.find(wsId)?.busy !== true;
+        return !isBusy(snapshot.workstream.state) && machine.parts.workstreams.find(wsId, DAEMON)?.busy !== true;
       }, 'idle');
     },
   });
@@ -113,16 +118,18 @@ export async function turnsUntil(isSo: () => boolean | Promise<boolean>, what: s
 /** Those of a user who works with conversations. */
 const MEMBER_PERMISSIONS = new Set(BUILTIN_ROLES['builtin-operator'].permissions);
 
-export function callerOf({ scope = 'approve', id = 'ada', signal, interim, subscriptions }: CallAs = {}): Caller {
+export function callerOf({ scope = 'approve', id = 'ada', userId, signal, interim, ...as }: CallAs = {}): Caller {
   const ended = new AbortController().signal;
-  const permissions = scope === 'approve' ? ALL_PERMISSIONS : MEMBER_PERMISSIONS;
-  const principal: Principal = { id, scopes: expandScopes([scope]), permissions, source: { kind: 'operator' }, ended };
+  const { permissions = scope === 'approve' ? ALL_PERMISSIONS : MEMBER_PERMISSIONS } = as;
+  const source = { kind: 'operator' } as const;
+  const principal: Principal = { id, scopes: expandScopes([scope]), permissions, source, ended };
+  if (userId !== undefined) principal.userId = userId;
   return {
     principal,
     signal: signal ?? new AbortController().signal,
     address: '127.0.0.1',
     interim: interim ?? (() => undefined),
-    subscriptions,
+    subscriptions: as.subscriptions,
   };
 }
 

@@ -6,6 +6,7 @@ import type { BudgetedCall } from '../../agent/run/limits/run-budget.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import type { RunRecord } from '../runs/run-record.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import type { BudgetSettings } from './budget-key.ts';
 import { Budgets } from './budgets.ts';
 import { forgetReservation, reserve } from './reservation-rows.ts';
@@ -37,7 +38,7 @@ async function setUp(settings: BudgetSettings) {
       statements: [addUsage(run, { usage, model }, 1_000), forgetReservation(run.runId)],
     });
   const total = async () => {
-    const { inputTokens, outputTokens } = (await readUsage(store, 'day', {})).total;
+    const { inputTokens, outputTokens } = (await readUsage(store, 'day', { viewer: DAEMON })).total;
     return inputTokens + outputTokens;
   };
   const begin = async (run: RunRecord, call = CALL) => budgets.forRun(run).reserve(call, new AbortController().signal);
@@ -177,7 +178,7 @@ test('after a kill, calls without an answer count like the average call of their
   await world.store.commit({ statements: [reserve(runOf(4), reserved, 1_000)] });
   for (let start = 0; start < 2; start += 1) await world.budgets.recover();
   assert.equal(await world.total(), 300 + 5_000 + 5_000);
-  const [row] = (await readUsage(world.store, 'day', {})).rows;
+  const [row] = (await readUsage(world.store, 'day', { viewer: DAEMON })).rows;
   assert.deepEqual([row?.turns, row?.estimatedTokens, row?.costUsd], [1, 5_300, 0.0103]);
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAEMON } from '../sharing/perception.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
@@ -193,7 +194,7 @@ for (const approved of [true, false]) {
         return writes >= death;
       };
       void gateway.call('approval.resolve', { approvalId, approved }).catch(() => undefined);
-      const isIdle = () => wsIds.every((wsId) => gateway.parts.workstreams.find(wsId)?.busy === false);
+      const isIdle = () => wsIds.every((wsId) => gateway.parts.workstreams.find(wsId, DAEMON)?.busy === false);
       await turnsUntil(() => writes >= death || isIdle(), 'the end');
       isOver = writes < death;
       day.tokens = 1_000_000; // calls that the kill interrupts are counted, too

@@ -5,6 +5,7 @@ import { microCostOf } from '../../agent/providers/prices/cost.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import { toDay } from '../../day.ts';
 import type { RunRecord } from '../runs/run-record.ts';
+import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import type { UsageTable } from '../store/schema/usage-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 
@@ -59,6 +60,8 @@ const ADD_SQL = `INSERT INTO usage (run_id, model, day, ws_id, principal, turns,
 
 /** Which rows to add up; days are inclusive. */
 export interface UsageQuery {
+  /** Gets no numbers of single workstreams, and of single runs, that they do not perceive. */
+  viewer: Viewer;
   from?: string | undefined;
   to?: string | undefined;
   wsId?: string | undefined;
@@ -82,12 +85,13 @@ export interface UsageSums {
 
 /** Adds up the tokens by one column, with the newest day or the greatest key first. */
 export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, query: UsageQuery): Promise<UsageSums> {
-  const { from, to, wsId } = query;
+  const { viewer, from, to, wsId } = query;
   const column = COLUMNS[by];
   let chosen = db.selectFrom('usage');
   if (from !== undefined) chosen = chosen.where('day', '>=', from);
   if (to !== undefined) chosen = chosen.where('day', '<=', to);
   if (wsId !== undefined) chosen = chosen.where('ws_id', '=', wsId);
+  if (wsId !== undefined || by === 'workstream' || by === 'run') chosen = chosen.where(isPerceived(viewer));
   const found = await chosen
     .select(SUMS)
     .select((eb) => [eb.ref(column).as('key'), sql<string>`max(day)`.as('latest')])
@@ -102,6 +106,12 @@ export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, qu
     total: toTotal(total),
     ...(found.length > MOST_ROWS && { truncated: true }),
   };
+}
+
+/** Rows outlive their workstream; of a deleted one nobody knows any more who perceived it. */
+function isPerceived(viewer: Viewer) {
+  if (viewer.permissions.has('workstreams.all')) return sql<boolean>`true`;
+  return sql<boolean>`exists (select 1 from workstreams where workstreams.ws_id = usage.ws_id and ${perceivedBy(viewer)})`;
 }
 
 const sumOf = <T extends keyof UsageTable>(column: T) =>

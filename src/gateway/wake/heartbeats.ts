@@ -5,6 +5,7 @@ import type { Log } from '../../log.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { RunResult } from '../runs/run-record.ts';
 import type { AcceptOptions, Runs } from '../runs/runs.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { MAIN } from '../workstreams/session-keys.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { SystemEvents } from './system-events.ts';
@@ -96,7 +97,7 @@ export class Heartbeats {
     const { workstreams, runs, clock, log } = this.#deps;
     const startedMs = clock.monotonic();
     try {
-      const main = await workstreams.obtainByKey(MAIN);
+      const main = await workstreams.obtainByKey(MAIN, DAEMON);
       const request = { unattended: true } as const;
       const asked: AcceptOptions = { message, principal, source: 'agent', rights: 'approve', request };
       const handle = await (onlyIfIdle ? runs.acceptIfIdle(main, asked) : runs.accept(main, asked));

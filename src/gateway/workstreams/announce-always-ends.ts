@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { Always, AlwaysEnd, AlwaysRules } from './always.ts';
@@ -28,13 +29,13 @@ export async function announceAlwaysEnds(deps: AlwaysEndsDeps, signal: AbortSign
   while (!signal.aborted) {
     const { changed } = rules; // read first, so that a later change ends the wait
     let retry = false;
-    for (const workstream of workstreams.list()) {
+    for (const workstream of workstreams.list(DAEMON)) {
       await endWhereOver(workstream, deps).catch((err: unknown) => {
         retry = true;
         log.warn({ err, wsId: workstream.data.wsId }, 'the end of auto-approve could not be stored; trying again');
       });
     }
-    const given = workstreams.list().flatMap(({ data }) => data.always ?? []);
+    const given = workstreams.list(DAEMON).flatMap(({ data }) => data.always ?? []);
     const wakers = [signal, changed, ...given.flatMap(({ by }) => rules.endOf(by) ?? [])];
     const nextMs = Math.min(...given.map(({ untilMs }) => untilMs ?? Number.POSITIVE_INFINITY));
     const napMs = retry ? RETRY_MS : Math.max(0, Math.min(MAX_NAP_MS, nextMs - clock.now()));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunRecord } from '../runs/run-record.ts';
+import { DAEMON, OF_EVERYONE } from '../sharing/perception.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { never } from '../testing/puppet-model.ts';
@@ -17,12 +18,14 @@ const RUN: Omit<RunRecord, 'wsId'> = {
   request: { message: 'waits', rights: 'write' },
 };
 
-const namesOf = ({ parts }: WholeGateway) => parts.workstreams.list().map(({ data }) => data.alias ?? data.sessionKey);
+const namesOf = ({ parts }: WholeGateway) =>
+  parts.workstreams.list(DAEMON).map(({ data }) => data.alias ?? data.sessionKey);
 
 /** Records which workstreams are announced as opened and closed. */
 function openingsOf({ parts }: WholeGateway): string[] {
   const heard: string[] = [];
   parts.broadcast.join({
+    viewer: DAEMON,
     rights: 'read',
     deliver(chunk) {
       for (const frame of framesOf(chunk)) {
@@ -37,10 +40,10 @@ function openingsOf({ parts }: WholeGateway): string[] {
 /** Creates workstreams one millisecond apart; returns the first one. */
 async function make(gateway: WholeGateway, first: string, ...names: string[]): Promise<Workstream> {
   await gateway.clock.advance(1);
-  const made = await gateway.parts.workstreams.create({ alias: first });
+  const made = await gateway.parts.workstreams.create({ alias: first, owned: OF_EVERYONE });
   for (const name of names) {
     await gateway.clock.advance(1);
-    await gateway.parts.workstreams.create({ alias: name });
+    await gateway.parts.workstreams.create({ alias: name, owned: OF_EVERYONE });
   }
   return made;
 }
@@ -61,7 +64,7 @@ test('at the limit the oldest idle workstream is unloaded, and loaded again on u
     ],
   );
   assert.match(await gateway.gateway.metrics.text(), /^service_workstreams_evicted_total 1$/m);
-  const again = await gateway.parts.workstreams.get(b.data.wsId);
+  const again = await gateway.parts.workstreams.get(b.data.wsId, DAEMON);
   assert.deepEqual([again.data.alias, namesOf(gateway)], ['b', ['main', 'b', 'c']]);
   await gateway.crash();
   assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
@@ -89,16 +92,17 @@ test('a reader does not keep a workstream loaded, and goes on when it is loaded 
   const seen: string[] = [];
   let ended = 0;
   gateway.gateway.streams.follow(a.data.wsId, gateway.parts.events.bounds(a.data.wsId).last, {
+    viewer: DAEMON,
     sink: { ready: () => true, write: (entries) => void seen.push(...entries.map(({ type }) => type)) },
     onEnd: () => void ended++,
   });
   await make(gateway, 'c');
   assert.deepEqual([namesOf(gateway), seen, ended], [['main', 'b', 'c'], [], 0]);
-  const again = await gateway.parts.workstreams.get(a.data.wsId);
+  const again = await gateway.parts.workstreams.get(a.data.wsId, DAEMON);
   await (await gateway.accept('x', { to: again }))?.ended;
   await turnsUntil(() => seen.at(-1) === 'ws_state', 'the end of the run');
   assert.deepEqual([seen[0], seen.includes('content'), ended], ['user_turn', true, 0]);
-  await gateway.parts.workstreams.close(a.data.wsId);
+  await gateway.parts.workstreams.close(a.data.wsId, DAEMON);
   assert.equal(ended, 1);
 });
 
@@ -107,7 +111,7 @@ test('a workstream that was loaded again counts as used', async () => {
   const a = await make(gateway, 'a', 'b', 'c');
   assert.deepEqual(namesOf(gateway), ['main', 'b', 'c']);
   await gateway.clock.advance(1);
-  await gateway.parts.workstreams.get(a.data.wsId);
+  await gateway.parts.workstreams.get(a.data.wsId, DAEMON);
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'c']);
   await make(gateway, 'd');
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);

@@ -1,5 +1,6 @@
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { readJobName } from '../cron/job-session.ts';
+import { OF_EVERYONE, type Owned } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Always } from './always.ts';
@@ -12,6 +13,7 @@ export interface CreateOptions {
   /** Default: a new one. It must be free. */
   wsId?: string | undefined;
   judgeModel?: string | undefined;
+  owned: Owned;
   /** The name shown in lists; not unique. */
   name?: string;
   /** A unique name. */
@@ -32,9 +34,10 @@ export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
 ): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
-  const { alias, sessionKey, generatedName, always, effort, by } = options;
+  const { owned, alias, sessionKey, generatedName, always, effort, by } = options;
   const name = options.name?.trim();
   if (name) requireReadableName(name);
+  if (alias !== undefined) requireReadableName(alias);
   const asked = options.model?.trim();
   const model = asked ? (await models.resolve(asked)).alias : undefined;
   const { folder, statements } = await workdirs.choose(options.workdir?.trim() || undefined, by);
@@ -42,6 +45,7 @@ export async function prepareNew(
   const row = toWorkstreamRow({
     wsId: options.wsId ?? ids.wsId(),
     judgeModel: judge ? (await models.resolve(judge)).alias : undefined,
+    owned,
     sessionKey,
     generatedName,
     always,
@@ -56,15 +60,18 @@ export async function prepareNew(
   return { row, statements };
 }
 
-type NewSession = { sessionKey: string; generatedName?: string; alias?: string };
+type NewSession = { sessionKey: string; owned: Owned; generatedName?: string; alias?: string };
 
-/** The settings for a new session with this key; undefined when none can be created. */
+/**
+ * The settings for a new session with this key; undefined when none can be created. `owned`: for an alias; the main
+ * session and those of jobs are everyone's.
+ */
 export async function nameNewSession(
   key: string,
-  store: Pick<Store, 'db' | 'reportDamage'>,
+  { store, owned }: { store: Pick<Store, 'db' | 'reportDamage'>; owned: Owned },
 ): Promise<NewSession | undefined> {
-  if (key === MAIN) return { sessionKey: MAIN };
-  if (kindOfKey(key) === 'alias') return { sessionKey: key, alias: key };
+  if (key === MAIN) return { sessionKey: MAIN, owned: OF_EVERYONE };
+  if (kindOfKey(key) === 'alias') return { sessionKey: key, alias: key, owned };
   const jobName = await readJobName(store, key);
-  return jobName === undefined ? undefined : { sessionKey: key, generatedName: jobName };
+  return jobName === undefined ? undefined : { sessionKey: key, generatedName: jobName, owned: OF_EVERYONE };
 }

@@ -2,17 +2,24 @@ import type { Models } from '../../agent/providers/model.ts';
 import type { Clock } from '../../clock.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
+import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, type AlwaysRules, toAlwaysColumns } from './always.ts';
-import { nameTaken, unknownWorkstream } from './session-keys.ts';
+import { nameTaken, requireReadableName, unknownWorkstream } from './session-keys.ts';
 import type { Workstream } from './workstream.ts';
 import type { Settings as Columns, WorkstreamData } from './workstream-data.ts';
-import { isNameTaken, writesAlias } from './workstream-rows.ts';
+import { isNameTaken, readNamed, writesAlias } from './workstream-rows.ts';
 import type { Workstreams } from './workstreams.ts';
 
+/** A new name, and who gives it: other workstreams that they perceive must not have it. */
+export interface NewName {
+  text: string;
+  by: Viewer;
+}
+
 export interface SettingsChange {
-  name?: string;
+  name?: NewName;
   model?: string;
   /** Null: off. */
   always?: Always | null;
@@ -46,9 +53,9 @@ export class Settings {
   /**
    * Renames a stored workstream without loading it. Undefined when it does not exist, or is loaded; then use `change`.
    */
-  renameStored(wsId: string, name: string): Promise<WorkstreamData | undefined> {
+  renameStored(wsId: string, name: NewName): Promise<WorkstreamData | undefined> {
     return this.#serial.run(wsId, async () => {
-      const data = await this.#findStored(wsId);
+      const data = await this.#findStored(wsId, name.by);
       if (!data) return undefined;
       const values = await this.#toValues(data, { name });
       const statements = [nameStored(wsId, values.alias ?? null)];
@@ -64,9 +71,9 @@ export class Settings {
     });
   }
 
-  async #findStored(wsId: string): Promise<WorkstreamData | undefined> {
+  async #findStored(wsId: string, viewer: Viewer): Promise<WorkstreamData | undefined> {
     const { workstreams } = this.#deps;
-    const data = workstreams.find(wsId) ? undefined : await workstreams.lookUp(wsId);
+    const data = workstreams.find(wsId, DAEMON) ? undefined : await workstreams.lookUp(wsId, viewer);
     return data?.wsId === wsId ? data : undefined; // a session key is not an id
   }
 
@@ -93,10 +100,17 @@ export class Settings {
     data.updatedMs = Math.max(data.updatedMs, updatedMs);
   }
 
+  /** Throws CONFLICT when another workstream has the name, as far as the viewer perceives. */
+  async #requireFree(name: string, { viewer, except }: { viewer: Viewer; except: string }): Promise<void> {
+    requireReadableName(name);
+    const taken = await readNamed(this.#deps.store, name, viewer);
+    if (taken.some(({ ws_id }) => ws_id !== except)) throw nameTaken();
+  }
+
   async #toValues({ wsId }: WorkstreamData, change: SettingsChange): Promise<Partial<Columns>> {
-    const { workstreams, models } = this.#deps;
-    const name = change.name?.trim();
-    if (name) await workstreams.requireFree(name, wsId);
+    const { models } = this.#deps;
+    const name = change.name?.text.trim();
+    if (change.name && name) await this.#requireFree(name, { viewer: change.name.by, except: wsId });
     const model = change.model?.trim();
     const alias = model ? (await models.resolve(model)).alias : undefined;
     const { always, thinkingLevel, verboseLevel } = change;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempDir, tempStore } from '../../testing/temp-store.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import { createWorkdirs } from './workdirs.ts';
 import { insertWorkstream, toWorkstreamRow } from './workstream-rows.ts';
 
@@ -66,7 +67,7 @@ test('a folder replaced while it is held is noticed, even with the same inode', 
 
 test('a folder stored without an identity is accepted once, and its identity is stored', async (t) => {
   const it = await machine(t);
-  const row = toWorkstreamRow({ wsId: 'ws', workdir: it.project, nowMs: 1 });
+  const row = toWorkstreamRow({ owned: OF_EVERYONE, wsId: 'ws', workdir: it.project, nowMs: 1 });
   await it.store.commit({ statements: [insertWorkstream(row)] });
   assert.equal(await it.mayWork(it.project, row.workdir_ino), true);
   const { workdir_ino: ino } = await it.store.db.selectFrom('workstreams').selectAll().executeTakeFirstOrThrow();

@@ -14,6 +14,7 @@ import { statusOf } from '../../agent/run/generate.ts';
 import { countStarted, type Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { KnownCalls } from '../history/earlier-calls.ts';
+import type { Owned } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
@@ -31,7 +32,7 @@ export interface TurnStart {
 }
 
 /** The data of a loaded workstream that is available without the store. Updated with every committed step. */
-export interface WorkstreamData {
+export interface WorkstreamData extends Owned {
   readonly wsId: string;
   /** Canonical: `main`, `cron:<jobId>`, the alias that created the session, or otherwise the ws_id. */
   readonly sessionKey: string;
@@ -40,6 +41,8 @@ export interface WorkstreamData {
   workdirIno: string | null;
   readable: readonly FolderIdentity[];
   readonly createdMs: number;
+  ownerId: string;
+  visibility: Owned['visibility'];
   name: string;
   /** The name without an alias: the name it was created with, or a generated one. */
   readonly generatedName: string;
@@ -175,6 +178,8 @@ function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, m
     messageCount: data.messageCount,
     createdMs: data.createdMs,
     updatedMs: data.updatedMs,
+    userId: data.ownerId,
+    visibility: data.visibility,
   };
 }
 
@@ -185,6 +190,8 @@ const beginningWith = (
 ): Pick<WorkstreamData, 'prefix' | 'opening'> => ({ prefix: { afterSeq, prefix }, opening: { afterSeq, content } });
 
 const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
+  ownerId: row.owner_id,
+  visibility: row.visibility,
   workdir: row.workdir,
   workdirIno: row.workdir_ino,
   readable: read(row.readable_json, `the list of readable folders of workstream ${row.ws_id}`, isFolders) ?? [],

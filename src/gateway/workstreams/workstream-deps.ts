@@ -35,8 +35,11 @@ export interface WorkstreamObserver {
   onQueued(data: WorkstreamData, run: RunRecord): void;
   /** The runs that wait have changed. */
   onQueue(data: WorkstreamData, queue: RunQueue): void;
-  onApprovalRequested(approval: Approval): void;
-  onApprovalResolved(resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean }): void;
+  onApprovalRequested(data: WorkstreamData, approval: Approval): void;
+  onApprovalResolved(
+    data: WorkstreamData,
+    resolved: { approvalId: string; wsId: string; sessionKey: string; approved: boolean },
+  ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
   /** A user message was accepted and its run began. */
@@ -51,7 +54,7 @@ export interface WorkstreamDeps {
   workdirs: Workdirs;
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
-  live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams'>;
+  live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams' | 'visibility'>;
   always: AlwaysRules;
   budgets: Pick<Budgets, 'forRun' | 'questions'>;
   observer: WorkstreamObserver;

@@ -2,15 +2,17 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
+import { type Owned, perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
-import { ambiguousName, kindOfKey, nameTaken, requireReadableName } from './session-keys.ts';
+import { ambiguousName, kindOfKey, nameTaken } from './session-keys.ts';
 
 export interface NewWorkstream {
   wsId: string;
+  owned: Owned;
   sessionKey?: string | undefined;
   /** The name given by a person; not unique. */
   name?: string | undefined;
@@ -53,9 +55,11 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   judge_model: made.judgeModel ?? null,
   created_ms: made.nowMs,
   updated_ms: made.nowMs,
+  owner_id: made.owned.ownerId,
+  visibility: made.owned.visibility,
 });
 
-/** Tagged if the row has an alias, which is unique. */
+/** Tagged if the row has an alias, which is unique among those of its owner that are as visible. */
 export function insertWorkstream(row: WorkstreamTable): Statement {
   const insert = statementOf(build.insertInto('workstreams').values(row), 1);
   return row.alias === null ? insert : writesAlias(insert);
@@ -69,13 +73,6 @@ export const writesAlias = (statement: Statement): Statement => ({ ...statement,
 /** Whether a unit was refused because its alias is in use. */
 export const isNameTaken = (error: unknown): error is UnitRefused =>
   error instanceof UnitRefused && error.tag === ALIAS && error.why === 'key';
-
-/** Throws CONFLICT when another workstream than `except` has the name. */
-export async function requireFreeName(store: Store, name: string, except?: string): Promise<void> {
-  requireReadableName(name);
-  const taken = await readByKey(store, name);
-  if (taken && taken.ws_id !== except) throw nameTaken();
-}
 
 /** An alias in use, in words. */
 export const toNameError = (error: unknown): unknown => (isNameTaken(error) ? nameTaken(error) : error);
@@ -109,51 +106,64 @@ export const openRow = (wsId: string): Statement =>
 export const readOpen = (store: Store): Promise<WorkstreamTable[]> =>
   store.db.selectFrom('workstreams').selectAll().where('loaded', '=', 1).orderBy('created_ms').execute();
 
-export const readById = (store: Store, wsId: string): Promise<WorkstreamTable | undefined> =>
+export const readById = (store: Store, wsId: string, viewer: Viewer): Promise<WorkstreamTable | undefined> =>
   store.db
     .selectFrom('workstreams')
     .selectAll()
     .where('ws_id', '=', wsId)
     .where('loaded', '!=', DELETED)
+    .where(perceivedBy(viewer))
     .executeTakeFirst();
 
-export const readByKey = (store: Store, key: string): Promise<WorkstreamTable | undefined> =>
+/** By session key, alias or id. Throws CONFLICT when several that the viewer perceives have the key. */
+export async function readByKey(store: Store, key: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
+  if (kindOfKey(key) === 'wsId') return readById(store, key, viewer);
+  return onlyOne(key, await readNamed(store, key, viewer));
+}
+
+/** Those with this session key or alias, including those that are being deleted, whose keys are not free yet. */
+export const readNamed = (store: Store, key: string, viewer: Viewer): Promise<WorkstreamTable[]> =>
   store.db
     .selectFrom('workstreams')
     .selectAll()
     .where((where) => where.or([where('session_key', '=', key), where('alias', '=', key)]))
-    .executeTakeFirst();
+    .where(perceivedBy(viewer))
+    .limit(MAX_MEANT)
+    .execute();
 
 /**
  * Finds a workstream by exact alias, session key or id, then by the name it was created with or the beginning of its
- * id. Throws CONFLICT with the ids when several match.
+ * id. Throws CONFLICT with the ids when several that the viewer perceives match.
  */
-export async function readByName(store: Store, name: string): Promise<WorkstreamTable | undefined> {
-  const exact = await store.db
+export async function readByName(store: Store, name: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
+  const perceived = store.db
     .selectFrom('workstreams')
     .selectAll()
-    .where((where) => where.or([where('alias', '=', name), where('session_key', '=', name), where('ws_id', '=', name)]))
     .where('loaded', '!=', DELETED)
-    .executeTakeFirst();
-  if (exact) return exact;
+    .where(perceivedBy(viewer))
+    .limit(MAX_MEANT);
+  const exact = await perceived
+    .where((where) => where.or([where('alias', '=', name), where('session_key', '=', name), where('ws_id', '=', name)]))
+    .execute();
+  if (exact.length > 0) return onlyOne(name, exact);
   const prefix = toIdPrefix(name);
   const isPrefix = /^[0-9a-f]{3,32}$/.test(prefix);
-  const [found, ...others] = await store.db
-    .selectFrom('workstreams')
-    .selectAll()
+  const meant = await perceived
     .where((where) =>
       where.or([where('generated_name', '=', name), ...(isPrefix ? [where('ws_id', 'like', `${prefix}%`)] : [])]),
     )
-    .where('loaded', '!=', DELETED)
     .orderBy('updated_ms', 'desc')
-    .limit(MAX_MEANT)
     .execute();
-  if (found && others.length > 0)
-    throw ambiguousName(
-      name,
-      [found, ...others].map(({ ws_id }) => ws_id),
-    );
-  return found;
+  return onlyOne(name, meant);
+}
+
+function onlyOne(name: string, found: readonly WorkstreamTable[]): WorkstreamTable | undefined {
+  const [first, ...others] = found.length > 1 ? found.filter(({ loaded }) => loaded !== DELETED) : found;
+  if (first === undefined || others.length === 0) return first;
+  throw ambiguousName(
+    name,
+    [first, ...others].map(({ ws_id }) => ws_id),
+  );
 }
 
 /** The maximum number of matches to list. */

@@ -1,8 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import { OnceKeys } from '../../timing/once-keys.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
+import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect } from '../store/store.ts';
@@ -23,7 +25,6 @@ import {
   readByKey,
   readByName,
   readOpen,
-  requireFreeName,
   requireUnusedId,
   toNameError,
 } from './workstream-rows.ts';
@@ -36,12 +37,15 @@ export interface RegistryDeps extends WorkstreamDeps {
   hidden: HiddenWorkstreams;
 }
 
-/** The loaded workstreams, and access to stored ones. */
+/**
+ * The loaded workstreams, and access to stored ones. Everything that finds one names who asks: to them, a workstream that
+ * they may not perceive does not exist.
+ */
 export class Workstreams {
   readonly #deps: RegistryDeps;
   readonly #open = new Map<string, Workstream>();
   /** Loads and creations in progress, so that two callers get the same workstream. */
-  readonly #pending = new Map<string, Promise<Workstream>>();
+  readonly #pending = new OnceKeys<Workstream>();
   /** Unloads in progress. A caller who asks for one of these waits until it is known whether it stayed. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   /** When a workstream was loaded again: somebody uses it, although its conversation is old. */
@@ -58,24 +62,22 @@ export class Workstreams {
     const rows = await readOpen(this.#deps.store);
     for (const wsId of recovered.keys()) {
       if (rows.some(({ ws_id }) => ws_id === wsId)) continue;
-      const row = await readById(this.#deps.store, wsId);
+      const row = await readById(this.#deps.store, wsId, DAEMON);
       if (row) rows.push(row);
     }
     for (const row of rows) {
-      const workstream = this.#add(row);
-      for (const run of recovered.get(row.ws_id) ?? []) {
-        await restore(workstream.data, run).catch((err: unknown) => {
-          if (isUnavailable(err)) throw err;
-          this.#deps.log.error(
-            { err, runId: run.run.runId },
-            'the position of a run could not be restored from its log',
-          );
-        });
-      }
+      const { data } = this.#add(row);
+      for (const run of recovered.get(row.ws_id) ?? [])
+        await restore(data, run).catch((err: unknown) => this.#tolerate(err, run));
     }
-    const main = await readByKey(this.#deps.store, MAIN);
-    if (!main) await this.create({ sessionKey: MAIN });
-    else if (this.#open.size === 0) await this.#reopen(main.ws_id);
+    const main = await readByKey(this.#deps.store, MAIN, DAEMON);
+    if (!main) await this.create({ sessionKey: MAIN, owned: OF_EVERYONE });
+    else if (this.#open.size === 0) await this.#reopen(main.ws_id, DAEMON);
+  }
+
+  #tolerate(err: unknown, { run: { runId } }: AdoptedRun): void {
+    if (isUnavailable(err)) throw err;
+    this.#deps.log.error({ err, runId }, 'the position of a run could not be restored from its log');
   }
 
   /** Continues the loaded runs. Call it when all listeners are registered. */
@@ -85,78 +87,84 @@ export class Workstreams {
   }
 
   /** In order of creation. */
-  list(): Workstream[] {
-    return [...this.#open.values()].sort((a, b) => a.data.createdMs - b.data.createdMs);
+  list(viewer: Viewer): Workstream[] {
+    const perceived = [...this.#open.values()].filter(({ data }) => mayPerceive(viewer, data));
+    return perceived.sort((a, b) => a.data.createdMs - b.data.createdMs);
   }
 
-  find(wsId: string): Workstream | undefined {
-    return this.#open.get(wsId);
+  find(wsId: string, viewer: Viewer): Workstream | undefined {
+    const open = this.#open.get(wsId);
+    return open && mayPerceive(viewer, open.data) ? open : undefined;
   }
 
   /** Like `find`, but not a workstream that is being unloaded or closed, which only `get` can return later. */
-  findStaying(wsId: string): Workstream | undefined {
-    return this.#leaving.has(wsId) ? undefined : this.#open.get(wsId);
+  findStaying(wsId: string, viewer: Viewer): Workstream | undefined {
+    return this.#leaving.has(wsId) ? undefined : this.find(wsId, viewer);
   }
 
   /** A loaded workstream, or one that was unloaded to make room. Throws NOT_FOUND otherwise. */
-  async get(wsId: string): Promise<Workstream> {
+  async get(wsId: string, viewer: Viewer): Promise<Workstream> {
     await this.#leaving.get(wsId);
-    const open = this.#open.get(wsId) ?? this.#pending.get(wsId);
+    const open = this.find(wsId, viewer);
     if (open) return open;
-    const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId) : undefined;
-    if (row?.loaded !== 2) throw unknownWorkstream();
-    return this.#reopen(wsId);
+    if (!(await this.#isInUse(wsId, viewer))) throw unknownWorkstream();
+    return this.#reopen(wsId, viewer);
+  }
+
+  async #isInUse(wsId: string, viewer: Viewer): Promise<boolean> {
+    const row = kindOfKey(wsId) === 'wsId' ? await readById(this.#deps.store, wsId, viewer) : undefined;
+    return row !== undefined && (row.loaded === 2 || this.#pending.get(wsId) !== undefined || this.#open.has(wsId));
   }
 
   /** Whether a workstream is stored under this ws_id, open or not. */
-  async isStored(wsId: string): Promise<boolean> {
-    return this.#open.has(wsId) || (await readById(this.#deps.store, wsId)) !== undefined;
+  async isStored(wsId: string, viewer: Viewer): Promise<boolean> {
+    return this.find(wsId, viewer) !== undefined || (await readById(this.#deps.store, wsId, viewer)) !== undefined;
   }
 
   /** The workstream of a session key, reopened if it is closed; undefined when there is none. */
-  async findByKey(key: string): Promise<Workstream | undefined> {
+  async findByKey(key: string, viewer: Viewer): Promise<Workstream | undefined> {
     const open = this.#openByKey(key);
-    if (open) return open;
-    const row = await this.#rowByKey(key);
-    return row && this.#reopen(row.ws_id);
+    if (open) return mayPerceive(viewer, open.data) ? open : undefined;
+    const row = await readByKey(this.#deps.store, key, viewer);
+    return row && this.#reopen(row.ws_id, viewer);
   }
 
   /**
    * Like `findByKey`, but loads nothing, for callers that only need data. `byName`: also accepts what `readByName`
    * accepts.
    */
-  async lookUp(key: string, { byName = false } = {}): Promise<WorkstreamData | undefined> {
+  async lookUp(key: string, viewer: Viewer, { byName = false } = {}): Promise<WorkstreamData | undefined> {
     const open = this.#openByKey(key);
-    if (open) return open.data;
-    const row = byName ? await readByName(this.#deps.store, key) : await this.#rowByKey(key);
-    return row && createWorkstreamData(row, this.#deps);
+    if (open) return mayPerceive(viewer, open.data) ? open.data : undefined;
+    const read = byName ? readByName : readByKey;
+    const row = await read(this.#deps.store, key, viewer);
+    return row && (this.#open.get(row.ws_id)?.data ?? createWorkstreamData(row, this.#deps));
   }
 
-  /** Like `findByKey`, but creates the session of a scheduled job, and one for a key shaped like an alias. */
-  async obtainByKey(key: string): Promise<Workstream> {
-    const found = await this.findByKey(key);
+  /** Like `findByKey`, but creates the session of a scheduled job, and the viewer's own for a key shaped like an alias. */
+  async obtainByKey(key: string, viewer: Viewer): Promise<Workstream> {
+    const found = await this.findByKey(key, viewer);
     if (found) return found;
-    const named = await nameNewSession(key, this.#deps.store);
-    if (named) return this.#once(key, () => this.create(named));
+    const { store, live } = this.#deps;
+    const named = await nameNewSession(key, { store, owned: newlyOwned(viewer, live) });
+    if (named) return this.#pending.run(`${named.owned.ownerId} ${key}`, () => this.create(named));
     throw noSession(key);
   }
 
   /** Reopens a stored workstream by anything that `readByName` accepts; undefined when there is none. */
-  async reopen(name: string): Promise<{ workstream: Workstream; wasOpen: boolean } | undefined> {
-    const row = await readByName(this.#deps.store, name);
+  async reopen(name: string, viewer: Viewer): Promise<{ workstream: Workstream; wasOpen: boolean } | undefined> {
+    const row = await readByName(this.#deps.store, name, viewer);
     if (!row) return undefined;
     const wasOpen = this.#open.has(row.ws_id);
-    return { workstream: await this.#reopen(row.ws_id), wasOpen };
+    return { workstream: await this.#reopen(row.ws_id, viewer), wasOpen };
   }
 
   /** `also` is committed together with the new row. */
   async create(options: CreateOptions, also: (row: WorkstreamTable) => Statement[] = () => []): Promise<Workstream> {
-    if (options.alias !== undefined) await this.requireFree(options.alias);
     if (options.wsId !== undefined) await requireUnusedId(options.wsId, this.#deps.store);
     const { row, statements } = await prepareNew(options, this.#deps);
-    const stored = [insertWorkstream(row), ...statements, ...also(row)];
     return this.#withRoom(async () => {
-      await this.#deps.store.commit({ statements: stored });
+      await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)] });
       return this.#add(row);
     }).catch((error: unknown) => {
       throw options.wsId !== undefined && isKeyTaken(error) ? idTaken(error) : toNameError(error);
@@ -175,22 +183,18 @@ export class Workstreams {
     });
   }
 
-  /** Throws CONFLICT when another workstream has the name. */
-  requireFree(name: string, except?: string): Promise<void> {
-    return requireFreeName(this.#deps.store, name, except);
-  }
-
   /** Closes a workstream: cancels its runs and ends its readers; its rows stay. */
-  async close(wsId: string): Promise<void> {
-    const workstream = await this.get(wsId);
+  async close(wsId: string, viewer: Viewer): Promise<void> {
+    const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
     await this.#unload(workstream, setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }));
   }
 
   /** Deletes a workstream, open or not, with its whole conversation. False when it does not exist. */
-  async remove(wsId: string): Promise<boolean> {
+  async remove(wsId: string, viewer: Viewer): Promise<boolean> {
     const { store } = this.#deps;
     await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
+    if (!(await this.isStored(wsId, viewer))) return false;
     const open = this.#open.get(wsId);
     if (open) await this.#unload(open, markDeleted(wsId));
     else if (!(await tookEffect(store.commit({ statements: [markDeleted(wsId)] })))) return false;
@@ -199,18 +203,22 @@ export class Workstreams {
     return true;
   }
 
+  /** Runs a change of a stored workstream, which nobody loads meanwhile. */
+  async whileStill<T>(wsId: string, work: () => Promise<T>): Promise<T> {
+    await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
+    return this.#hold(wsId, work());
+  }
+
   async shutdown(): Promise<void> {
     const { workdirs } = this.#deps;
-    await Promise.all(this.list().map((one) => one.shutdown().then(() => workdirs.release(one.data.wsId))));
+    await Promise.all(this.list(DAEMON).map((one) => one.shutdown().then(() => workdirs.release(one.data.wsId))));
   }
 
+  /** By a key that only one can have. An alias may name several, some of which are not loaded. */
   #openByKey(key: string): Workstream | undefined {
-    return [...this.#open.values()].find(({ data }) => [data.wsId, data.sessionKey, data.alias].includes(key));
-  }
-
-  #rowByKey(key: string): Promise<WorkstreamTable | undefined> {
-    const { store } = this.#deps;
-    return kindOfKey(key) === 'wsId' ? readById(store, key) : readByKey(store, key);
+    const kind = kindOfKey(key);
+    if (kind === 'wsId') return this.#open.get(key);
+    return kind === 'fixed' ? [...this.#open.values()].find(({ data }) => data.sessionKey === key) : undefined;
   }
 
   #add(row: WorkstreamTable): Workstream {
@@ -223,28 +231,24 @@ export class Workstreams {
     return workstream;
   }
 
-  #reopen(wsId: string): Promise<Workstream> {
-    return this.#once(wsId, async () => {
-      await this.#leaving.get(wsId);
-      const open = this.#open.get(wsId);
-      if (open) return open;
-      return this.#withRoom(async () => {
-        const { store } = this.#deps;
-        const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)] }));
-        const row = isThere ? await readById(store, wsId) : undefined;
-        if (!row) throw unknownWorkstream();
-        this.#reopenedMs.set(wsId, this.#deps.clock.now());
-        return this.#add(row);
-      });
-    });
+  async #reopen(wsId: string, viewer: Viewer): Promise<Workstream> {
+    const opened = await this.#pending.run(wsId, () => this.#load(wsId));
+    if (!mayPerceive(viewer, opened.data)) throw unknownWorkstream(); // it became private meanwhile
+    return opened;
   }
 
-  async #once(key: string, make: () => Promise<Workstream>): Promise<Workstream> {
-    const running = this.#pending.get(key);
-    if (running) return running;
-    const made = make().finally(() => this.#pending.delete(key));
-    this.#pending.set(key, made);
-    return made;
+  async #load(wsId: string): Promise<Workstream> {
+    await this.#leaving.get(wsId);
+    const open = this.#open.get(wsId);
+    if (open) return open;
+    return this.#withRoom(async () => {
+      const { store } = this.#deps;
+      const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)] }));
+      const row = isThere ? await readById(store, wsId, DAEMON) : undefined;
+      if (!row) throw unknownWorkstream();
+      this.#reopenedMs.set(wsId, this.#deps.clock.now());
+      return this.#add(row);
+    });
   }
 
   async #withRoom(make: () => Promise<Workstream>): Promise<Workstream> {
@@ -272,25 +276,28 @@ export class Workstreams {
     // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
     workstream.retire();
-    const gone = this.#putAway(workstream, mark);
-    this.#leaving.set(
-      wsId,
-      gone.catch(() => undefined), // the caller gets the error
-    );
-    try {
-      await gone;
-    } catch (error) {
+    const gone = this.#putAway(workstream, mark).catch((error: unknown) => {
       this.#open.set(wsId, workstream);
       workstream.reopen();
       throw error;
-    } finally {
-      this.#leaving.delete(wsId);
-    }
+    });
+    await this.#hold(wsId, gone);
     await this.#deps.workdirs.release(wsId);
     this.#reopenedMs.delete(wsId);
     if (reason === 'evicted') this.#deps.events.release(wsId);
     else this.#deps.events.end(wsId);
     this.#deps.onUnloaded(workstream.data, reason);
+  }
+
+  /** Whoever asks for the workstream waits for the end of the work. */
+  async #hold<T>(wsId: string, work: Promise<T>): Promise<T> {
+    const over = work.catch(() => undefined); // the caller gets the error
+    this.#leaving.set(wsId, over);
+    try {
+      return await work;
+    } finally {
+      if (this.#leaving.get(wsId) === over) this.#leaving.delete(wsId);
+    }
   }
 
   async #putAway(workstream: Workstream, mark: Statement): Promise<void> {

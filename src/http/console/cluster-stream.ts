@@ -10,7 +10,7 @@ export const streamCluster =
   (request: StreamRequest<unknown>, deps: EventRouteDeps): Promise<void> =>
     streamChanges(request, deps, {
       async first() {
-        const snapshot = toSnapshotReply(toSnapshot(await cluster.read(), deps.clock.now()));
+        const snapshot = toSnapshotReply(toSnapshot(await cluster.read(request.principal), deps.clock.now()));
         return [JSON.stringify(Object.assign({ type: 'snapshot' }, snapshot))];
       },
       toJson: (event) => toJson(event, cluster.here.nodeId),

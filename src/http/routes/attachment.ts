@@ -3,8 +3,7 @@ import type { z } from 'zod';
 import { attachmentEndpoints } from '../../../protocol/http/attachment.ts';
 import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
-import type { Owner } from '../../gateway/attachments/attachment-queries.ts';
-import type { Attachments } from '../../gateway/attachments/attachments.ts';
+import type { Attachments, Uploader } from '../../gateway/attachments/attachments.ts';
 import type { StagedFiles } from '../../gateway/attachments/staged-files.ts';
 import type { BodyDeadlines } from '../body-deadlines.ts';
 import { type Exchange, everyAnswer, json, type Respond } from '../exchange.ts';
@@ -26,29 +25,35 @@ export interface AttachmentRouteDeps {
 export function attachmentRoutes(deps: AttachmentRouteDeps): Guarded[] {
   const { attachments, bodies, respond } = deps;
   const { upload, list, content, remove } = attachmentEndpoints;
-  const route = (endpoint: Endpoint, work: (exchange: Exchange, principal: string) => Promise<void>): Guarded => ({
+  const route = (
+    endpoint: Endpoint,
+    work: (exchange: Exchange, by: Omit<Uploader, 'wsId'>) => Promise<void>,
+  ): Guarded => ({
     endpoint,
-    work: (exchange, caller) => work(exchange, known(caller).id),
+    work(exchange, caller) {
+      const viewer = known(caller);
+      return work(exchange, { principal: viewer.id, viewer });
+    },
   });
   return [
-    route(upload, async (exchange, principal) => {
-      const owner = { wsId: wsIdOf(exchange), principal };
+    route(upload, async (exchange, by) => {
+      const owner = { wsId: wsIdOf(exchange), ...by };
       const key = keyOf(exchange.req);
       bodies.mayTakeLong(exchange.req);
       const stored = await readUpload(exchange.req, (file) => attachments.receive(owner, file, key));
       respond(exchange, json(200, stored satisfies z.input<typeof upload.reply>));
     }),
-    route(list, async (exchange, principal) => {
-      const waiting = await attachments.list({ wsId: wsIdOf(exchange), principal });
+    route(list, async (exchange, by) => {
+      const waiting = await attachments.list({ wsId: wsIdOf(exchange), ...by });
       respond(exchange, json(200, { attachments: waiting } satisfies z.input<typeof list.reply>));
     }),
-    route(content, async (exchange, principal) => {
+    route(content, async (exchange, by) => {
       const { ws_id: wsId, attachment_id } = read(content, exchange.fields);
-      await sendContent(exchange, { owner: { wsId, principal }, id: attachment_id, attachments, respond });
+      await sendContent(exchange, { owner: { wsId, ...by }, id: attachment_id, attachments, respond });
     }),
-    route(remove, async (exchange, principal) => {
+    route(remove, async (exchange, by) => {
       const { ws_id: wsId, attachment_id } = read(remove, exchange.fields);
-      await attachments.remove({ wsId, principal }, attachment_id);
+      await attachments.remove({ wsId, ...by }, attachment_id);
       respond(exchange, json(200, { status: 'ok' } satisfies z.input<typeof remove.reply>));
     }),
   ];
@@ -57,7 +62,7 @@ export function attachmentRoutes(deps: AttachmentRouteDeps): Guarded[] {
 const wsIdOf = ({ fields }: Exchange): string => read(attachmentEndpoints.list, fields).ws_id;
 
 interface Sending {
-  owner: Owner;
+  owner: Uploader;
   id: string;
   attachments: AttachmentService;
   respond: Respond;

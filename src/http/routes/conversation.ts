@@ -3,7 +3,7 @@ import { conversationEndpoints } from '../../../protocol/http/conversation.ts';
 import type { Exportable, Exports } from '../../gateway/portable/exports.ts';
 import { bind, given } from '../bind.ts';
 import { type Exchange, everyAnswer, json, type Respond } from '../exchange.ts';
-import type { Guarded } from '../guard.ts';
+import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
 import { dispositionOf } from './attachment.ts';
 
@@ -29,9 +29,9 @@ interface ExportRouteDeps {
 /** A conversation may be longer than one answer of a method, so it is streamed. */
 export const exportRoute = ({ exports, respond }: ExportRouteDeps): Guarded => ({
   endpoint: conversationEndpoints.export,
-  async work(exchange) {
+  async work(exchange, caller) {
     const { ws_id, format } = read(conversationEndpoints.export, { ...queryOf(exchange), ...exchange.fields });
-    const exported = await exports.open(ws_id);
+    const exported = await exports.open(ws_id, known(caller));
     const pieces = exported[format]();
     const first = await pieces.next(); // fails before the headers are sent
     const type = FILE_TYPES[format];

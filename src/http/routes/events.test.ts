@@ -30,7 +30,7 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   const opened: unknown[] = [];
   const listeners = new Set<GlobalListener>();
   const streams: EventStreams = {
-    async open(wsId, request) {
+    async open(wsId, { viewer: _, ...request }) {
       opened.push({ wsId, ...request });
       if (wsId !== 'ws-1') throw new GatewayError('NOT_FOUND', 'Unknown workstream');
       const begin = async () => {
@@ -56,8 +56,8 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
       return () => void listeners.delete(listener);
     },
   };
-  const change: GlobalListener = (event) => {
-    for (const listener of listeners) listener(event);
+  const change: GlobalListener['onEvent'] = (event) => {
+    for (const { onEvent } of listeners) onEvent(event);
   };
   return { streams, followed, opened, listeners, change };
 }

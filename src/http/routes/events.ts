@@ -60,6 +60,7 @@ export async function streamWorkstream(
   // The header is newer: an EventSource that reconnects repeats its address and adds the header.
   const lastEventId = resume ? (req.headers['last-event-id'] ?? last_event_id) : undefined;
   const opening = await streams.open(ws_id, {
+    viewer: principal,
     ...(typeof lastEventId === 'string' && { lastEventId }),
     resume,
     snapshot,
@@ -87,6 +88,7 @@ export async function streamWorkstream(
   if (left.signal.aborted) return;
   stream.send(frames.map(({ id, json }) => (id === undefined ? sseFrame(json) : toSseFrames(id, json))).join(''));
   reader = streams.follow(ws_id, after, {
+    viewer: principal,
     sink: toSink(stream),
     onEnd: stream.end,
     mayDecide: principal.scopes.has('approve'),
@@ -96,7 +98,7 @@ export async function streamWorkstream(
 /** Streams the state of every workstream, then changes. */
 export const streamStates = (request: StreamRequest<unknown>, deps: EventRouteDeps): Promise<void> =>
   streamChanges(request, deps, {
-    first: () => deps.streams.states().map((state) => JSON.stringify(state)),
+    first: () => deps.streams.states(request.principal).map((state) => JSON.stringify(state)),
     toJson: (event) => JSON.stringify(event),
   });
 
@@ -116,9 +118,12 @@ export async function streamChanges(
   const waiting = createLatest();
   let pump: () => void = () => undefined;
   // First, so that nothing is missed while the beginning is read.
-  const stopListening = streams.onChange((event) => {
-    if (waiting.put(event)) metrics.sseCoalesced();
-    pump();
+  const stopListening = streams.onChange({
+    viewer: principal,
+    onEvent(event) {
+      if (waiting.put(event)) metrics.sseCoalesced();
+      pump();
+    },
   });
   const opening = await Promise.resolve()
     .then(first)

@@ -35,6 +35,8 @@ const toSavedRow = (row: Result<'workstream.saved'>['workstreams'][number], node
   child_count: 0 as const,
   context_tokens: row.contextTokens,
   context_ratio: row.contextRatio,
+  user_id: row.userId,
+  visibility: row.visibility,
 });
 
 const toDashboardRow = (row: Result<'workstream.dashboard'>['workstreams'][number], nodeId: string) => ({
@@ -57,18 +59,22 @@ export const workstreamRoutes = [
   bind(workstreamEndpoints.list, 'workstream.list', {
     params: () => ({}),
     reply: ({ workstreams }) => ({
-      workstreams: workstreams.map(({ wsId, name, state, title, modelAlias, messageCount, createdMs, updatedMs }) => ({
-        id: wsId,
-        ws_id: wsId,
-        name,
-        state,
-        title,
-        ...KIND,
-        model_alias: modelAlias,
-        message_count: messageCount,
-        created: iso(createdMs),
-        updated: iso(updatedMs),
-      })),
+      workstreams: workstreams.map(
+        ({ wsId, name, state, title, modelAlias, messageCount, createdMs, updatedMs, userId, visibility }) => ({
+          id: wsId,
+          ws_id: wsId,
+          name,
+          state,
+          title,
+          ...KIND,
+          model_alias: modelAlias,
+          message_count: messageCount,
+          created: iso(createdMs),
+          updated: iso(updatedMs),
+          user_id: userId,
+          visibility,
+        }),
+      ),
     }),
   }),
   bind(workstreamEndpoints.saved, 'workstream.saved', {
@@ -96,6 +102,7 @@ export const workstreamRoutes = [
       resume_ws,
       ws_template,
       ws_id,
+      visibility,
       initial_message,
       judge_model,
       ...same
@@ -104,6 +111,7 @@ export const workstreamRoutes = [
       model: given(same.model),
       autoApprove: auto_approve,
       resumeWs: given(resume_ws),
+      visibility: visibility ?? undefined,
       workdir: given(same.workdir),
       template: given(same.template),
       wsTemplate: given(ws_template),

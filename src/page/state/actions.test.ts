@@ -14,7 +14,10 @@ function open(schedule = (run: () => void) => run()) {
   let keys = 0;
   const actions = createActions({
     client: fake.client,
-    workstreams: { show: async (wsId) => void shown.push(wsId) },
+    workstreams: {
+      show: async (wsId) => void shown.push(wsId),
+      share: async ({ wsId }, visibility) => void shown.push(`${wsId} ${visibility}`),
+    },
     newKey: () => `key${++keys}`,
   });
   const tab = openTab(snapshot().workstream, {

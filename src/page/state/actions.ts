@@ -1,5 +1,6 @@
 import { ConnectionLostError } from '../../../protocol/client/request-error.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
+import type { Visibility } from '../../../protocol/methods/conversation/sharing.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { prependPage } from './conversation/conversation.ts';
 import { createSubmit, type SubmitPort } from './submit.ts';
@@ -36,6 +37,8 @@ export function createActions(port: SubmitPort) {
       tab.catchUp(); // the event of a change is received before the answer, but applied with the next drawn frame
       return isDone;
     },
+
+    share: (tab: Tab, visibility: Visibility) => attempt(tab, () => port.workstreams.share(tab, visibility)),
 
     /** Answers the last message again, or sends it again if it failed. */
     retry: (tab: Tab) => {

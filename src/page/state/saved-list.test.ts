@@ -12,6 +12,8 @@ const row = (wsId: string, more: Partial<SavedRow> = {}): SavedRow => ({
   title: null,
   createdMs: 1,
   updatedMs: 7,
+  userId: '',
+  visibility: 'shared',
   messageCount: 1,
   state: 'idle',
   modelAlias: 'demo',

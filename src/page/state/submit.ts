@@ -8,7 +8,7 @@ import type { Workstreams } from './workstreams.ts';
 
 export interface SubmitPort {
   client: Pick<GatewayClient, 'call'>;
-  workstreams: Pick<Workstreams, 'show'>;
+  workstreams: Pick<Workstreams, 'show' | 'share'>;
   newKey(): string;
 }
 

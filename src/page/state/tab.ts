@@ -50,7 +50,7 @@ interface TabPort {
   schedule(run: () => void): void;
   isInFront(wsId: string): boolean;
   drafts: Pick<Drafts, 'find' | 'keep'>;
-  /** The title has changed. No event carries it; the list has to be read again. */
+  /** The title has changed, or who sees it. The list has to be read again. */
   onRetitled(): void;
   /** The daemon no longer knows the workstream. */
   onGone(): void;
@@ -79,7 +79,7 @@ export function openTab(
     if (!shown || events.length === 0) return;
     conversation.value = events.reduce(foldEvent, shown);
     if (events.some(isNews) && !isInFront(wsId)) unread.value = true;
-    if (events.some((event) => changesTitle(event, row.peek()))) onRetitled();
+    if (events.some((event) => changesRow(event, row.peek()))) onRetitled();
   };
   const subscription: Subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
@@ -123,7 +123,10 @@ export function tabName(tab: Tab): string {
 /** The state from the event log, or from the list until the log is read. */
 export const tabState = (tab: Tab): WorkstreamState => tab.conversation.value?.state ?? tab.row.value.state;
 
-/** The first message sets the title, and the model may replace it; clearing, or taking back everything, removes it. */
+/** The first message sets the title, and the model may replace it; clearing, or taking back everything, removes it. Only the list says who sees it, too. */
+const changesRow = (event: StreamEvent, row: WorkstreamRow) =>
+  event.type === 'settings_changed' ? event.visibility !== undefined : changesTitle(event, row);
+
 const changesTitle = ({ type }: StreamEvent, { title }: WorkstreamRow) =>
   type === 'ws_rename' || (title === null ? type === 'user_turn' : type === 'clear_ui' || type === 'rewound');
 

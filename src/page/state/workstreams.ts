@@ -3,6 +3,7 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
+import type { Visibility } from '../../../protocol/methods/conversation/sharing.ts';
 import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
 
@@ -126,6 +127,12 @@ export class Workstreams {
 
   async close(tab: Tab): Promise<void> {
     await this.#port.client.call('workstream.close', { wsId: tab.wsId });
+    await this.refresh();
+  }
+
+  /** Sets who sees it. */
+  async share({ wsId }: Tab, visibility: Visibility): Promise<void> {
+    await this.#port.client.call('workstream.share', { wsId, visibility });
     await this.refresh();
   }
 

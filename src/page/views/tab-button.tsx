@@ -67,6 +67,12 @@ export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
       >
         <span class={`dot ${state}`} aria-hidden="true" />
         <span class="tab-name">{name}</span>
+        {tab.row.value.visibility === 'private' && (
+          <span class="tab-lock" title="Others do not see it">
+            <Icon name="lock" />
+            <span class="hidden-text">private</span>
+          </span>
+        )}
         <span class="hidden-text">{STATE_WORDS[state]}</span>
         {state === 'attention' && <span class="badge">asks</span>}
         {state !== 'attention' && tab.unread.value && (

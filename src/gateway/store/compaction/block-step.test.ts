@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import { tempDir, tempStore } from '../../../testing/temp-store.ts';
 import { insertMessage } from '../../runs/run-rows.ts';
+import { OF_EVERYONE } from '../../sharing/perception.ts';
 import { insertWorkstream, toWorkstreamRow } from '../../workstreams/workstream-rows.ts';
 import { markDeleted, removeRows } from '../deletion.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
@@ -135,7 +136,9 @@ function anyTurn(): fc.Arbitrary<Turn> {
 }
 
 async function create(store: SqliteStore, wsId = 'a'): Promise<string> {
-  await store.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId, workdir: '/', nowMs: 1 }))] });
+  await store.commit({
+    statements: [insertWorkstream(toWorkstreamRow({ owned: OF_EVERYONE, wsId, workdir: '/', nowMs: 1 }))],
+  });
   return wsId;
 }
 

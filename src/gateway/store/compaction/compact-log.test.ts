@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamEvent } from '../../../../protocol/stream-events.ts';
 import { tempDir, tempStore } from '../../../testing/temp-store.ts';
+import { OF_EVERYONE } from '../../sharing/perception.ts';
 import { insertWorkstream, toWorkstreamRow } from '../../workstreams/workstream-rows.ts';
 import type { SqliteStore } from '../sqlite-store.ts';
 import type { StoredEvent } from '../store.ts';
@@ -208,7 +209,9 @@ async function storeAfter(
   const dir = tempDir();
   const path = join(dir.path, 'headgate.db');
   const whole = await tempStore({ path });
-  await whole.commit({ statements: [insertWorkstream(toWorkstreamRow({ wsId: 'a', workdir: '/', nowMs: 1 }))] });
+  await whole.commit({
+    statements: [insertWorkstream(toWorkstreamRow({ owned: OF_EVERYONE, wsId: 'a', workdir: '/', nowMs: 1 }))],
+  });
   await append(whole, 'a', TURN);
   await work(whole);
   await whole.close();

@@ -33,7 +33,7 @@ import {
 } from './tables.ts';
 import { templates } from './template-schema.ts';
 import { budgets, usageHours } from './usage-schema.ts';
-import { auditOutcomes, users } from './user-schema.ts';
+import { auditOutcomes, owners, users } from './user-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -79,6 +79,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 30, statements: listed },
   { version: 31, statements: usageHours },
   { version: 32, statements: identities },
+  { version: 33, statements: owners },
 ];
 
 /**

@@ -1,3 +1,4 @@
+import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { ApiTokenTable, LoginCodeTable, LoginSessionTable } from './credential-schema.ts';
@@ -57,9 +58,9 @@ export interface MetaTable {
 
 export interface WorkstreamTable {
   ws_id: string;
-  /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). Unique. */
+  /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). As unique as an alias. */
   session_key: string | null;
-  /** The name that a person gave, unique; null: the generated name applies. */
+  /** The name that a person gave, unique with owner and visibility; null: the generated name applies. */
   alias: string | null;
   generated_name: string;
   title: string | null;
@@ -100,6 +101,9 @@ export interface WorkstreamTable {
   judge_model: string | null;
   created_ms: number;
   updated_ms: number;
+  /** A user, who may be deleted by now; empty: the operator. */
+  owner_id: string;
+  visibility: Visibility;
 }
 
 /** Unique by (ws_id, seq); seq has no gaps and begins at 1. */

@@ -96,3 +96,17 @@ export const users: readonly string[] = [
 export const auditOutcomes: readonly string[] = [
   "create index audit_by_outcome on audit (json_extract(body_json, '$.outcome'), seq)",
 ];
+
+/**
+ * Schema version 33: owners of workstreams. What exists belongs to the operator, and everyone sees it. A name is free if
+ * only workstreams have it that its new owner does not perceive.
+ */
+export const owners: readonly string[] = [
+  "alter table workstreams add column owner_id text not null default ''",
+  "alter table workstreams add column visibility text not null default 'shared'",
+  ...['session_key', 'alias', 'update', 'loaded'].map((name) => `drop index workstreams_by_${name}`),
+  'create unique index workstreams_by_session_key on workstreams (session_key, visibility, owner_id)',
+  'create unique index workstreams_by_alias on workstreams (alias, visibility, owner_id)',
+  'create index workstreams_by_update on workstreams (updated_ms, visibility, owner_id)',
+  'create index workstreams_by_loaded on workstreams (loaded, visibility, owner_id)',
+];

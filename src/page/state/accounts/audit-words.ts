@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = [
   'user.identity.add',
   'user.identity.remove',
   'user.update',
+  'workstream.share',
   'ws_template.create',
   'ws_template.delete',
   'ws_template.update',

@@ -1,7 +1,21 @@
 import type { Result } from '../../../../protocol/index.ts';
+import type { WorkstreamRow } from '../../../../protocol/methods/conversation/listing.ts';
 
 /** The caller as the daemon knows it, with its permissions. */
 export type Who = Result<'auth.whoami'>;
 
 /** Whether a user is logged in, and not the operator or an API token. */
 export const isUser = (who: Who | undefined): boolean => who?.username !== undefined;
+
+/**
+ * Whether to offer the choice of who sees a workstream. Without users there is nobody to hide it from, so the operator
+ * gets it only for private ones.
+ */
+export function mayShare(
+  who: Who | undefined,
+  { sessionKey, userId, visibility }: Pick<WorkstreamRow, 'sessionKey' | 'userId' | 'visibility'>,
+): boolean {
+  if (who === undefined || sessionKey === 'main' || sessionKey.startsWith('cron:')) return false;
+  if (isUser(who) && who.userId === userId) return true;
+  return who.permissions.includes('workstreams.all') && (isUser(who) || visibility === 'private');
+}

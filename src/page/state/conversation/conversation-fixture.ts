@@ -32,6 +32,8 @@ export const snapshot = (more: Partial<WorkstreamSnapshot> = {}): WorkstreamSnap
     messageCount: 0,
     createdMs: 1,
     updatedMs: 2,
+    userId: '',
+    visibility: 'shared',
   },
   model: 'demo',
   workdir: '/work',

@@ -4,7 +4,7 @@ import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Composer } from '../composer/composer.tsx';
 import { STATE_WORDS } from '../tab-button.tsx';
-import { ConversationHead } from './conversation-head.tsx';
+import { ConversationHead } from './head/conversation-head.tsx';
 import { SpeechRegion } from './speech-region.tsx';
 import { Transcript } from './transcript.tsx';
 
@@ -21,7 +21,7 @@ export function ConversationView({ app, desk, tab, isRenaming }: ConversationVie
   if (!conversation) return <p class="empty">Loading the conversation…</p>;
   return (
     <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
-      <ConversationHead desk={desk} tab={tab} conversation={conversation} isRenaming={isRenaming} />
+      <ConversationHead app={app} desk={desk} tab={tab} conversation={conversation} isRenaming={isRenaming} />
       <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}

@@ -177,9 +177,10 @@ function More({ onReached }: { onReached(): void }) {
   );
 }
 
-function toFacts({ alias, title, messageCount, updatedMs }: SavedRow, nowMs: number): string {
+function toFacts({ alias, title, messageCount, updatedMs, visibility }: SavedRow, nowMs: number): string {
   const count = `${messageCount.toLocaleString()} message${messageCount === 1 ? '' : 's'}`;
-  return [alias !== null && title, count, toMoment(updatedMs, nowMs)].filter(Boolean).join(' · ');
+  const privacy = visibility === 'private' && 'private';
+  return [alias !== null && title, count, toMoment(updatedMs, nowMs), privacy].filter(Boolean).join(' · ');
 }
 
 const toCount = (count: number, hasMore: boolean): string =>

@@ -1,13 +1,15 @@
 import type { Signal } from '@preact/signals';
-import type { Desk } from '../../state/app.ts';
-import type { Conversation } from '../../state/conversation/conversation.ts';
-import { type Tab, tabName } from '../../state/tab.ts';
-import { Icon } from '../icons.tsx';
-import { RenameField } from '../rename-field.tsx';
-import { STATE_WORDS } from '../tab-button.tsx';
+import type { App, Desk } from '../../../state/app.ts';
+import type { Conversation } from '../../../state/conversation/conversation.ts';
+import { type Tab, tabName } from '../../../state/tab.ts';
+import { Icon } from '../../icons.tsx';
+import { RenameField } from '../../rename-field.tsx';
+import { STATE_WORDS } from '../../tab-button.tsx';
 import { ExportMenu } from './export-menu.tsx';
+import { ShareMenu } from './share-menu.tsx';
 
 interface ConversationHeadProps {
+  app: App;
   desk: Desk;
   tab: Tab;
   conversation: Conversation;
@@ -15,7 +17,7 @@ interface ConversationHeadProps {
 }
 
 /** The name, state, model and working directory of the workstream. */
-export function ConversationHead({ desk, tab, conversation, isRenaming }: ConversationHeadProps) {
+export function ConversationHead({ app, desk, tab, conversation, isRenaming }: ConversationHeadProps) {
   const { state, model, modelAlias, workdir } = conversation;
   const rename = () => {
     isRenaming.value = true;
@@ -39,6 +41,7 @@ export function ConversationHead({ desk, tab, conversation, isRenaming }: Conver
           <Icon name="pencil" />
         </button>
       )}
+      <ShareMenu app={app} desk={desk} tab={tab} />
       {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} />}
       <span class="facts">
         <ModelChip model={model} alias={modelAlias} />

@@ -1,0 +1,106 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Params, Result } from '../../../protocol/index.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
+import type { AuditDetail } from '../audit/audit-record.ts';
+import type { Call } from '../call.ts';
+import type { Broadcast } from '../connections/broadcast.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { setWorkstream } from '../runs/run-rows.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import type { WorkstreamStreams } from '../streams/workstream-streams.ts';
+import type { Users } from '../users/users.ts';
+import { kindOfKey, nameTaken, unknownWorkstream } from '../workstreams/session-keys.ts';
+import { isNameTaken, readById, writesAlias } from '../workstreams/workstream-rows.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
+import { gaining } from './audience.ts';
+import { DAEMON, mayPerceive, mayShare, type Owned, type Viewer, viewerOf } from './perception.ts';
+
+interface SharingDeps {
+  workstreams: Pick<Workstreams, 'find' | 'whileStill'>;
+  users: Pick<Users, 'find'>;
+  store: Store;
+  events: Pick<EventLog, 'endFor'>;
+  streams: Pick<WorkstreamStreams, 'announce' | 'hide'>;
+  broadcast: Pick<Broadcast, 'publishOf'>;
+}
+
+type Change = Omit<Params<'workstream.share'>, 'wsId'>;
+
+/** Who changes it, and what is committed with the change. */
+interface Sharer {
+  viewer: Viewer;
+  audited(detail: AuditDetail): Statement[];
+}
+
+/**
+ * Changes who perceives a workstream. It takes effect at once: those who lose sight of it see it closed, and those who
+ * gain sight see it opened.
+ */
+export class Sharing {
+  readonly #deps: SharingDeps;
+  readonly #serial = createSerialKeys();
+
+  constructor(deps: SharingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws NOT_FOUND, also to those who do not perceive it; FORBIDDEN to those who may only use it. */
+  async change(wsId: string, change: Change, call: Call): Promise<Result<'workstream.share'>> {
+    const viewer = viewerOf(call);
+    const now = await this.share(wsId, change, { viewer, audited: call.audited });
+    return { wsId, userId: now.ownerId, visibility: now.visibility, perceived: mayPerceive(viewer, now) };
+  }
+
+  /** The same for a caller of a slash command. */
+  share(wsId: string, change: Change, by: Sharer): Promise<Owned> {
+    return this.#serial.run(wsId, () => this.#deps.workstreams.whileStill(wsId, () => this.#share(wsId, change, by)));
+  }
+
+  async #share(wsId: string, { visibility, userId }: Change, { viewer, audited }: Sharer): Promise<Owned> {
+    const row = await readById(this.#deps.store, wsId, viewer);
+    if (!row) throw unknownWorkstream();
+    const before: Owned = { ownerId: row.owner_id, visibility: row.visibility };
+    if (!mayShare(viewer, before)) throw notYours();
+    if (row.session_key !== null && kindOfKey(row.session_key) === 'fixed') throw ofEveryone();
+    if (userId && !this.#deps.users.find(userId)) throw noSuchUser();
+    const now: Owned = { ownerId: userId ?? before.ownerId, visibility: visibility ?? before.visibility };
+    const values = { owner_id: now.ownerId, visibility: now.visibility };
+    const statements = [
+      writesAlias(setWorkstream(wsId, values)),
+      ...audited({ id: wsId, userId: now.ownerId, ...now }),
+    ];
+    await this.#deps.store.commit({ statements }).catch((error: unknown) => {
+      if (isNameTaken(error)) throw nameTaken(error);
+      throw error instanceof UnitRefused ? unknownWorkstream(error) : error;
+    });
+    await this.#apply(wsId, before, now);
+    return now;
+  }
+
+  async #apply(wsId: string, before: Owned, now: Owned): Promise<void> {
+    const { workstreams, store, events, streams, broadcast } = this.#deps;
+    const data = workstreams.find(wsId, DAEMON)?.data;
+    if (data) Object.assign(data, now);
+    const losing = gaining(now, before);
+    events.endFor(wsId, losing);
+    streams.hide(wsId, losing);
+    if (!data) return;
+    const winning = gaining(before, now);
+    broadcast.publishOf(losing, 'workstream.closed', { wsId });
+    broadcast.publishOf(winning, 'workstream.opened', { wsId });
+    streams.announce(data, winning);
+    // For the clients that still show it; after the others have gone.
+    await store.commit({ events: { wsId, events: [{ ...data.settingsEvent(), visibility: now.visibility }] } });
+  }
+}
+
+const notYours = () =>
+  new GatewayError(
+    'FORBIDDEN',
+    'Only the owner of this workstream, and holders of workstreams.all, may change who sees it',
+  );
+
+const ofEveryone = () =>
+  new GatewayError('INVALID_REQUEST', 'The main session and the sessions of jobs stay shared, and the operator’s');
+
+const noSuchUser = () => new GatewayError('INVALID_REQUEST', 'userId: no user has this id');

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { Icon, type IconName } from '../../icons.tsx';
+
+interface HeadMenuProps {
+  label: string;
+  icon: IconName;
+  /** The items of the list; `close` is for their handlers. */
+  children(close: () => void): ComponentChildren;
+}
+
+/** A small menu next to the name of a conversation. Escape and leaving it close it. */
+export function HeadMenu({ label, icon, children }: HeadMenuProps) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const close = () => {
+    if (menu.current) menu.current.open = false;
+  };
+  return (
+    <details
+      class="head-menu"
+      ref={menu}
+      onFocusOut={({ relatedTarget, currentTarget }) => {
+        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !menu.current?.open) return;
+        event.stopPropagation();
+        close();
+        menu.current.querySelector('summary')?.focus();
+      }}
+    >
+      <summary class="quiet icon-only" aria-label={label} title={label}>
+        <Icon name={icon} />
+      </summary>
+      <ul>{children(close)}</ul>
+    </details>
+  );
+}
