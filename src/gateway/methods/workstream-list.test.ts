@@ -155,6 +155,10 @@ test('workstream.saved lists conversations with messages, newest first, page by 
       updatedMs: 1_001_000,
       messageCount: 2,
       loaded: false,
+      state: 'idle',
+      modelAlias: 'puppet',
+      contextTokens: 100,
+      contextRatio: 0.001,
     },
   ]);
 });

@@ -38,6 +38,10 @@ test('the beginning of a command offers the full command, ready for its argument
       '/tools ',
       '/template ',
       '/compact ',
+      '/workstreams ',
+      '/history ',
+      '/reason ',
+      '/skill ',
       '/review ',
     ],
   ]);
