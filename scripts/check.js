@@ -1,6 +1,6 @@
 // `npm run check`: format, lint, types, dead code, architecture and unit tests, in about a minute.
 import { spawn } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';

@@ -128,7 +128,7 @@ test('`?history=N` must limit the first `history` of a stream to the last N mess
   }
 });
 
-test('`?last_event_id=` must continue a stream on both lines, as the header with `resume=1` does', async () => {
+test('`?last_event_id=` must continue a stream on both paths, as the header with `resume=1` does', async () => {
   await using talk = await openConversation(daemon);
   await answered(talk, 'before the id', 'one');
   const { cursor, handoff_token } = await get(`workstreams/${talk.wsId}/history`);

@@ -14,6 +14,7 @@ import { startProvider } from '../support/oidc/provider.ts';
 import { answerOf, oidcEnvironment } from '../support/oidc/provider-login.ts';
 import { accountCases } from './account-cases.ts';
 import { clusterCalls } from './cluster-calls.ts';
+import { cronCalls } from './cron-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
@@ -92,16 +93,6 @@ async function invoked() {
   assert.deepEqual((await answer).payload, { seen: 2 });
 }
 
-async function newJob(): Promise<string> {
-  const { id } = await call('cron.add', {
-    schedule: { kind: 'every', everyMs: 86_400_000 },
-    sessionTarget: 'main',
-    wakeMode: 'next-heartbeat',
-    payload: { kind: 'systemEvent', text: 'a day has passed' },
-  });
-  return id;
-}
-
 /** A run that is cancelled while a node has its command. */
 async function calledOff() {
   const { node, nodeId } = await connected();
@@ -158,19 +149,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { hash: baseHash } = await nothing('config.get');
     await call('config.patch', { raw: '{ "retentionDays": 28 }', baseHash });
   },
-  'cron.list': () => call('cron.list', { includeDisabled: true, extended: true }),
-  'cron.status': () => nothing('cron.status'),
-  'cron.add': () => newJob(),
-  'cron.update': async () => call('cron.update', { id: await newJob(), patch: { enabled: false, name: 'asleep' } }),
-  'cron.remove': async () => call('cron.remove', { id: await newJob() }),
-  'cron.run': async () => call('cron.run', { id: await newJob(), mode: 'force' }),
-  async 'cron.runs'() {
-    const id = await newJob();
-    await call('cron.run', { id, mode: 'force' });
-    assert.equal((await call('cron.runs', { id })).entries[0]?.status, 'ok');
-  },
-  'cron.preview': () => call('cron.preview', { schedule: 'every 15m', count: 3 }),
-  'cron.explain': async () => call('cron.explain', { id: await newJob() }),
+  ...cronCalls({ call }),
   async 'events.subscribe'() {
     const [follower, wsId] = [await open(), await newSession()];
     await follower.ask('events.subscribe', { wsId });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHttpClient } from '../../protocol/client/http-client.ts';
-import { authEndpoints } from '../../protocol/http/auth.ts';
+import { authEndpoints } from '../../protocol/http/accounts/auth.ts';
 import { healthEndpoints } from '../../protocol/http/health.ts';
 import { workstreamEndpoints } from '../../protocol/http/workstream.ts';
 import { openSse } from '../support/clients/sse.ts';

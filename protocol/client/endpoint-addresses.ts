@@ -68,13 +68,6 @@ export const endpoints: Addresses = {
     logout: { verb: 'post', path: '/v1/api/auth/logout' },
     status: { verb: 'get', path: '/v1/api/auth/status' },
   },
-  oidc: {
-    authorize: { verb: 'get', path: '/v1/api/auth/oidc/authorize' },
-    callback: { verb: 'get', path: '/v1/api/auth/oidc/callback' },
-    identities: { verb: 'get', path: '/v1/api/admin/users/{user_id}/oidc-identities' },
-    addIdentity: { verb: 'post', path: '/v1/api/admin/users/{user_id}/oidc-identities' },
-    removeIdentity: { verb: 'delete', path: '/v1/api/admin/oidc-identities' },
-  },
   user: {
     list: { verb: 'get', path: '/v1/api/admin/users' },
     create: { verb: 'post', path: '/v1/api/admin/users' },
@@ -86,6 +79,13 @@ export const endpoints: Addresses = {
     roles: { verb: 'get', path: '/v1/api/admin/users/{user_id}/roles' },
     assignRole: { verb: 'post', path: '/v1/api/admin/users/{user_id}/roles' },
     unassignRole: { verb: 'delete', path: '/v1/api/admin/users/{user_id}/roles/{role_id}' },
+  },
+  oidc: {
+    authorize: { verb: 'get', path: '/v1/api/auth/oidc/authorize' },
+    callback: { verb: 'get', path: '/v1/api/auth/oidc/callback' },
+    identities: { verb: 'get', path: '/v1/api/admin/users/{user_id}/oidc-identities' },
+    addIdentity: { verb: 'post', path: '/v1/api/admin/users/{user_id}/oidc-identities' },
+    removeIdentity: { verb: 'delete', path: '/v1/api/admin/oidc-identities' },
   },
   role: {
     list: { verb: 'get', path: '/v1/api/admin/roles' },
@@ -101,15 +101,15 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
-  usage: {
-    report: { verb: 'get', path: '/v1/api/admin/usage' },
-  },
   settings: {
     list: { verb: 'get', path: '/v1/api/admin/settings' },
     schema: { verb: 'get', path: '/v1/api/admin/settings/schema' },
     set: { verb: 'put', path: '/v1/api/admin/settings/{key}' },
     reset: { verb: 'delete', path: '/v1/api/admin/settings/{key}' },
     reload: { verb: 'post', path: '/v1/api/_internal/config-reload' },
+  },
+  usage: {
+    report: { verb: 'get', path: '/v1/api/admin/usage' },
   },
   memory: {
     list: { verb: 'get', path: '/v1/api/memories' },

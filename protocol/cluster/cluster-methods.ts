@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { activityShape } from '../events/global.ts';
-import { NonEmpty } from '../frames.ts';
+import { NonEmpty, optionalText } from '../frames.ts';
 import { HealthSummary } from '../methods/health.ts';
 import { WorkstreamState } from '../stream-events.ts';
 
 const Count = z.int().min(0);
-/** The longest is a host name and five characters. */
-const NodeId = z.string().max(256);
+/** The longest id of a machine is a host name and five characters. */
+const NODE_ID_LENGTH = 256;
 const Counts = HealthSummary.shape.workstreams;
 
 /** A loaded workstream of some machine. */
@@ -112,9 +112,9 @@ export const clusterContracts = {
     params: z
       .strictObject({
         state: WorkstreamState.optional(),
-        nodeId: NodeId.optional(),
+        nodeId: optionalText(NODE_ID_LENGTH),
         /** Part of the id, name or title, in any case. */
-        search: z.string().max(256).optional(),
+        search: optionalText(256),
         page: z.int().min(1).optional(),
         perPage: z.int().min(1).max(200).optional(),
         sort: ClusterSort.optional(),
@@ -133,7 +133,7 @@ export const clusterContracts = {
   'cluster.node': contract({
     summary: 'One machine and its loaded workstreams.',
     scope: 'read',
-    params: z.strictObject({ nodeId: NodeId }).meta({ id: 'ClusterNodeParams' }),
+    params: z.strictObject({ nodeId: z.string().max(NODE_ID_LENGTH) }).meta({ id: 'ClusterNodeParams' }),
     result: z
       .strictObject({ node: ClusterNode, workstreams: z.array(ClusterWorkstream) })
       .meta({ id: 'ClusterNodeResult' }),

@@ -24,6 +24,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, string | number | boolean>>
   name: 'garden',
   title: 'Plans for the garden',
   message: 'What is in this folder?',
+  meta: '{"name":"garden","initial_message":"What is in this file?"}',
   content: 'There are two files: notes.txt and plan.md.',
   text: 'There are two files',
   reasoning: 'The person wants a list.',
@@ -87,7 +88,7 @@ export const ESSENTIAL_FIELDS: ReadonlySet<string> = new Set([
   ...['name', 'content', 'description', 'role_id'],
 ]);
 
-/** Requests whose usual fields cannot be told from their schema, by operation. */
+/** Requests in JSON whose usual fields cannot be told from their schema, by operation. */
 export const REQUESTS: Readonly<Record<string, object>> = {
   'auth.login': { username: 'ada', password: 'correct horse battery staple' },
   'workstream.approve': { ws_id: WS_ID, approved: true, approval_id: 'apr_V1StGXR8_Z5jdHi6' },

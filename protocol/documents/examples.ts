@@ -24,7 +24,10 @@ export function addExamples<D extends Document>(document: D): D {
 const isEvent = ({ properties }: Json): boolean => isRecord(properties) && 'type' in properties;
 
 function addToOperation({ operationId, requestBody, responses }: Json, schemas: Json): void {
-  for (const [, media] of mediaOf(requestBody)) media.example ??= requestOf(String(operationId), media.schema, schemas);
+  for (const [type, media] of mediaOf(requestBody)) {
+    const own = type === 'application/json' ? REQUESTS[String(operationId)] : undefined;
+    media.example ??= own ?? requestOf(media.schema, schemas);
+  }
   for (const [status, response] of Object.entries(isRecord(responses) ? responses : {})) {
     for (const [type, media] of mediaOf(response)) {
       media.example ??= answerOf({ status, type, response }, media.schema, schemas);
@@ -44,9 +47,7 @@ function* mediaOf(holder: unknown): Generator<[type: string, media: Json]> {
 }
 
 /** The fields that a client would usually send. */
-function requestOf(operation: string, schema: unknown, schemas: Json): unknown {
-  const own = REQUESTS[operation];
-  if (own !== undefined) return own;
+function requestOf(schema: unknown, schemas: Json): unknown {
   const { properties = {}, required = [] } = resolve(schema, schemas);
   if (!isRecord(properties) || !Array.isArray(required)) return {};
   const names = Object.keys(properties).filter((name) => required.includes(name) || ESSENTIAL_FIELDS.has(name));
@@ -99,6 +100,8 @@ function plainOf(schema: Json, schemas: Json): unknown {
       return typeof minimum === 'number' ? minimum : 1;
     case 'boolean':
       return false;
+    case 'null':
+      return null;
     case 'string':
       return format === 'binary' ? '(the bytes)' : 'text';
     default:

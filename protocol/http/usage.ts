@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REPORT_GROUPINGS } from '../methods/usage.ts';
-import { Moment } from './audit.ts';
+import { Moment } from './accounts/audit.ts';
 import { endpoint } from './endpoint.ts';
 
 const sums = {

@@ -19,6 +19,7 @@ import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
 import { closeServer, listen, urlOf } from '../listen.ts';
 import { once } from '../timing/once.ts';
+import type { OpenTracing } from '../tracing.ts';
 import { openAccounts } from './accounts.ts';
 import { createAgent } from './agent.ts';
 import { asStartError } from './as-start-error.ts';
@@ -120,16 +121,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const outputs = outputsOf(options.home);
   const { signal } = stopping;
   const background = runInBackground({ clock, log, live, outputs, gateway, models, store, auth, bodies, signal });
-  const shutdown = once(async (reason: string) => {
-    server.close(); // no new connections
-    stopping.abort(new Error(reason));
-    await gateway.shutdown(reason);
-    await closeServer(server);
-    await background;
-    await tracing?.close();
-    await store.close();
-    release();
-  });
+  const shutdown = createShutdown({ server, gateway, tracing, store, release }, { stopping, background });
   return {
     url: url(),
     port: address.port,
@@ -141,6 +133,35 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     shutdown,
   };
 }
+
+interface Stoppable extends Held {
+  server: Server;
+  gateway: Gateway;
+  tracing: OpenTracing | undefined;
+}
+
+interface Ongoing {
+  /** Ends event streams and background services. */
+  stopping: AbortController;
+  /** Settles when the background services have ended. */
+  background: Promise<unknown>;
+}
+
+/** Stops all parts, those that others need last. */
+const createShutdown = (
+  { server, gateway, tracing, store, release }: Stoppable,
+  { stopping, background }: Ongoing,
+): Daemon['shutdown'] =>
+  once(async (reason: string) => {
+    server.close(); // no new connections
+    stopping.abort(new Error(reason));
+    await gateway.shutdown(reason);
+    await closeServer(server);
+    await background;
+    await tracing?.close();
+    await store.close();
+    release();
+  });
 
 interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workdirs' | 'startNotices' | 'tracing'> {
   store: SqliteStore;

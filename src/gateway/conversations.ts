@@ -1,9 +1,6 @@
 import type { Spending } from '../agent/run/spending.ts';
 import { Attachments } from './attachments/attachments.ts';
-import { createChannels } from './channels/channels.ts';
-import { DeliveryQueue } from './channels/delivery-queue.ts';
-import { createWebhookChannel } from './channels/webhook.ts';
-import { createWorkstreamChannel } from './channels/workstream-note.ts';
+import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createSchedules } from './create-schedules.ts';
@@ -17,7 +14,7 @@ import { createNotes } from './history/notes.ts';
 import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createSavedWorkstreams } from './listing/saved-workstreams.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { countTokens, observeWorkstreams } from './observer.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
@@ -137,20 +134,12 @@ function createTalks(
   { shared, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates } = records;
-  const { broadcast, stopping } = shared;
-  const unseenRuns = new UnseenRuns({ clock, events });
-  // Runs as protocol-2 clients see them.
-  const agentEvents = new AgentEvents({
-    events,
-    clock,
-    stopping,
-    send: (about, { event, payload }) => broadcast.toWatchers(event, about, JSON.stringify(payload)),
-  });
+  const { stopping } = shared;
+  const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
   const onAnswer = () => deliveries.wake();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const global = new GlobalEvents({ events });
   const observed = { agentEvents, unseenRuns, global, events, titles };
   const observer = observeWorkstreams(shared, { ...observed, onSessions, onAnswer });
   const hidden = new HiddenWorkstreams({ store, log });
@@ -189,11 +178,7 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, log });
-  const channels = createChannels([
-    createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
-    createWorkstreamChannel({ workstreams, store, clock }),
-  ]);
-  const deliveries = new DeliveryQueue({ channels, store, clock, log });
+  const { channels, deliveries } = createOutbox({ store, webhooks, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   const exports = new Exports({ workstreams, messages, notes, attachments });
@@ -212,6 +197,24 @@ function createTalks(
   };
 }
 type Talks = ReturnType<typeof createTalks>;
+
+/** What clients see of runs and workstreams, apart from the logs. */
+function createViews(
+  { events, clock }: Pick<Records, 'events'> & Pick<TalkDeps, 'clock'>,
+  { broadcast, stopping }: Pick<SharedParts, 'broadcast' | 'stopping'>,
+) {
+  return {
+    unseenRuns: new UnseenRuns({ clock, events }),
+    /** Runs as protocol-2 clients see them. */
+    agentEvents: new AgentEvents({
+      events,
+      clock,
+      stopping,
+      send: (about, { event, payload }) => broadcast.toWatchers(event, about, JSON.stringify(payload)),
+    }),
+    global: new GlobalEvents({ events }),
+  };
+}
 
 type TurnDeps = Pick<
   GatewayDeps,

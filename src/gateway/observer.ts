@@ -1,7 +1,7 @@
 import type { Usage } from '../agent/providers/model.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { GlobalEvents } from './streams/global-events.ts';

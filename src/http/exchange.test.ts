@@ -20,6 +20,8 @@ test('a compressed answer is counted once, with its status', async () => {
   const workstreams = Array.from({ length: 20 }, (_, index) => ({
     wsId: `ws-${index}`.padEnd(40, 'x'),
     name: 'a name',
+    createdMs: 0,
+    updatedMs: 0,
   }));
   await using edge = await httpEdge({ answer: () => ({ workstreams }) });
   const headers = { authorization: 'Bearer read' };

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { fakeClock } from '../testing/fake-clock.ts';
+import { untilTrue } from '../testing/until-true.ts';
 import { createEndOfTurn } from '../timing/end-of-turn.ts';
 import { createSseWriting, openSse, type SseStream, sseFrame } from './sse.ts';
 
@@ -39,17 +40,13 @@ async function setUp() {
   };
 }
 
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await new Promise(setImmediate);
-};
-
 test('frames of one turn are one chunk, and the end closes the response', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await until(() => edge.streams.length === 1);
+  await untilTrue(() => edge.streams.length === 1);
   edge.streams[0]?.send(sseFrame('"ä"'));
   edge.streams[0]?.send(sseFrame('2'));
-  await until(() => edge.received().includes('data: 2'));
+  await untilTrue(() => edge.received().includes('data: 2'));
   edge.streams[0]?.send(sseFrame('3'));
   edge.streams[0]?.end();
   await once(edge.socket, 'close');
@@ -60,7 +57,7 @@ test('frames of one turn are one chunk, and the end closes the response', async 
 test('a stream is not chunked for an HTTP/1.0 client', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n');
-  await until(() => edge.streams.length === 1);
+  await untilTrue(() => edge.streams.length === 1);
   edge.streams[0]?.send(sseFrame('1'));
   edge.streams[0]?.end();
   await once(edge.socket, 'close');
@@ -70,12 +67,12 @@ test('a stream is not chunked for an HTTP/1.0 client', async () => {
 test('a stream requested behind an unfinished answer comes after it', async () => {
   await using edge = await setUp();
   edge.socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\nGET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await until(() => edge.streams.length === 1);
+  await untilTrue(() => edge.streams.length === 1);
   edge.streams[0]?.send(sseFrame('1'));
   await new Promise(setImmediate);
   assert.equal(edge.received(), '');
   edge.waiting[0]?.end('slow');
-  await until(() => edge.received().includes('data: 1'));
+  await untilTrue(() => edge.received().includes('data: 1'));
   edge.streams[0]?.send(sseFrame('2'));
   edge.streams[0]?.end();
   await once(edge.socket, 'close');

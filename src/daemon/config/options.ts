@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import type { Overrides } from '../../gateway/configuration/setting-rows.ts';
 import { present, resolveFolder, type Surroundings } from '../../home/home-path.ts';
 import { StartError, UsageError } from '../../start-error.ts';
-import { type Config, DEFAULT_ADDRESS } from './config.ts';
+import type { Config } from './config.ts';
 import { oidcOverridesOf } from './oidc-config.ts';
+import { DEFAULT_ADDRESS } from './server-config.ts';
 
 /** The flags of `start` as the command line gives them. */
 export interface StartFlags {

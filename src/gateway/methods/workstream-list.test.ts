@@ -158,6 +158,10 @@ test('workstream.saved lists conversations with messages, newest first, page by 
       loaded: false,
       userId: '',
       visibility: 'shared',
+      state: 'idle',
+      modelAlias: 'puppet',
+      contextTokens: 100,
+      contextRatio: 0.001,
     },
   ]);
 });

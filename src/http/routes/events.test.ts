@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { GatewayError } from '../../../protocol/errors.ts';
@@ -10,6 +9,8 @@ import type { LogEntry, Sink } from '../../gateway/events/log-reader.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { GlobalListener } from '../../gateway/streams/global-events.ts';
 import { httpEdge, principalWith } from '../../testing/http-edge.ts';
+import { readText } from '../../testing/read-text.ts';
+import { untilTrue } from '../../testing/until-true.ts';
 
 const READ = { authorization: 'Bearer read' };
 const entry = (offset: number, json: string): LogEntry => ({
@@ -62,21 +63,6 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   return { streams, followed, opened, listeners, change };
 }
 
-/** Reads until this much text has arrived. */
-async function readText(res: IncomingMessage, length: number): Promise<string> {
-  let text = '';
-  while (text.length < length) {
-    const chunk: Buffer | null = res.read();
-    if (chunk === null) await once(res, 'readable');
-    else text += chunk.toString();
-  }
-  return text;
-}
-
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await new Promise(setImmediate);
-};
-
 const OPENING = 'retry: 1000\ndata: {"type":"connected"}\n\nid: e:7\ndata: {"type":"history"}\n\n';
 
 test('a stream begins with connected and history, then follows the log from there', async () => {
@@ -113,7 +99,7 @@ test('connected is sent at once although the history waits; a client that discon
   const connected = OPENING.slice(0, OPENING.indexOf('id:'));
   assert.equal(await readText(res, 1), connected);
   left.destroy();
-  await until(() => edge.counted.some((entry) => Array.isArray(entry) && entry[1] === -1));
+  await untilTrue(() => edge.counted.some((entry) => Array.isArray(entry) && entry[1] === -1));
   hold.resolve();
   assert.equal(await readText(res, 1), OPENING.slice(connected.length));
   assert.equal(fake.followed.length, 1);
@@ -203,7 +189,7 @@ test('a stream ends when its workstream is closed, when the server stops, and wh
 
   const left = await edge.open({ path, headers: READ });
   left.destroy();
-  await until(() => fake.followed[1]?.isClosed === true);
+  await untilTrue(() => fake.followed[1]?.isClosed === true);
 
   const stopped = await edge.open({ path, headers: READ });
   stopped.resume();
@@ -221,7 +207,7 @@ test('a stalled reader has a bounded buffer, and is resumed when it reads again'
   const socket = connect(edge.port, '127.0.0.1');
   socket.pause();
   socket.write('GET /v1/api/events?ws_id=ws-1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer read\r\n\r\n');
-  await until(() => fake.followed.length === 1);
+  await untilTrue(() => fake.followed.length === 1);
   const [stream] = fake.followed;
   assert.ok(stream);
   const json = `{"text":"${'x'.repeat(10_000)}"}`;
@@ -240,7 +226,7 @@ test('a stalled reader has a bounded buffer, and is resumed when it reads again'
     received += data.toString();
   });
   socket.resume();
-  await until(() => stream.resumed === 1);
+  await untilTrue(() => stream.resumed === 1);
   assert.equal(stream.sink.ready(), true);
   stream.onEnd();
   await once(socket, 'close');
@@ -266,7 +252,7 @@ test('a stalled reader of the global stream gets the latest state of each workst
   const socket = connect(edge.port, '127.0.0.1');
   socket.pause();
   socket.write('GET /v1/api/events/global HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer read\r\n\r\n');
-  await until(() => fake.listeners.size === 1);
+  await untilTrue(() => fake.listeners.size === 1);
   const filler = 'x'.repeat(100_000);
   for (let n = 0; n < 500 && !edge.counted.includes('coalesced'); n++) {
     fake.change(stateOf('a', 'idle', filler));
@@ -280,7 +266,7 @@ test('a stalled reader of the global stream gets the latest state of each workst
     received += data.toString();
   });
   socket.resume();
-  await until(() => received.includes('"b","state":"error"'));
+  await untilTrue(() => received.includes('"b","state":"error"'));
   assert.equal(received.match(/"ws_id":"a","state":"error"/g)?.length, 1);
 });
 

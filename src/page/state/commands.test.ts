@@ -39,6 +39,10 @@ test('the beginning of a command offers the full command, ready for its argument
       '/tools ',
       '/template ',
       '/compact ',
+      '/workstreams ',
+      '/history ',
+      '/reason ',
+      '/skill ',
       '/review ',
     ],
   ]);

@@ -4,6 +4,8 @@ import type { authContracts } from '../../../../protocol/methods/accounts/auth.t
 import type { Clock } from '../../../clock.ts';
 import type { Authenticator } from '../../auth/authenticator.ts';
 import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
+import { confirmMethods } from '../../auth/logins/confirm.ts';
+import { admitted, counting, identify, minterOfUser } from '../../auth/logins/identify.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSession, LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { LoginThrottle } from '../../auth/logins/login-throttle.ts';
@@ -15,8 +17,6 @@ import type { Call, Handlers } from '../../call.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import { checkDisplayName, checkPassword, checkUsername } from '../../users/user-input.ts';
 import type { Users } from '../../users/users.ts';
-import { confirmMethods } from './confirm.ts';
-import { admitted, counting, identify, minterOfUser } from './identify.ts';
 
 export interface AuthMethodDeps {
   authenticator: Authenticator;

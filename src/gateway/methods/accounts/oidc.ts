@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { oidcContracts } from '../../../../protocol/methods/accounts/oidc.ts';
 import type { Authenticator } from '../../auth/authenticator.ts';
+import { minterOfUser } from '../../auth/logins/identify.ts';
 import type { LoginSessions } from '../../auth/logins/login-sessions.ts';
 import { type OidcLogin, oidcRefused } from '../../auth/oidc/oidc-login.ts';
 import { requireAuthentication } from '../../auth/require-authentication.ts';
@@ -9,7 +10,6 @@ import { tookEffect, UnitRefused } from '../../store/store.ts';
 import type { Roles } from '../../users/roles.ts';
 import type { Users } from '../../users/users.ts';
 import { requireEnabled, toLogin } from './auth.ts';
-import { minterOfUser } from './identify.ts';
 import { requireOver } from './user.ts';
 
 export interface OidcMethodDeps {

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params } from '../../../../protocol/index.ts';
-import type { Authenticator } from '../../auth/authenticator.ts';
-import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
-import type { LoginCodes } from '../../auth/logins/login-codes.ts';
-import type { Attempt, LoginThrottle } from '../../auth/logins/login-throttle.ts';
-import type { OidcLogin } from '../../auth/oidc/oidc-login.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import type { Users } from '../../users/users.ts';
+import type { Authenticator } from '../authenticator.ts';
+import { type Minter, minterOf, OPERATOR } from '../lineage.ts';
+import type { OidcLogin } from '../oidc/oidc-login.ts';
+import type { LoginCodes } from './login-codes.ts';
+import type { Attempt, LoginThrottle } from './login-throttle.ts';
 
 /** What proves who somebody is. */
 export interface IdentifyDeps {

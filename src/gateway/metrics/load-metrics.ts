@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { Store } from './store/store.ts';
+import type { Store } from '../store/store.ts';
 
 /** How busy the daemon is (decision 64). The lag of the event loop is among the standard metrics of the process. */
 export interface Load {

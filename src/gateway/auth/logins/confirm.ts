@@ -1,9 +1,9 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params } from '../../../../protocol/index.ts';
-import type { LoginSessions } from '../../auth/logins/login-sessions.ts';
-import type { Parent } from '../../auth/parent.ts';
 import type { Handlers } from '../../call.ts';
+import type { Parent } from '../parent.ts';
 import { admitted, counting, type IdentifyDeps, redeem } from './identify.ts';
+import type { LoginSessions } from './login-sessions.ts';
 
 interface ConfirmDeps extends IdentifyDeps {
   sessions: Pick<LoginSessions, 'confirm'>;

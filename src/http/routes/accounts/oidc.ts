@@ -1,10 +1,10 @@
-import type { GatewayError } from '../../../protocol/errors.ts';
-import { oidcEndpoints } from '../../../protocol/http/oidc.ts';
-import type { Result } from '../../../protocol/index.ts';
-import { isRecord } from '../../../protocol/is-record.ts';
-import { bind, given, type Via } from '../bind.ts';
-import { expiredPendingCookie, loginCookie, pendingCookie, pendingIn } from '../cookie.ts';
-import { iso } from '../iso.ts';
+import type { GatewayError } from '../../../../protocol/errors.ts';
+import { oidcEndpoints } from '../../../../protocol/http/accounts/oidc.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { isRecord } from '../../../../protocol/is-record.ts';
+import { bind, given, type Via } from '../../bind.ts';
+import { expiredPendingCookie, loginCookie, pendingCookie, pendingIn } from '../../cookie.ts';
+import { iso } from '../../iso.ts';
 
 const NOT_STORED = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 

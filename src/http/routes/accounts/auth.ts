@@ -1,7 +1,7 @@
-import { authEndpoints } from '../../../protocol/http/auth.ts';
-import type { Result } from '../../../protocol/index.ts';
-import { bind, given, type Via } from '../bind.ts';
-import { expiredCookie, loginCookie } from '../cookie.ts';
+import { authEndpoints } from '../../../../protocol/http/accounts/auth.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { bind, given, type Via } from '../../bind.ts';
+import { expiredCookie, loginCookie } from '../../cookie.ts';
 
 /** The body of a login. */
 const toSession = ({ status, role, scopes, jwt, userId, permissions }: Result<'auth.login'>) => ({

@@ -1,7 +1,7 @@
-import { roleEndpoints } from '../../../protocol/http/role.ts';
-import type { Result } from '../../../protocol/index.ts';
-import { bind } from '../bind.ts';
-import { iso } from '../iso.ts';
+import { roleEndpoints } from '../../../../protocol/http/accounts/role.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { bind } from '../../bind.ts';
+import { iso } from '../../iso.ts';
 
 const toRole = ({
   roleId,

@@ -1,7 +1,7 @@
-import { orgEndpoints } from '../../../protocol/http/org.ts';
-import type { Result } from '../../../protocol/index.ts';
-import { bind } from '../bind.ts';
-import { iso } from '../iso.ts';
+import { orgEndpoints } from '../../../../protocol/http/accounts/org.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { bind } from '../../bind.ts';
+import { iso } from '../../iso.ts';
 
 const toOrg = ({ orgId, name, displayName, settings, createdAtMs, updatedAtMs }: Result<'org.get'>) => ({
   org_id: orgId,

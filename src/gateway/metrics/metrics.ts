@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ErrorCode } from '../../protocol/errors.ts';
-import type { HealthSummary } from '../../protocol/methods/health.ts';
-import { WorkstreamState } from '../../protocol/stream-events.ts';
+import type { ErrorCode } from '../../../protocol/errors.ts';
+import type { HealthSummary } from '../../../protocol/methods/health.ts';
+import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
 
 /** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */

@@ -1,7 +1,7 @@
-import { userEndpoints } from '../../../protocol/http/user.ts';
-import type { Result } from '../../../protocol/index.ts';
-import { bind } from '../bind.ts';
-import { iso } from '../iso.ts';
+import { userEndpoints } from '../../../../protocol/http/accounts/user.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { bind } from '../../bind.ts';
+import { iso } from '../../iso.ts';
 
 const toUser = ({
   userId,

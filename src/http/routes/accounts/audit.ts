@@ -1,6 +1,6 @@
-import { auditEndpoints } from '../../../protocol/http/audit.ts';
-import { bind, given } from '../bind.ts';
-import { iso, momentOf } from '../iso.ts';
+import { auditEndpoints } from '../../../../protocol/http/accounts/audit.ts';
+import { bind, given } from '../../bind.ts';
+import { iso, momentOf } from '../../iso.ts';
 
 export const auditRoutes = [
   bind(auditEndpoints.list, 'audit.list', {
