@@ -10,6 +10,7 @@ import { SEEN_DEFECTS } from './defects/seen.ts';
 import { SPENDING_DEFECTS } from './defects/spending.ts';
 import { STEERING_DEFECTS } from './defects/steering.ts';
 import { STORED_DEFECTS } from './defects/stored.ts';
+import type { Evidence } from './evidence.ts';
 import { createRandom } from './random.ts';
 import { recordScenario } from './record-scenario.ts';
 
@@ -28,6 +29,8 @@ const SEEDS = [1, 2, 3, 4, 5];
 
 const evidence = await recordScenario();
 
+const rulesIn = (story: Evidence) => [...new Set(check(story).map((violation) => violation.rule))].join(', ');
+
 test('a correct recording has no findings', () => {
   assert.deepEqual(check(evidence), []);
 });
@@ -37,8 +40,8 @@ for (const { name, rule, apply } of DEFECTS) {
     for (const seed of SEEDS) {
       const story = structuredClone(evidence);
       apply(story, createRandom(seed));
-      const rules = check(story).map((violation) => violation.rule);
-      assert.ok(rules.includes(rule), `seed ${seed}: found only ${[...new Set(rules)].join(', ') || 'nothing'}`);
+      const isFound = [...RULES[rule](story)].length > 0;
+      assert.ok(isFound, isFound ? '' : `seed ${seed}: found only ${rulesIn(story) || 'nothing'}`);
     }
   });
 }

@@ -107,10 +107,15 @@ const SINCE_30: readonly Declared[] = [
   { at: `${LISTS[1]} > context_ratio`, is: isNumber, why: LISTED },
 ];
 
+const RATE_LIMIT = 'config.get > config > ratelimit';
+
 /** Schema version 32 added the people of a provider. */
 const SINCE_32: readonly Declared[] = [
   { at: `${STATUS} > oidc_login_url`, is: null, why: 'people log in through a provider' },
   { at: 'config.get > config > oidc', is: NO_PROVIDER, why: 'new settings' },
+  { at: `${RATE_LIMIT} > enabled`, was: false, is: 'auto', why: 'other machines are limited by default' },
+  { at: `${RATE_LIMIT} > requestsPerSecond`, was: 10, is: 50, why: 'a limit that people do not notice' },
+  { at: `${RATE_LIMIT} > burst`, was: 20, is: 100, why: 'a limit that people do not notice' },
 ];
 
 /** Schema version 33 added owners of workstreams. */

@@ -47,7 +47,10 @@ function refusedWrongly(opening: View['opening'] & { asked: string }, { known, e
   return isTrue ? undefined : `told the reason ${reason}, standing at ${cursor}`;
 }
 
-const WITHOUT_PLACE: ReadonlySet<string> = new Set(['connected', 'state_change', 'busy_error', 'in_progress_snapshot']);
+const WITHOUT_PLACE: ReadonlySet<string> = new Set([
+  ...['connected', 'state_change', 'busy_error', 'in_progress_snapshot'],
+  'message_queued', // what waits is a state, and not in the log (decision 67)
+]);
 
 /** A stream begins with its identity and position; only log events have a cursor; the history is the stored one. */
 export function* openings(evidence: Evidence): Generator<Finding> {

@@ -165,6 +165,7 @@ export const ROUTES_OF_LOGINS: Record<string, { none: string; token: string; log
   'GET /v1/api/auth/whoami': { none: 'unauthorized', token: 'allowed', login: 'allowed' },
   'POST /v1/api/auth/refresh': { none: 'unauthorized', token: 'forbidden', login: 'forbidden' },
   'POST /v1/api/auth/password': { none: 'unauthorized', token: 'forbidden', login: 'forbidden' },
+  'POST /v1/api/auth/confirm': { none: 'unauthorized', token: 'allowed', login: 'allowed' },
 };
 
 /** The WebSocket methods by the required scope. */
