@@ -10,7 +10,8 @@ const SECRETS: readonly RegExp[] = [
   /(?<=:\/\/[^\s/:@]{0,64}:)[^\s/@]+(?=@)/g,
   /(?<=\b(?:password|passwd|passphrase|secret|token|api[ _-]?key|authorization)\b["']?(?:\s{0,4}[:=]|\s{1,4}is\b)\s{0,4}["']?)[^\s"',;]{6,}/gi,
   /(?<=\bbearer\s{1,4})(?=\S*\d)[^\s"',;]{12,}/gi,
-  /(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{32,}={0,2}/g,
+  // Only at the beginning of a string: trying every character of a long one would take quadratic time.
+  /(?<![A-Za-z0-9+/_-])(?=[A-Za-z0-9+/_-]*\d)(?=[A-Za-z0-9+/_-]*[A-Za-z])[A-Za-z0-9+/_-]{32,}={0,2}/g,
 ];
 
 /** The text with `***` in place of everything that looks like a secret. */

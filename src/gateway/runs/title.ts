@@ -1,7 +1,7 @@
 import { withoutSecrets } from '../../secret-text.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import type { Statement } from '../store/store.ts';
-import { toTitle } from '../titles/title-text.ts';
+import { MOST_READ, toTitle } from '../titles/title-text.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { RunRequest } from './run-record.ts';
 import { setWorkstream } from './run-rows.ts';
@@ -18,4 +18,5 @@ export function nameAfter(
 }
 
 /** The first line of a first message, shortened for a tab. */
-export const titleOf = (message: string): string => toTitle(withoutSecrets(message.trim().split(/[\r\n]/, 1)[0] ?? ''));
+export const titleOf = (message: string): string =>
+  toTitle(withoutSecrets((message.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, MOST_READ)));
