@@ -7,7 +7,7 @@ import { boundedAnswers, isForSummary, summaryOf, textOf } from '../support/mode
 import { type ChatRequest, type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
-const TURNS = 300;
+const TURNS = 150;
 const SMALL = 8_192;
 
 const answersTo = ({ requests }: ScriptedModel) =>

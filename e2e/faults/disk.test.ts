@@ -13,14 +13,14 @@ import { type ScriptedModel, startScriptedModel } from '../support/model/scripte
 import { pause, say } from '../support/model/scripted-steps.ts';
 
 const smallDisks = await needs('small disks');
-const CONVERSATIONS = 8;
+const CONVERSATIONS = 4;
 /** An answer too long for any test; the model notices a client that stops reading. */
 const ENDLESS = Array.from({ length: 6_000 }, (_, index) => [
   say(`word ${index}, ${'-'.repeat(200)} `),
   pause(10),
 ]).flat();
 
-test('with a full disk for the database, eight streams end with an error, reads and cancels still work, and everything recovers', async () => {
+test('with a full disk for the database, four streams end with an error, reads and cancels still work, and everything recovers', async () => {
   await using model = await startScriptedModel();
   await using daemon = await startDaemon({
     entry: new URL('../support/fixtures/limited-daemon.ts', import.meta.url),

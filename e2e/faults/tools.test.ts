@@ -11,7 +11,7 @@ import { pause } from '../support/deadline.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const MIB = 1024 * 1024;
-/** The memory limit of a daemon whose commands print a gigabyte: its use at rest, plus garbage. */
+/** The memory limit of a daemon whose commands print more than that: its use at rest, plus garbage. */
 const MAX_RSS = 300 * MIB;
 
 const sandboxed = await needs('bubblewrap');
@@ -45,8 +45,8 @@ function assertWell({ peakBytes, healthP90Ms, bareP90Ms }: Watched): void {
 
 /** Commands that end on their own, and the output that the model reads. */
 const ENDING: Record<string, { command: string; reads: RegExp }> = {
-  'prints a gigabyte': {
-    command: 'yes | head -c 1G',
+  'prints more than the daemon may use': {
+    command: 'yes | head -c 400M',
     reads: /^(y\n)+\[\.\.\. \d+ lines \(\d+ bytes\) left out here; its first 67108864 bytes are stored for people/,
   },
   'prints a line of 100 MB': {
@@ -65,9 +65,9 @@ const ENDING: Record<string, { command: string; reads: RegExp }> = {
     command: 'head -c 60000 /dev/zero | tr "\\0" z; echo; echo end; exit 7',
     reads: /^z{60000}\nend\n\[exit code: 7\]$/,
   },
-  'writes a gigabyte to its folder': {
-    command: 'head -c 1G /dev/zero > big && stat -c %s big; rm -f big',
-    reads: /^1073741824\n$/,
+  'writes a large file to its folder': {
+    command: 'head -c 400M /dev/zero > big && stat -c %s big; rm -f big',
+    reads: /^419430400\n$/,
   },
 };
 

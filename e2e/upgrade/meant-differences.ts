@@ -128,7 +128,16 @@ const SINCE_33: readonly Declared[] = [
 
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
-  'schema-11': [...OF_EACH_START, ...SINCE_33, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16, ...SINCE_12],
+  'schema-11': [
+    ...OF_EACH_START,
+    ...SINCE_33,
+    ...SINCE_32,
+    ...SINCE_30,
+    ...SINCE_26,
+    ...SINCE_17,
+    ...SINCE_16,
+    ...SINCE_12,
+  ],
   'schema-16': [...OF_EACH_START, ...SINCE_33, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
 };
 

@@ -151,3 +151,28 @@ test('records are dropped after a year, and the rest can still be verified', asy
   await world.store.commit({ statements: [world.store.db.deleteFrom('audit').where('seq', '=', 5).compile()] });
   assert.deepEqual(await world.trail.verify(), { ok: false, checked: 0, brokenAt: 5, problem: 'missing' });
 });
+
+test('a damaged record is listed as unreadable, stops no filter, and is dropped like the others', async () => {
+  await using world = await setUp();
+  await world.add(0);
+  await world.add(1, { outcome: 'denied' });
+  await world.store.commit({
+    statements: [{ sql: 'UPDATE audit SET body_json = ? WHERE seq = 1', parameters: ['{"eventId'] }],
+  });
+  const all = { limit: 10, offset: 0 };
+  assert.deepEqual(
+    (await world.trail.list({}, all)).events.map(({ seq }) => seq),
+    [2, 1],
+  );
+  assert.deepEqual(
+    (await world.trail.list({ outcome: 'denied' }, all)).events.map(({ seq }) => seq),
+    [2],
+  );
+  world.clock.jump(366 * DAY_MS);
+  await world.add(2);
+  await world.sign();
+  assert.deepEqual(
+    (await world.trail.list({}, all)).events.map(({ seq }) => seq),
+    [3],
+  );
+});

@@ -4,6 +4,7 @@ import type { AuditEvent, AuditOutcome } from '../../../protocol/methods/account
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { OUTCOME_OF_AUDIT } from '../store/schema/user-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { AuditHead, AuditHeadFile } from './audit-head.ts';
 import { type AuditRecord, readRecord } from './audit-record.ts';
@@ -68,7 +69,7 @@ export class AuditTrail {
     if (untilMs !== undefined) found = found.where('at_ms', '<=', untilMs);
     if (action !== undefined) found = found.where('action', '=', action);
     if (userId !== undefined) found = found.where('user_id', '=', userId);
-    if (outcome !== undefined) found = found.where(sql`json_extract(body_json, '$.outcome')`, '=', outcome);
+    if (outcome !== undefined) found = found.where(sql.raw(OUTCOME_OF_AUDIT), '=', outcome);
     const rows = await found.select(['seq', 'body_json']).orderBy('seq', 'desc').limit(limit).offset(offset).execute();
     const { total } = await found.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
     return { events: rows.map(({ seq, body_json }) => ({ seq, ...(readRecord(body_json) ?? UNREADABLE) })), total };

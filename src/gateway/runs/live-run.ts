@@ -225,7 +225,7 @@ export class LiveRun implements Recorder {
     const { settled } = whole;
     if (settled?.status === 'cancelled') await this.#stillPending(settled.approvalId);
     const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
-    const step: Step = settled && left ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
+    const step: Step = settled && left?.isElsewhere ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
     const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
     const statements = [
       fence(this.run.wsId, this.run.epoch, nowMs),

@@ -33,6 +33,8 @@ interface OpenQuestion {
 
 /** What a run that stops waiting leaves behind. */
 interface Leaving {
+  /** Whether the question goes on without it, or has its answer. Otherwise it ends with this run. */
+  isElsewhere: boolean;
   /** In the unit that ends its wait. */
   statements: Statement[];
   /** Undoes it, if that unit was not stored. */
@@ -107,14 +109,19 @@ export class BudgetQuestions {
     this.#leave(question, runId);
   }
 
-  /** A run that ends no longer waits. Undefined: it was the only one, so the question ends with it. */
+  /** A run that ends no longer waits. Undefined for a question that is not about a budget. */
   leave(approvalId: string, waiter: Waiter): Leaving | undefined {
     const question = this.#byId.get(approvalId);
     if (!question) return undefined;
     const heir = [...question.waiting.values()].find(({ runId }) => runId !== waiter.runId);
-    if (!heir && !question.isDecided) return undefined;
+    if (!heir && !question.isDecided) {
+      // From now on: a run that joined while the end is being stored would wait for a question that nobody can answer.
+      const lines = this.#close(question);
+      return { isElsewhere: false, statements: [], undo: () => this.#reopen(lines, question) };
+    }
     question.waiting.delete(waiter.runId);
     return {
+      isElsewhere: true,
       statements: heir && !question.isDecided ? [passTo(approvalId, heir)] : [],
       undo: () => void question.waiting.set(waiter.runId, waiter),
     };
@@ -146,8 +153,15 @@ export class BudgetQuestions {
     question.decided.resolve(decision);
   }
 
-  #close(question: OpenQuestion): void {
-    for (const [line, open] of this.#open) if (open === question) this.#open.delete(line);
+  /** Returns the budgets about which it asked. */
+  #close(question: OpenQuestion): string[] {
+    const lines = [...this.#open].filter(([, open]) => open === question).map(([line]) => line);
+    for (const line of lines) this.#open.delete(line);
+    return lines;
+  }
+
+  #reopen(lines: readonly string[], question: OpenQuestion): void {
+    for (const line of lines) if (!this.#open.has(line)) this.#open.set(line, question);
   }
 
   #leave(question: OpenQuestion, runId: string): void {

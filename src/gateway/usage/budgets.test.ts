@@ -266,7 +266,7 @@ test('a question outlives the run that asked it first, and ends with the last on
   const { questions } = world.budgets;
   const [passed] = questions.leave(approvalId, runOf(1))?.statements ?? [];
   assert.deepEqual(passed?.parameters.slice(0, 3), ['ws-2', 'run-2', approvalId]);
-  assert.equal(questions.leave(approvalId, runOf(2)), undefined);
+  assert.equal(questions.leave(approvalId, runOf(2))?.isElsewhere, false);
   questions.settle(approvalId, runOf(2), undefined);
   assert.equal(questions.answerTo(approvalId), undefined);
 });
@@ -283,5 +283,17 @@ test('a run that is stopped while it asks has asked, and one that only waits to 
   await assert.rejects(joining, /cancelled/);
   storing.resolve();
   assert.equal(await asking, true, 'its end will settle the question');
-  assert.equal(world.budgets.questions.leave(first.approvalId, runOf(1)), undefined, 'nobody else waits');
+  assert.equal(world.budgets.questions.leave(first.approvalId, runOf(1))?.isElsewhere, false, 'nobody else waits');
+});
+
+test('nobody joins a question while the end of its last run is being stored, unless that fails', async () => {
+  await using world = await usedUp();
+  const { approvalId } = await world.join(runOf(1));
+  const leaving = world.budgets.questions.leave(approvalId, runOf(1));
+  leaving?.undo();
+  assert.equal((await world.join(runOf(2))).approvalId, approvalId, 'the end was not stored');
+  const { questions } = world.budgets;
+  questions.settle(approvalId, runOf(2), undefined);
+  questions.leave(approvalId, runOf(1));
+  assert.notEqual((await world.join(runOf(3))).approvalId, approvalId);
 });

@@ -20,6 +20,8 @@ import type { Store } from '../store/store.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import type { AlwaysRules } from './always.ts';
+import type { Unloading } from './closing.ts';
+import type { HiddenWorkstreams } from './hidden-workstreams.ts';
 import type { Workdirs } from './workdirs.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 
@@ -80,4 +82,13 @@ export interface WorkstreamDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+}
+
+/** What all workstreams together need. */
+export interface RegistryDeps extends WorkstreamDeps {
+  events: EventLog;
+  onLoaded(data: WorkstreamData): void;
+  onUnloaded(data: WorkstreamData, reason: Unloading): void;
+  onRemoved(): Promise<void>;
+  hidden: HiddenWorkstreams;
 }

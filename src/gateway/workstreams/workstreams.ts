@@ -1,7 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
-import type { EventLog } from '../events/event-log.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
@@ -10,12 +9,11 @@ import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import { idleLongest, NoRoom, type Unloading } from './closing.ts';
-import type { HiddenWorkstreams } from './hidden-workstreams.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
 import { kindOfKey, MAIN, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
-import type { WorkstreamDeps } from './workstream-deps.ts';
+import type { RegistryDeps } from './workstream-deps.ts';
 import {
   idTaken,
   insertWorkstream,
@@ -28,14 +26,6 @@ import {
   requireUnusedId,
   toNameError,
 } from './workstream-rows.ts';
-
-export interface RegistryDeps extends WorkstreamDeps {
-  events: EventLog;
-  onLoaded(data: WorkstreamData): void;
-  onUnloaded(data: WorkstreamData, reason: Unloading): void;
-  onRemoved(): Promise<void>;
-  hidden: HiddenWorkstreams;
-}
 
 /**
  * The loaded workstreams, and access to stored ones. Everything that finds one names who asks: to them, a workstream that

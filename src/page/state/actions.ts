@@ -31,12 +31,7 @@ export function createActions(port: SubmitPort) {
     decide: (tab: Tab, decision: ParamsInput<'approval.resolve'>) =>
       attempt(tab, () => client.call('approval.resolve', decision)),
 
-    /** Once this resolves, the conversation has the settings that the daemon answered for. */
-    async update(tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>): Promise<boolean> {
-      const isDone = await attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change }));
-      tab.catchUp(); // the event of a change is received before the answer, but applied with the next drawn frame
-      return isDone;
-    },
+    update: createUpdate(client, attempt),
 
     share: (tab: Tab, visibility: Visibility) => attempt(tab, () => port.workstreams.share(tab, visibility)),
 
@@ -102,3 +97,12 @@ async function repeatAfterLoss<T>(run: () => Promise<T>): Promise<T> {
     return run();
   }
 }
+
+/** Changes settings. Once this resolves, the conversation has those that the daemon answered for. */
+const createUpdate =
+  (client: SubmitPort['client'], attempt: (tab: Tab, run: () => Promise<unknown>) => Promise<boolean>) =>
+  async (tab: Tab, change: Omit<ParamsInput<'workstream.update'>, 'wsId'>): Promise<boolean> => {
+    const isDone = await attempt(tab, () => client.call('workstream.update', { wsId: tab.wsId, ...change }));
+    tab.catchUp(); // the event of a change is received before the answer, but applied with the next drawn frame
+    return isDone;
+  };

@@ -92,10 +92,11 @@ export const users: readonly string[] = [
   "alter table api_tokens add column token_prefix text not null default ''",
 ];
 
+/** The outcome of a record; null if the record is damaged, because otherwise it could be neither indexed nor removed. */
+export const OUTCOME_OF_AUDIT = "case when json_valid(body_json) then json_extract(body_json, '$.outcome') end";
+
 /** Schema version 29: how a recorded call ended is found without reading each record. */
-export const auditOutcomes: readonly string[] = [
-  "create index audit_by_outcome on audit (json_extract(body_json, '$.outcome'), seq)",
-];
+export const auditOutcomes: readonly string[] = [`create index audit_by_outcome on audit (${OUTCOME_OF_AUDIT}, seq)`];
 
 /**
  * Schema version 33: owners of workstreams. What exists belongs to the operator, and everyone sees it. A name is free if
