@@ -15,9 +15,9 @@ import { pause, say } from '../support/model/scripted-steps.ts';
 const smallDisks = await needs('small disks');
 const CONVERSATIONS = 4;
 /** An answer too long for any test; the model notices a client that stops reading. */
-const ENDLESS = Array.from({ length: 6_000 }, (_, index) => [
+const ENDLESS = Array.from({ length: 2_400 }, (_, index) => [
   say(`word ${index}, ${'-'.repeat(200)} `),
-  pause(10),
+  pause(25),
 ]).flat();
 
 test('with a full disk for the database, four streams end with an error, reads and cancels still work, and everything recovers', async () => {
