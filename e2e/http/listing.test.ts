@@ -34,7 +34,7 @@ test('The lists and the detail of workstreams must have the fields of later rele
   const open = rowOf((await get('workstreams')).workstreams, talk.wsId);
   const { model_alias } = open;
   const { created, updated, ...listed } = open;
-  const none = { parent_ws_id: null, project_id: null };
+  const none = { parent_ws_id: null, project_id: null, user_id: '', visibility: 'shared' };
   assert.deepEqual(listed, { ...common, ...none, id: talk.wsId, state: 'idle', model_alias, message_count: 2 });
   assert.match(`${created} ${updated}`, ISO);
   await post('workstreams/close', { ws_id: talk.wsId });
