@@ -166,9 +166,9 @@ test('the menu to export a conversation is within the screen, wherever the name 
     model.when('keep it', say('Kept.'));
     await send(page, 'keep it');
     await page.locator('.answer', { hasText: 'Kept.' }).waitFor();
-    await page.locator('.export-menu summary').tap();
+    await page.locator('summary[aria-label="Export"]').tap();
     await page.getByRole('link', { name: 'As a file to import' }).waitFor();
-    assert.deepEqual([await isInView(page, '.export-menu ul'), await tooSmall(page)], [true, []]);
+    assert.deepEqual([await isInView(page, '.head-menu[open] ul'), await tooSmall(page)], [true, []]);
   }
 });
 

@@ -128,7 +128,7 @@ const IN_VIEW = { isThere: true, endInView: true, buttonsInView: true, scrolls: 
 /** The card as it must be, or as it stays: the page measures what fits some frames after each change. */
 async function settledCard(page: Page) {
   let seen = await lookAtCard(page);
-  for (let looks = 0; looks < 50 && !isDeepStrictEqual(seen, IN_VIEW); looks += 1) {
+  for (let looks = 0; looks < 300 && !isDeepStrictEqual(seen, IN_VIEW); looks += 1) {
     await page.evaluate(() => new Promise(requestAnimationFrame));
     seen = await lookAtCard(page);
   }

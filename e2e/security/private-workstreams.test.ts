@@ -176,6 +176,7 @@ test('A private workstream must be answered like an unknown id, to everyone but 
   assert.ok(naming.length > 20, 'the rows name workstreams as this test expects');
   for (const row of naming) {
     if (row.path.includes('{attachment_id}')) continue; // an unknown file, whatever its workstream
+    if (row.path.endsWith('/workstreams/new')) continue; // takes an id for a new one; decision 62
     for (const { jwt } of [bob, viewer])
       assert.equal(await answer(row, hidden, jwt), await answer(row, unknown, jwt), `${row.verb} ${row.path}`);
   }

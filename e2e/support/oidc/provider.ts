@@ -64,6 +64,7 @@ export async function startProvider(): Promise<ProviderUnderTest> {
     async [Symbol.asyncDispose]() {
       relay.closeAllConnections();
       relay.close();
+      if (!child.connected) return; // it has ended by itself; a test that needs it has failed by then
       child.disconnect();
       await once(child, 'exit');
     },
