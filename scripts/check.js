@@ -67,10 +67,19 @@ export function runUnitTests() {
 }
 
 /**
- * The bundle is already built. These tests are not measured for coverage: they run the same code as the unit tests, through
- * processes and sockets, and measuring makes them a fifth slower.
+ * These tests start the daemon and the command line from their sources for coverage, because coverage of a bundle cannot be
+ * mapped back exactly: lines that never ran count as covered. All other tests run the bundle, as users do.
  */
-const END_TO_END = { E2E_BUILT: '1', NODE_V8_COVERAGE: undefined, ...COMPILED };
+const FROM_SOURCES = ['e2e/cli/command-line.test.ts', 'e2e/start/start-failures.test.ts'];
+
+/**
+ * The environment of a test file. The bundle is already built. The other files are not measured: they run the same code as
+ * the unit tests, through processes and sockets, and coverage makes them a fifth slower.
+ */
+function endToEndEnvironment(file) {
+  if (FROM_SOURCES.includes(file)) return { E2E_SOURCES: '1', E2E_BUILT: '1' };
+  return { E2E_BUILT: '1', NODE_V8_COVERAGE: undefined, ...COMPILED };
+}
 
 /** Runs the tests of the whole product, each file in a separate process. */
 export async function runEndToEndTests() {
@@ -80,7 +89,7 @@ export async function runEndToEndTests() {
     .map((file) => [file]);
   return runTests({
     ...{ name: 'end-to-end', batches, atLeast: FLOORS['end-to-end'], watch },
-    ...{ isCi, environmentOf: () => END_TO_END, durations },
+    ...{ isCi, environmentOf: endToEndEnvironment, durations },
   });
 }
 

@@ -17,7 +17,7 @@ const MAX_OUTPUT = 3_000;
 /** How many of the slowest files are listed. */
 const SLOWEST = 8;
 /** More processes than cores, because tests often wait for timers and other processes. */
-const AT_ONCE = availableParallelism() * 4;
+const AT_ONCE = availableParallelism() * 3;
 /** How long the output of an ended process is awaited. */
 const LAST_WORDS_MS = 10_000;
 const REPORTER = fileURLToPath(new URL('line-reporter.js', import.meta.url));

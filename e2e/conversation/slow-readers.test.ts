@@ -71,7 +71,8 @@ async function floodThrough(daemon: DaemonUnderTest, { stalled }: { stalled: num
   const late = await Promise.all(standing.slice(0, CATCHING_UP).map((one) => catchUp(one, { daemon, wsId, from })));
   for (const { text, closed } of late) {
     assert.equal(text, texts[0]);
-    assert.ok(closed === undefined || closed === '1008 slow consumer', String(closed));
+    // 1006: the frame that says so did not get through the full connection in time.
+    assert.ok(['undefined', '1008 slow consumer', '1006 '].includes(String(closed)), String(closed));
   }
   for (const reader of [...standing, ...reading]) reader.destroy();
   await daemon.post('/v1/api/workstreams/close', { ws_id: wsId });
