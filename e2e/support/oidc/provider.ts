@@ -40,6 +40,7 @@ export async function startProvider(): Promise<ProviderUnderTest> {
   const jwks = { keys: [{ ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }] };
   const child = fork(new URL('provider-process.ts', import.meta.url), {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'], // it warns that it is not for production
+    execArgv: [], // otherwise it would inherit the watch that ends a test's process soon after its tests
   });
   const asked: string[] = [];
   const state: Pick<ProviderUnderTest, 'tamper' | 'intercept'> = { tamper: undefined, intercept: undefined };
@@ -64,7 +65,6 @@ export async function startProvider(): Promise<ProviderUnderTest> {
     async [Symbol.asyncDispose]() {
       relay.closeAllConnections();
       relay.close();
-      if (!child.connected) return; // it has ended by itself; a test that needs it has failed by then
       child.disconnect();
       await once(child, 'exit');
     },
