@@ -28,7 +28,7 @@ const QUESTIONS: readonly (readonly [method: string, params: object])[] = [
   ['audit.verify', {}],
 ];
 
-/** The pauses of single calls: whoever else is connected waits that long. */
+/** How long one call holds up everybody else who is connected. */
 export const pausesRow: Row = {
   name: 'pauses',
   what: 'longest pause of the daemon while it answers a list: 10,000 workstreams, 1,000,000 messages, 10,000 users, 100,000 audit records',

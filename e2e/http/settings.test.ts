@@ -161,7 +161,7 @@ test('A changed setting must be recorded in the audit trail', async () => {
   );
 });
 
-test('A reload must apply what was edited by hand, and answer `noop` if nothing takes effect', async () => {
+test('A reload must apply the edited file, and answer `noop` if nothing has changed by it', async () => {
   const reload = () => ask('POST', '_internal/config-reload', { body: {} });
   assert.deepEqual((await reload()).body, { status: 'noop' });
   const before = await stored();

@@ -208,7 +208,7 @@ test('A decision on a path by workstream must let the call run', async () => {
   assert.equal((await talk.until('tool_result')).outcome, 'done');
 });
 
-test('A cancel on a path by workstream must stop the run and report what was dropped', async () => {
+test('`cancel` with the workstream in the path must stop the run and report what was dropped', async () => {
   await using talk = await openConversation(daemon);
   const { runId, approvalId } = await askFor(talk, 'asks and is stopped');
   const dropped = {
