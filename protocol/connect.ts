@@ -87,6 +87,6 @@ export const connectContracts = {
     summary: 'Open the session, with the client’s protocol versions, identity and token.',
     scope: 'public',
     params: ConnectParams,
-    result: HelloOk,
+    result: () => HelloOk,
   }),
 };

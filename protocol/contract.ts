@@ -24,9 +24,10 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
    */
   stepUp?(params: z.output<P>): boolean;
   params: P;
-  result: R;
+  /** Made at its first use: only documents, tests and a sample of the answers need it, and 1,300 schemas delay a start. */
+  result(): R;
   /** The first of two answers on one request id (only `agent` has one). */
-  interim?: z.ZodType;
+  interim?(): z.ZodType;
   /** The method accepts an `idempotencyKey`: for 24 h, a repeat with the same key and params gets the first answer. */
   idempotency?: 'required' | 'optional';
   /**
@@ -50,5 +51,17 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
 /** For rows whose every call needs a fresh proof of a browser session. */
 export const always = () => true;
 
-/** Types a row; returns it unchanged. */
-export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => row;
+/** Types a row, and keeps its result's schema once it is made. */
+export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => ({
+  ...row,
+  result: kept(row.result),
+});
+
+/** Returns what `make` made the first time. */
+export function kept<T>(make: () => T): () => T {
+  let made: { it: T } | undefined;
+  return () => {
+    made ??= { it: make() };
+    return made.it;
+  };
+}

@@ -77,7 +77,7 @@ export type Params<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['param
 /** Params as a caller writes them. */
 export type ParamsInput<M extends MethodName> = z.input<(typeof CONTRACTS)[M]['params']>;
 /** The result of a method. */
-export type Result<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['result']>;
+export type Result<M extends MethodName> = z.output<ReturnType<(typeof CONTRACTS)[M]['result']>>;
 
 /** Whether the gateway has a method of this name. */
 export const isMethodName = (name: string): name is MethodName => Object.hasOwn(CONTRACTS, name);

@@ -54,7 +54,7 @@ test('PROTOCOL.md names the params and the result of every method as the schema 
   const wrong = Object.entries<Contract>(CONTRACTS).filter(([name, { params, result }]) => {
     const [given = '', answered = ''] = (methodRows.get(name)?.[1] ?? '').split(' → ');
     const isParams = [params.meta()?.id ?? 'ignored', '{}'].includes(given);
-    return !(isParams && answered.split(', then ').at(-1) === result.meta()?.id);
+    return !(isParams && answered.split(', then ').at(-1) === result().meta()?.id);
   });
   assert.deepEqual(
     wrong.map(([name]) => name),

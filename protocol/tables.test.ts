@@ -52,7 +52,7 @@ test('params are a strict object with a name, or ignored', () => {
 });
 
 test('results and event payloads have names', () => {
-  const results = contracts.map(([name, { result }]) => [name, result] as const);
+  const results = contracts.map(([name, { result }]) => [name, result()] as const);
   const payloads = Object.entries<GatewayEventRow>(GATEWAY_EVENTS).map(([name, row]) => [name, row.payload] as const);
   assert.deepEqual(
     [...results, ...payloads].filter(([, schema]) => schema.meta()?.id === undefined).map(([name]) => name),

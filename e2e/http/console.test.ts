@@ -210,12 +210,12 @@ test('The views of the cluster must show the machine and its loaded workstreams'
   const { body: list } = await ask('GET', '/v1/api/workstreams');
   const count = list.workstreams.length;
 
-  const overview = clusterEndpoints.overview.reply.parse(await get('overview'));
+  const overview = clusterEndpoints.overview.reply().parse(await get('overview'));
   assert.deepEqual(
     [overview.nodes, overview.workstreams, overview.states.attention, overview.version_drift],
     [1, count, 1, false],
   );
-  const { nodes, total } = clusterEndpoints.nodes.reply.parse(await get('nodes?sort=activity&limit=10'));
+  const { nodes, total } = clusterEndpoints.nodes.reply().parse(await get('nodes?sort=activity&limit=10'));
   const [node] = nodes;
   assert.deepEqual(
     [total, node?.node_id, node?.ws_total, node?.ws_attention, node?.reachable],
@@ -224,7 +224,7 @@ test('The views of the cluster must show the machine and its loaded workstreams'
   assert.ok(Date.parse(node?.started ?? '') > 0 && node?.version === overview.versions[0]);
   assert.deepEqual((await get('nodes?offset=1')).nodes, []);
 
-  const found = clusterEndpoints.workstreams.reply.parse(await get('workstreams?search=ZZ%20&per_page=1'));
+  const found = clusterEndpoints.workstreams.reply().parse(await get('workstreams?search=ZZ%20&per_page=1'));
   assert.deepEqual([found.total, found.pages, found.workstreams.map(({ id }) => id)], [2, 2, [busy]]);
   const [row] = found.workstreams;
   assert.deepEqual(
@@ -246,9 +246,9 @@ test('The views of the cluster must show the machine and its loaded workstreams'
   for (const query of ['state=asleep', 'page=0', 'per_page=201', 'sort=age'])
     assert.equal((await ask('GET', `/v1/api/cluster/workstreams?${query}`)).status, 400, query);
 
-  const detail = clusterEndpoints.node.reply.parse(await get(`node/${nodeId}`));
+  const detail = clusterEndpoints.node.reply().parse(await get(`node/${nodeId}`));
   assert.deepEqual([detail.node_id, detail.workstreams.length], [nodeId, count]);
-  const snapshot = clusterEndpoints.snapshot.reply.parse(await get('snapshot'));
+  const snapshot = clusterEndpoints.snapshot.reply().parse(await get('snapshot'));
   assert.deepEqual([snapshot.overview.workstreams, snapshot.nodes[0]?.workstreams.length], [count, count]);
   await ask('POST', '/v1/api/approve', { ws_id: busy, approved: true });
   await stream.until(({ data }) => data.type === 'ws_state' && data.state === 'idle');
@@ -259,7 +259,7 @@ test('The views of the cluster must show the machine and its loaded workstreams'
 test('The stream of the cluster must begin with a snapshot and then report what changes', async () => {
   await using stream = await daemon.sse('/v1/api/cluster/events');
   const snapshot = await stream.until('snapshot');
-  clusterEndpoints.snapshot.reply.parse(snapshot.data);
+  clusterEndpoints.snapshot.reply().parse(snapshot.data);
   assert.deepEqual([stream.frames[0], snapshot.data.nodes[0].node_id], [snapshot, nodeId]);
   const wsId = await create('seen by all');
   model.when('hello, cluster', say('hello'));

@@ -38,7 +38,7 @@ export interface HttpClient {
     endpoint: T,
     request: z.input<RowOf<T>['request']>,
     options?: HttpCallOptions,
-  ): Promise<z.output<RowOf<T>['reply']>>;
+  ): Promise<z.output<ReturnType<RowOf<T>['reply']>>>;
   /** Like `call`, for endpoints that return a file: `download(endpoints.attachment.content, { ws_id, attachment_id })`. */
   download<T extends FileEndpoint | EndpointAddress<FileEndpoint>>(
     endpoint: T,

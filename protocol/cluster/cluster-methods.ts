@@ -91,7 +91,7 @@ export const clusterContracts = {
     summary: 'How many machines and loaded workstreams there are, and in which states.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'ClusterOverviewParams' }),
-    result: ClusterOverview,
+    result: () => ClusterOverview,
   }),
   'cluster.nodes': contract({
     summary: 'The machines that serve workstreams.',
@@ -103,7 +103,7 @@ export const clusterContracts = {
         offset: Count.optional(),
       })
       .meta({ id: 'ClusterNodesParams' }),
-    result: z.strictObject({ nodes: z.array(ClusterNode), total: Count }).meta({ id: 'ClusterNodesResult' }),
+    result: () => z.strictObject({ nodes: z.array(ClusterNode), total: Count }).meta({ id: 'ClusterNodesResult' }),
   }),
   'cluster.workstreams': contract({
     summary: 'The loaded workstreams of all machines, by page.',
@@ -120,35 +120,35 @@ export const clusterContracts = {
         sort: ClusterSort.optional(),
       })
       .meta({ id: 'ClusterWorkstreamsParams' }),
-    result: z
-      .strictObject({
-        workstreams: z.array(ClusterWorkstream),
-        total: Count,
-        page: Count,
-        perPage: Count,
-        pages: Count,
-      })
-      .meta({ id: 'ClusterWorkstreamsResult' }),
+    result: () =>
+      z
+        .strictObject({
+          workstreams: z.array(ClusterWorkstream),
+          total: Count,
+          page: Count,
+          perPage: Count,
+          pages: Count,
+        })
+        .meta({ id: 'ClusterWorkstreamsResult' }),
   }),
   'cluster.node': contract({
     summary: 'One machine and its loaded workstreams.',
     scope: 'read',
     params: z.strictObject({ nodeId: z.string().max(NODE_ID_LENGTH) }).meta({ id: 'ClusterNodeParams' }),
-    result: z
-      .strictObject({ node: ClusterNode, workstreams: z.array(ClusterWorkstream) })
-      .meta({ id: 'ClusterNodeResult' }),
+    result: () =>
+      z.strictObject({ node: ClusterNode, workstreams: z.array(ClusterWorkstream) }).meta({ id: 'ClusterNodeResult' }),
   }),
   'cluster.snapshot': contract({
     summary: 'The machines and their loaded workstreams at one moment.',
     scope: 'read',
     weight: 3,
     params: z.strictObject({}).meta({ id: 'ClusterSnapshotParams' }),
-    result: ClusterSnapshot,
+    result: () => ClusterSnapshot,
   }),
   'cluster.locate': contract({
     summary: 'The machine that serves a workstream, loaded or stored.',
     scope: 'read',
     params: z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLocateParams' }),
-    result: z.strictObject({ nodeId: NonEmpty, serverUrl: z.string() }).meta({ id: 'ClusterLocateResult' }),
+    result: () => z.strictObject({ nodeId: NonEmpty, serverUrl: z.string() }).meta({ id: 'ClusterLocateResult' }),
   }),
 };

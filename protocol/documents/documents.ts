@@ -89,8 +89,8 @@ export function schemasByPlace(): Record<string, z.ZodType> {
   const places: Record<string, z.ZodType> = { Frame, StreamEvent };
   for (const [name, row] of Object.entries<Contract>(CONTRACTS)) {
     places[`${name} params`] = row.params;
-    places[`${name} result`] = row.result;
-    if (row.interim !== undefined) places[`${name} interim`] = row.interim;
+    places[`${name} result`] = row.result();
+    if (row.interim !== undefined) places[`${name} interim`] = row.interim();
   }
   for (const [name, row] of Object.entries<GatewayEventRow>(GATEWAY_EVENTS)) places[`${name} payload`] = row.payload;
   for (const [name, schema] of Object.entries(TRANSIENT_EVENTS)) places[`${name} frame`] = schema;
@@ -200,10 +200,10 @@ function successOf({ answers, reply }: Endpoint, status: number) {
   if (status === 204) return { description: 'Done.' };
   if (status === 302) return { description: 'Redirect.', headers: z.object({ Location: z.string() }) };
   if (answers === 'file')
-    return { description: 'The file, with the content type of its bytes.', content: { '*/*': { schema: reply } } };
-  if (answers !== 'event-stream') return { description: status === 201 ? 'Created' : 'OK', ...json(reply) };
+    return { description: 'The file, with the content type of its bytes.', content: { '*/*': { schema: reply() } } };
+  if (answers !== 'event-stream') return { description: status === 201 ? 'Created' : 'OK', ...json(reply()) };
   const description = 'The `data:` of each event is an object of this schema.';
-  return { description, content: { 'text/event-stream': { schema: reply } } };
+  return { description, content: { 'text/event-stream': { schema: reply() } } };
 }
 
 function headersOf(row: Endpoint) {

@@ -18,7 +18,7 @@ export const attachmentEndpoints = {
     body: 'multipart',
     idempotencyKey: true,
     request: z.object({ ws_id: z.string(), file: z.file() }),
-    reply: Attachment,
+    reply: () => Attachment,
     errors: {
       400: 'Only images (PNG, JPEG, GIF, WebP) and UTF-8 text can be attached',
       408: 'The request body arrived too slowly',
@@ -33,7 +33,7 @@ export const attachmentEndpoints = {
     summary: 'The caller’s uploaded attachments that were not sent yet, oldest first.',
     scope: 'read',
     request: OfWorkstream,
-    reply: z.object({ attachments: z.array(Attachment) }),
+    reply: () => z.object({ attachments: z.array(Attachment) }),
     errors: UNKNOWN,
   }),
   content: endpoint({
@@ -42,7 +42,7 @@ export const attachmentEndpoints = {
     summary: 'The bytes of an attachment.',
     scope: 'read',
     request: One,
-    reply: z.string(),
+    reply: () => z.string(),
     answers: 'file',
     errors: GONE,
   }),
@@ -52,7 +52,7 @@ export const attachmentEndpoints = {
     summary: 'Remove an attachment that was not sent yet.',
     scope: 'write',
     request: One,
-    reply: z.object({ status: z.literal('ok') }),
+    reply: () => z.object({ status: z.literal('ok') }),
     errors: { 409: 'The attachment belongs to a message', ...GONE },
   }),
 };

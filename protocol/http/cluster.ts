@@ -66,7 +66,7 @@ export const clusterEndpoints = {
     summary: 'How many machines and loaded workstreams there are.',
     scope: 'read',
     request: z.object({}),
-    reply: Overview,
+    reply: () => Overview,
   }),
   nodes: endpoint({
     verb: 'get',
@@ -78,7 +78,7 @@ export const clusterEndpoints = {
       limit: pageNumber.min(1).max(1_000).optional(),
       offset: pageNumber.min(0).optional(),
     }),
-    reply: z.object({ nodes: z.array(Node), total: Count }),
+    reply: () => z.object({ nodes: z.array(Node), total: Count }),
     errors: { 400: 'limit: must be at most 1000' },
   }),
   workstreams: endpoint({
@@ -94,13 +94,14 @@ export const clusterEndpoints = {
       per_page: pageNumber.min(1).max(200).optional(),
       sort: ClusterSort.optional(),
     }),
-    reply: z.object({
-      workstreams: z.array(Workstream),
-      total: Count,
-      page: Count,
-      per_page: Count,
-      pages: Count,
-    }),
+    reply: () =>
+      z.object({
+        workstreams: z.array(Workstream),
+        total: Count,
+        page: Count,
+        per_page: Count,
+        pages: Count,
+      }),
     errors: { 400: 'per_page: must be at most 200' },
   }),
   node: endpoint({
@@ -109,7 +110,7 @@ export const clusterEndpoints = {
     summary: 'One machine and its loaded workstreams.',
     scope: 'read',
     request: z.object({ node_id: z.string() }),
-    reply: z.object({ ...nodeShape, workstreams: z.array(Workstream) }),
+    reply: () => z.object({ ...nodeShape, workstreams: z.array(Workstream) }),
     errors: NO_NODE,
   }),
   snapshot: endpoint({
@@ -118,7 +119,7 @@ export const clusterEndpoints = {
     summary: 'The machines and their loaded workstreams at one moment.',
     scope: 'read',
     request: z.object({}),
-    reply: Snapshot,
+    reply: () => Snapshot,
   }),
   events: endpoint({
     verb: 'get',
@@ -126,7 +127,8 @@ export const clusterEndpoints = {
     summary: 'A snapshot of all machines, then what changes.',
     scope: 'read',
     request: z.object({}),
-    reply: z.union([z.object({ type: z.literal('snapshot'), ...Snapshot.shape }), ...Object.values(CLUSTER_EVENTS)]),
+    reply: () =>
+      z.union([z.object({ type: z.literal('snapshot'), ...Snapshot.shape }), ...Object.values(CLUSTER_EVENTS)]),
     answers: 'event-stream',
   }),
   locate: endpoint({
@@ -135,7 +137,7 @@ export const clusterEndpoints = {
     summary: 'The machine that serves a workstream, loaded or stored.',
     scope: 'read',
     request: z.object({ ws_id: z.string().default('') }),
-    reply: z.object({ node_url: z.string(), node_id: z.string() }),
+    reply: () => z.object({ node_url: z.string(), node_id: z.string() }),
     errors: { 404: 'Unknown workstream' },
   }),
   remove: endpoint({
@@ -144,7 +146,7 @@ export const clusterEndpoints = {
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
     request: z.object({ ws_id: z.string().default('') }),
-    reply: z.object({ status: z.literal('ok'), deleted: z.string() }),
+    reply: () => z.object({ status: z.literal('ok'), deleted: z.string() }),
     errors: { 400: 'Cannot delete the main session (main).', 404: 'Unknown workstream' },
   }),
 };

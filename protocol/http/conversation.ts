@@ -11,7 +11,7 @@ export const conversationEndpoints = {
     summary: 'A conversation as a file that can be imported, or as Markdown.',
     scope: 'read',
     request: z.object({ ws_id: z.string(), format: z.enum(['json', 'markdown']).default('json') }),
-    reply: z.string(),
+    reply: () => z.string(),
     answers: 'file',
     errors: {
       400: 'This conversation has no messages to export.',
@@ -27,13 +27,14 @@ export const conversationEndpoints = {
     jsonOnly: true,
     bodyBytes: LIMITS.conversationFileBytes,
     request: z.object({ ...ConversationFile.shape, workdir: z.string().nullish() }),
-    reply: z.object({
-      ws_id: z.string(),
-      name: z.string(),
-      message_count: z.int(),
-      unknown_model: z.string().optional(),
-      missing_files: z.array(z.string()).optional(),
-    }),
+    reply: () =>
+      z.object({
+        ws_id: z.string(),
+        name: z.string(),
+        message_count: z.int(),
+        unknown_model: z.string().optional(),
+        missing_files: z.array(z.string()).optional(),
+      }),
     errors: {
       400: 'messages.3.callId: no call before it has this id and no result yet',
       408: 'The request body arrived too slowly',

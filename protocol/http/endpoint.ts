@@ -21,8 +21,8 @@ export interface Endpoint<
   scope: Scope;
   /** Query and body fields in one lenient object: missing fields take their defaults. */
   request: Q;
-  /** The JSON body of a success; for streams the schema of one `data:` object. */
-  reply: R;
+  /** The JSON body of a success; for streams the schema of one `data:` object. Only documents and tests make it. */
+  reply(): R;
   /** Default: 200. A 204 has no body, and a 302 only the header `Location`: their reply is not sent. */
   status?: S;
   /** Default: one JSON object. */

@@ -32,7 +32,7 @@ export const eventsEndpoints = {
       /** The most messages in the first `history`. */
       history: z.coerce.number().int().min(0).max(2_000).optional(),
     }),
-    reply: z.union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged)]),
+    reply: () => z.union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged)]),
     answers: 'event-stream',
     errors: { 400: 'history: must be at most 2000', 404: 'Unknown workstream' },
   }),
@@ -42,7 +42,7 @@ export const eventsEndpoints = {
     summary: 'What every workstream does, now and whenever it changes.',
     scope: 'read',
     request: z.object({}),
-    reply: z.union([...Object.values(GLOBAL_EVENTS)]),
+    reply: () => z.union([...Object.values(GLOBAL_EVENTS)]),
     answers: 'event-stream',
   }),
 };

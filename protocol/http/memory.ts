@@ -41,7 +41,7 @@ export const memoryEndpoints = {
     summary: 'Memories that the caller may see, the last saved first.',
     scope: 'read',
     request: z.object({ ...Filters, limit: Limit }).refine(isWhole, NOT_WHOLE),
-    reply: page(Memory),
+    reply: () => page(Memory),
     errors: { 400: NOT_WHOLE },
   }),
   save: endpoint({
@@ -50,7 +50,7 @@ export const memoryEndpoints = {
     summary: 'Save a memory, or replace the one of this name and scope.',
     scope: 'write',
     request: z.object({ name: text, content: text, description: text, ...Filters }),
-    reply: Memory,
+    reply: () => Memory,
     status: '200 or 201',
     errors: { 400: 'content exceeds 65536 character limit', 409: 'Memory limit reached' },
   }),
@@ -60,7 +60,7 @@ export const memoryEndpoints = {
     summary: 'Memories that contain all words of a query, the last saved first.',
     scope: 'read',
     request: z.object({ query: text, ...Filters, limit: Limit }).refine(isWhole, NOT_WHOLE),
-    reply: page(Memory),
+    reply: () => page(Memory),
     errors: { 400: 'query is required' },
   }),
   get: endpoint({
@@ -69,7 +69,7 @@ export const memoryEndpoints = {
     summary: 'The memory of a name and scope.',
     scope: 'read',
     request: z.object({ name: z.string(), ...Place }),
-    reply: Memory,
+    reply: () => Memory,
     errors: { 404: "Memory 'x' not found" },
   }),
   remove: endpoint({
@@ -78,7 +78,7 @@ export const memoryEndpoints = {
     summary: 'Delete the memory of a name and scope.',
     scope: 'write',
     request: z.object({ name: z.string(), ...Place }),
-    reply: Deleted,
+    reply: () => Deleted,
     errors: { 404: "Memory 'x' not found" },
   }),
   adminList: endpoint({
@@ -87,7 +87,7 @@ export const memoryEndpoints = {
     summary: 'Memories of everyone with their use, the last saved first.',
     scope: 'approve',
     request: z.object({ ...Filters, limit: Limit }).refine(isWhole, NOT_WHOLE),
-    reply: page(AdminMemory),
+    reply: () => page(AdminMemory),
     errors: { 400: NOT_WHOLE },
   }),
   adminSearch: endpoint({
@@ -99,7 +99,7 @@ export const memoryEndpoints = {
       .object({ q: text, ...Filters, limit: Limit })
       .refine(({ q }) => q.trim() !== '', 'q is required')
       .refine(isWhole, NOT_WHOLE),
-    reply: page(AdminMemory),
+    reply: () => page(AdminMemory),
     errors: { 400: 'q is required' },
   }),
   adminGet: endpoint({
@@ -108,7 +108,7 @@ export const memoryEndpoints = {
     summary: 'A memory of anyone, with its use.',
     scope: 'approve',
     request: z.object({ memory_id: z.string() }),
-    reply: AdminMemory,
+    reply: () => AdminMemory,
     errors: { 404: 'Memory not found' },
   }),
   adminRemove: endpoint({
@@ -117,7 +117,7 @@ export const memoryEndpoints = {
     summary: 'Delete a memory of anyone.',
     scope: 'approve',
     request: z.object({ memory_id: z.string() }),
-    reply: Deleted,
+    reply: () => Deleted,
     errors: { 404: 'Memory not found' },
   }),
 };

@@ -9,20 +9,21 @@ export const modelsEndpoints = {
     summary: 'The models that can be chosen, the default one first.',
     scope: 'read',
     request: z.object({}),
-    reply: z.object({
-      models: z.array(
-        z.object({
-          /** The value for `model` of a new workstream. */
-          alias: z.string(),
-          model: z.string(),
-          provider: z.string(),
-          /** Tokens; absent while it is unknown. */
-          context_window: z.int().optional(),
-          is_default: z.boolean(),
-        }),
-      ),
-      /** Empty without a default. */
-      default_alias: z.string(),
-    }),
+    reply: () =>
+      z.object({
+        models: z.array(
+          z.object({
+            /** The value for `model` of a new workstream. */
+            alias: z.string(),
+            model: z.string(),
+            provider: z.string(),
+            /** Tokens; absent while it is unknown. */
+            context_window: z.int().optional(),
+            is_default: z.boolean(),
+          }),
+        ),
+        /** Empty without a default. */
+        default_alias: z.string(),
+      }),
   }),
 };

@@ -41,7 +41,7 @@ export const settingsEndpoints = {
     summary: 'Every setting with its value and where the value comes from.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ settings: z.array(Setting) }),
+    reply: () => z.object({ settings: z.array(Setting) }),
   }),
   schema: endpoint({
     verb: 'get',
@@ -49,7 +49,7 @@ export const settingsEndpoints = {
     summary: 'Every setting with its type, default and range.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ schema: z.array(Definition) }),
+    reply: () => z.object({ schema: z.array(Definition) }),
   }),
   set: endpoint({
     verb: 'put',
@@ -57,7 +57,7 @@ export const settingsEndpoints = {
     summary: 'Write one setting to config.json.',
     scope: 'approve',
     request: z.object({ key: z.string(), value: z.unknown().optional() }),
-    reply: Setting,
+    reply: () => Setting,
     errors: {
       400: 'value is required',
       403: 'Secret settings cannot be modified via API — use config.toml or environment variables',
@@ -69,7 +69,7 @@ export const settingsEndpoints = {
     summary: 'Remove one setting from config.json, so that its default applies.',
     scope: 'approve',
     request: z.object({ key: z.string() }),
-    reply: z.object({ status: z.literal('ok'), key: z.string(), default: z.unknown() }),
+    reply: () => z.object({ status: z.literal('ok'), key: z.string(), default: z.unknown() }),
     errors: { 404: "Setting 'x' not found in storage" },
   }),
   reload: endpoint({
@@ -78,6 +78,6 @@ export const settingsEndpoints = {
     summary: 'Read config.json again after it was edited by hand.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ status: z.enum(['ok', 'noop']) }),
+    reply: () => z.object({ status: z.enum(['ok', 'noop']) }),
   }),
 };

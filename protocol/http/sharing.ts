@@ -23,7 +23,7 @@ export const sharingEndpoints = {
       /** The new owner: a user, or empty for the operator. */
       user_id: z.string().nullish(),
     }),
-    reply: z.object({ ws_id: z.string(), ...OWNED_FIELDS }),
+    reply: () => z.object({ ws_id: z.string(), ...OWNED_FIELDS }),
     errors: {
       400: 'The main session and the sessions of jobs stay shared, and the operator’s',
       403: 'Only the owner of this workstream, and holders of workstreams.all, may change who sees it',

@@ -36,16 +36,17 @@ export const templateEndpoints = {
     summary: 'The prompt templates, without their texts.',
     scope: 'read',
     request: z.object({}),
-    reply: z.object({
-      templates: z.array(
-        z.object({
-          name: z.string(),
-          category: z.string(),
-          is_default: z.boolean(),
-          origin: z.enum(['manual', 'mcp']),
-        }),
-      ),
-    }),
+    reply: () =>
+      z.object({
+        templates: z.array(
+          z.object({
+            name: z.string(),
+            category: z.string(),
+            is_default: z.boolean(),
+            origin: z.enum(['manual', 'mcp']),
+          }),
+        ),
+      }),
   }),
   details: endpoint({
     verb: 'get',
@@ -53,7 +54,7 @@ export const templateEndpoints = {
     summary: 'The prompt templates.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ templates: z.array(Template) }),
+    reply: () => z.object({ templates: z.array(Template) }),
   }),
   create: endpoint({
     verb: 'post',
@@ -61,7 +62,7 @@ export const templateEndpoints = {
     summary: 'Add a prompt template.',
     scope: 'approve',
     request: z.object(fields),
-    reply: Template,
+    reply: () => Template,
     errors: { 400: INVALID, 409: 'Name already exists' },
   }),
   update: endpoint({
@@ -70,7 +71,7 @@ export const templateEndpoints = {
     summary: 'Change a prompt template. Conversations that have begun keep the earlier text.',
     scope: 'approve',
     request: z.object({ template_id: z.string(), ...fields }),
-    reply: Template,
+    reply: () => Template,
     errors: {
       400: INVALID,
       403: 'MCP-sourced templates are read-only',
@@ -84,7 +85,7 @@ export const templateEndpoints = {
     summary: 'Delete a prompt template.',
     scope: 'approve',
     request: z.object({ template_id: z.string() }),
-    reply: z.object({ status: z.literal('ok') }),
+    reply: () => z.object({ status: z.literal('ok') }),
     errors: { 403: 'MCP-sourced templates are read-only', 404: 'Template not found' },
   }),
 };

@@ -30,11 +30,12 @@ export const usageEndpoints = {
       model: z.string().optional(),
       group_by: z.string().optional(),
     }),
-    reply: z.object({
-      /** One row: the sum of everything. */
-      summary: z.array(z.object(sums)),
-      breakdown: z.array(z.object({ key: z.string(), username: z.string().nullable(), ...sums })),
-    }),
+    reply: () =>
+      z.object({
+        /** One row: the sum of everything. */
+        summary: z.array(z.object(sums)),
+        breakdown: z.array(z.object({ key: z.string(), username: z.string().nullable(), ...sums })),
+      }),
     errors: { 400: `group_by must be one of: ${REPORT_GROUPINGS.join(', ')}` },
   }),
 };

@@ -35,32 +35,33 @@ export const workstreamLineEndpoints = {
     summary: 'A loaded workstream and its pending approval.',
     scope: 'read',
     request: z.object(Place),
-    reply: z.object({
-      ws_id: z.string(),
-      name: z.string(),
-      state: WorkstreamState,
-      /** Empty: workstreams have no owner. */
-      ...OWNED_FIELDS,
-      kind: z.literal('interactive'),
-      title: z.string().nullable(),
-      model_alias: z.string(),
-      message_count: z.int(),
-      created: z.string(),
-      updated: z.string(),
-      /** The only tools that run without asking; absent unless auto-approve covers just these. */
-      auto_approve_tools: z.array(z.string()).optional(),
-      judge_model: z.string().optional(),
-      pending_approval: z
-        .object({
-          approval_id: z.string(),
-          cycle_id: z.string(),
-          kind: QuestionKind,
-          items: z.array(ApprovalItem),
-          budget: BudgetQuestion.optional(),
-          expires_at_ms: z.int(),
-        })
-        .optional(),
-    }),
+    reply: () =>
+      z.object({
+        ws_id: z.string(),
+        name: z.string(),
+        state: WorkstreamState,
+        /** Empty: workstreams have no owner. */
+        ...OWNED_FIELDS,
+        kind: z.literal('interactive'),
+        title: z.string().nullable(),
+        model_alias: z.string(),
+        message_count: z.int(),
+        created: z.string(),
+        updated: z.string(),
+        /** The only tools that run without asking; absent unless auto-approve covers just these. */
+        auto_approve_tools: z.array(z.string()).optional(),
+        judge_model: z.string().optional(),
+        pending_approval: z
+          .object({
+            approval_id: z.string(),
+            cycle_id: z.string(),
+            kind: QuestionKind,
+            items: z.array(ApprovalItem),
+            budget: BudgetQuestion.optional(),
+            expires_at_ms: z.int(),
+          })
+          .optional(),
+      }),
     errors: UNKNOWN,
   }),
   history: endpoint({
@@ -74,16 +75,17 @@ export const workstreamLineEndpoints = {
       /** The `seq` of the oldest message read so far: answers the page before it. */
       before: z.coerce.number().int().min(0).optional(),
     }),
-    reply: z.object({
-      ws_id: z.string(),
-      messages: z.array(HistoryMessage),
-      /** Older messages exist. */
-      truncated: z.boolean(),
-      /** Absent with `before`, because the stream continues after the newest page. */
-      cursor: z.string().optional(),
-      /** The same as `cursor`, for the parameter `history_token` of the stream. */
-      handoff_token: z.string().optional(),
-    }),
+    reply: () =>
+      z.object({
+        ws_id: z.string(),
+        messages: z.array(HistoryMessage),
+        /** Older messages exist. */
+        truncated: z.boolean(),
+        /** Absent with `before`, because the stream continues after the newest page. */
+        cursor: z.string().optional(),
+        /** The same as `cursor`, for the parameter `history_token` of the stream. */
+        handoff_token: z.string().optional(),
+      }),
     errors: { 400: 'limit: must be at most 500', ...UNKNOWN },
   }),
   events: endpoint({
@@ -115,16 +117,17 @@ export const workstreamLineEndpoints = {
           .nullish(),
       })
       .refine(({ message, attachment_ids = [] }) => isGiven(message) || attachment_ids.length > 0, NO_MESSAGE),
-    reply: z.object({
-      /** With `queue_full` and `attachments_busy`, nothing was sent. */
-      status: z.enum(['ok', 'queued', 'queue_full', 'attachments_busy']),
-      /** Of a queued message. */
-      priority: MessagePriority.optional(),
-      msg_id: z.string().optional(),
-      run_id: z.string().optional(),
-      attached_ids: z.array(z.string()),
-      dropped_attachment_ids: z.array(z.string()),
-    }),
+    reply: () =>
+      z.object({
+        /** With `queue_full` and `attachments_busy`, nothing was sent. */
+        status: z.enum(['ok', 'queued', 'queue_full', 'attachments_busy']),
+        /** Of a queued message. */
+        priority: MessagePriority.optional(),
+        msg_id: z.string().optional(),
+        run_id: z.string().optional(),
+        attached_ids: z.array(z.string()),
+        dropped_attachment_ids: z.array(z.string()),
+      }),
     errors: { 400: NO_MESSAGE, ...UNKNOWN },
     idempotencyKey: true,
   }),
@@ -137,7 +140,7 @@ export const workstreamLineEndpoints = {
     request: z
       .object({ ...Place, msg_id: z.string().default('') })
       .refine(({ msg_id }) => isGiven(msg_id), NO_MESSAGE_ID),
-    reply: z.object({ status: z.enum(['removed', 'not_found']) }),
+    reply: () => z.object({ status: z.enum(['removed', 'not_found']) }),
     errors: { 400: NO_MESSAGE_ID, ...UNKNOWN },
   }),
   approve: endpoint({
@@ -157,7 +160,7 @@ export const workstreamLineEndpoints = {
         call_id: text,
       })
       .refine(({ approved }) => typeof approved === 'boolean', NOT_BOOLEAN),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 400: NOT_BOOLEAN, 409: 'stale call_id or stale cycle_id', ...UNKNOWN },
     idempotencyKey: true,
   }),
@@ -183,7 +186,7 @@ export const workstreamLineEndpoints = {
         reason: text,
       })
       .refine(({ reason }) => bytesIn(reason ?? '') <= 512, LONG_REASON),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 400: 'Invalid JSON body, Cannot close last workstream, or a reason over 512 bytes', ...UNKNOWN },
   }),
   rewind: endpoint({
@@ -194,7 +197,7 @@ export const workstreamLineEndpoints = {
     request: z
       .object({ ...Place, turns: Integer })
       .refine(({ turns }) => Number.isSafeInteger(turns) && Number(turns) >= 1, NOT_POSITIVE),
-    reply: z.object({ status: z.literal('ok'), after_seq: z.int(), taken: z.int() }),
+    reply: () => z.object({ status: z.literal('ok'), after_seq: z.int(), taken: z.int() }),
     errors: { 400: NOT_POSITIVE, 409: BUSY, ...UNKNOWN },
     idempotencyKey: true,
   }),
@@ -204,7 +207,7 @@ export const workstreamLineEndpoints = {
     summary: 'Answer the last message of the person again.',
     scope: 'write',
     request: z.object(Place),
-    reply: z.object({ status: z.literal('ok'), run_id: z.string() }),
+    reply: () => z.object({ status: z.literal('ok'), run_id: z.string() }),
     errors: { 409: BUSY, ...UNKNOWN },
     idempotencyKey: true,
   }),
@@ -214,7 +217,7 @@ export const workstreamLineEndpoints = {
     summary: 'Rename a workstream, also a stored one.',
     scope: 'write',
     request: z.object({ ...Place, title: text }).refine(({ title }) => isGiven(title ?? ''), NO_TITLE),
-    reply: z.object({ status: z.literal('ok'), title: z.string() }),
+    reply: () => z.object({ status: z.literal('ok'), title: z.string() }),
     errors: { 400: NO_TITLE, 409: 'That name is already used by another workstream', ...UNKNOWN },
   }),
   refreshTitle: endpoint({
@@ -223,7 +226,7 @@ export const workstreamLineEndpoints = {
     summary: 'Let the model write a new title.',
     scope: 'write',
     request: z.object(Place),
-    reply: z.object({ status: z.literal('ok'), title: z.string() }),
+    reply: () => z.object({ status: z.literal('ok'), title: z.string() }),
     errors: { 400: 'There is nothing to name yet', 503: 'No title was written: …', ...UNKNOWN },
   }),
   open: endpoint({
@@ -232,7 +235,7 @@ export const workstreamLineEndpoints = {
     summary: 'Load a stored workstream.',
     scope: 'write',
     request: z.object(Place),
-    reply: z.object({ ws_id: z.string(), name: z.string(), already_loaded: z.boolean() }),
+    reply: () => z.object({ ws_id: z.string(), name: z.string(), already_loaded: z.boolean() }),
     errors: { 429: 'Maximum of N workstreams reached', ...UNKNOWN },
   }),
   remove: endpoint({
@@ -241,7 +244,7 @@ export const workstreamLineEndpoints = {
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
     request: z.object(Place),
-    reply: z.object({ status: z.literal('ok'), deleted: z.string() }),
+    reply: () => z.object({ status: z.literal('ok'), deleted: z.string() }),
     errors: { 400: 'Cannot delete the main session (main).', ...UNKNOWN },
   }),
 };

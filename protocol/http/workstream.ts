@@ -69,23 +69,24 @@ export const workstreamEndpoints = {
     summary: 'Loaded workstreams.',
     scope: 'read',
     request: z.object({}),
-    reply: z.object({
-      workstreams: z.array(
-        z.object({
-          id: z.string(),
-          ws_id: z.string(),
-          name: z.string(),
-          state: WorkstreamState,
-          ...Kind,
-          title: z.string().nullable(),
-          model_alias: z.string(),
-          message_count: z.int(),
-          created: z.string(),
-          updated: z.string(),
-          ...OWNED_FIELDS,
-        }),
-      ),
-    }),
+    reply: () =>
+      z.object({
+        workstreams: z.array(
+          z.object({
+            id: z.string(),
+            ws_id: z.string(),
+            name: z.string(),
+            state: WorkstreamState,
+            ...Kind,
+            title: z.string().nullable(),
+            model_alias: z.string(),
+            message_count: z.int(),
+            created: z.string(),
+            updated: z.string(),
+            ...OWNED_FIELDS,
+          }),
+        ),
+      }),
   }),
   saved: endpoint({
     verb: 'get',
@@ -93,28 +94,29 @@ export const workstreamEndpoints = {
     summary: 'Stored workstreams, most recently updated first.',
     scope: 'read',
     request: z.object({ limit: z.coerce.number().int().min(1).max(500).optional() }),
-    reply: z.object({
-      workstreams: z.array(
-        z.object({
-          ws_id: z.string(),
-          alias: z.string().nullable(),
-          title: z.string().nullable(),
-          created: z.string(),
-          updated: z.string(),
-          message_count: z.int(),
-          name: z.string(),
-          state: WorkstreamState,
-          loaded: z.boolean(),
-          ...Kind,
-          node_id: z.string(),
-          model_alias: z.string(),
-          child_count: z.literal(0),
-          context_tokens: z.int(),
-          context_ratio: z.number(),
-          ...OWNED_FIELDS,
-        }),
-      ),
-    }),
+    reply: () =>
+      z.object({
+        workstreams: z.array(
+          z.object({
+            ws_id: z.string(),
+            alias: z.string().nullable(),
+            title: z.string().nullable(),
+            created: z.string(),
+            updated: z.string(),
+            message_count: z.int(),
+            name: z.string(),
+            state: WorkstreamState,
+            loaded: z.boolean(),
+            ...Kind,
+            node_id: z.string(),
+            model_alias: z.string(),
+            child_count: z.literal(0),
+            context_tokens: z.int(),
+            context_ratio: z.number(),
+            ...OWNED_FIELDS,
+          }),
+        ),
+      }),
   }),
   dashboard: endpoint({
     verb: 'get',
@@ -122,33 +124,34 @@ export const workstreamEndpoints = {
     summary: 'What the loaded workstreams do, and what they have used.',
     scope: 'read',
     request: z.object({}),
-    reply: z.object({
-      workstreams: z.array(
-        z.object({
-          id: z.string(),
-          ws_id: z.string(),
-          name: z.string(),
-          state: WorkstreamState,
-          title: z.string().nullable(),
-          tokens: z.int(),
-          context_ratio: z.number(),
-          activity: z.string(),
-          activity_state: Activity,
-          tool_calls: z.int(),
+    reply: () =>
+      z.object({
+        workstreams: z.array(
+          z.object({
+            id: z.string(),
+            ws_id: z.string(),
+            name: z.string(),
+            state: WorkstreamState,
+            title: z.string().nullable(),
+            tokens: z.int(),
+            context_ratio: z.number(),
+            activity: z.string(),
+            activity_state: Activity,
+            tool_calls: z.int(),
+            node: z.string(),
+            model: z.string(),
+            model_alias: z.string(),
+          }),
+        ),
+        aggregate: z.object({
+          total_tokens: z.int(),
+          total_tool_calls: z.int(),
+          active_count: z.int(),
+          total_count: z.int(),
+          uptime_seconds: z.number(),
           node: z.string(),
-          model: z.string(),
-          model_alias: z.string(),
         }),
-      ),
-      aggregate: z.object({
-        total_tokens: z.int(),
-        total_tool_calls: z.int(),
-        active_count: z.int(),
-        total_count: z.int(),
-        uptime_seconds: z.number(),
-        node: z.string(),
       }),
-    }),
   }),
   create: endpoint({
     verb: 'post',
@@ -161,17 +164,18 @@ export const workstreamEndpoints = {
       const refused = refusedIn(request);
       if (refused) addIssue({ code: 'custom', ...refused });
     }),
-    reply: z.object({
-      ws_id: z.string(),
-      name: z.string(),
-      resumed: z.boolean(),
-      message_count: z.int(),
-      /** With `initial_message`. */
-      initial_message_status: z.enum(['ok', 'queued']).optional(),
-      run_id: z.string().optional(),
-      /** The files of the form, in its order. */
-      attachment_ids: z.array(z.string()).optional(),
-    }),
+    reply: () =>
+      z.object({
+        ws_id: z.string(),
+        name: z.string(),
+        resumed: z.boolean(),
+        message_count: z.int(),
+        /** With `initial_message`. */
+        initial_message_status: z.enum(['ok', 'queued']).optional(),
+        run_id: z.string().optional(),
+        /** The files of the form, in its order. */
+        attachment_ids: z.array(z.string()).optional(),
+      }),
     errors: {
       400: 'Maximum of N workstreams reached, or Template not found: x',
       409: 'Workstream already exists, or "x" names several workstreams: … Use one of these ids.',
@@ -185,7 +189,7 @@ export const workstreamEndpoints = {
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',
     request: z.object({ ws_id: WsId }),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 400: 'Cannot close last workstream', ...UNKNOWN },
   }),
   send: endpoint({
@@ -199,12 +203,13 @@ export const workstreamEndpoints = {
       /** Default: all uploaded attachments that were not sent yet; empty: none. */
       attachment_ids: z.array(z.string().max(128)).optional(),
     }),
-    reply: z.object({
-      status: z.enum(['ok', 'busy']),
-      run_id: z.string().optional(),
-      attached_ids: z.array(z.string()).optional(),
-      dropped_attachment_ids: z.array(z.string()).optional(),
-    }),
+    reply: () =>
+      z.object({
+        status: z.enum(['ok', 'busy']),
+        run_id: z.string().optional(),
+        attached_ids: z.array(z.string()).optional(),
+        dropped_attachment_ids: z.array(z.string()).optional(),
+      }),
     errors: { 400: 'Empty message', ...UNKNOWN },
     idempotencyKey: true,
   }),
@@ -224,7 +229,7 @@ export const workstreamEndpoints = {
       /** The name of `approval_id` in later releases. */
       cycle_id: text,
     }),
-    reply: Ok,
+    reply: () => Ok,
     errors: {
       400: 'approved: must be true or false',
       409: 'The approval was already decided, stale call_id or stale cycle_id',
@@ -238,15 +243,16 @@ export const workstreamEndpoints = {
     summary: 'Stop the current run; the answer lists what was stopped.',
     scope: 'write',
     request: z.object({ ws_id: WsId, force: z.unknown().optional() }),
-    reply: z.object({
-      status: z.literal('ok'),
-      dropped: z.object({
-        was_running: z.boolean(),
-        pending_approval: z.object({ approval_id: z.string(), tool_names: z.array(z.string()) }).nullable(),
-        stopped_tools: z.array(z.string()),
-        queued_messages: z.object({ count: z.int(), first_preview: z.string().nullable() }),
+    reply: () =>
+      z.object({
+        status: z.literal('ok'),
+        dropped: z.object({
+          was_running: z.boolean(),
+          pending_approval: z.object({ approval_id: z.string(), tool_names: z.array(z.string()) }).nullable(),
+          stopped_tools: z.array(z.string()),
+          queued_messages: z.object({ count: z.int(), first_preview: z.string().nullable() }),
+        }),
       }),
-    }),
     errors: { 400: 'No session', ...UNKNOWN },
   }),
   command: endpoint({
@@ -255,7 +261,7 @@ export const workstreamEndpoints = {
     summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
     request: z.object({ command: z.string().default(''), ws_id: WsId }),
-    reply: z.object({ status: z.literal('ok'), ws_id: z.string(), error: z.string().optional() }),
+    reply: () => z.object({ status: z.literal('ok'), ws_id: z.string(), error: z.string().optional() }),
     errors: { 400: 'Empty command', ...UNKNOWN },
   }),
 };

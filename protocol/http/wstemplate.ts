@@ -92,9 +92,10 @@ export const wstemplateEndpoints = {
     summary: 'The enabled workstream templates, in short.',
     scope: 'read',
     request: z.object({}),
-    reply: z.object({
-      ws_templates: z.array(z.object({ name: z.string(), description: z.string(), model: z.string() })),
-    }),
+    reply: () =>
+      z.object({
+        ws_templates: z.array(z.object({ name: z.string(), description: z.string(), model: z.string() })),
+      }),
   }),
   details: endpoint({
     verb: 'get',
@@ -102,7 +103,7 @@ export const wstemplateEndpoints = {
     summary: 'All workstream templates.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ ws_templates: z.array(WsTemplate) }),
+    reply: () => z.object({ ws_templates: z.array(WsTemplate) }),
   }),
   create: endpoint({
     verb: 'post',
@@ -110,7 +111,7 @@ export const wstemplateEndpoints = {
     summary: 'Add a workstream template.',
     scope: 'approve',
     request: z.object(fields).superRefine(checkNumbers),
-    reply: WsTemplate,
+    reply: () => WsTemplate,
     errors: INVALID,
   }),
   get: endpoint({
@@ -119,7 +120,7 @@ export const wstemplateEndpoints = {
     summary: 'One workstream template.',
     scope: 'approve',
     request: ById,
-    reply: WsTemplate,
+    reply: () => WsTemplate,
     errors: MISSING,
   }),
   update: endpoint({
@@ -128,7 +129,7 @@ export const wstemplateEndpoints = {
     summary: 'Change a workstream template; the state before is kept as a version.',
     scope: 'approve',
     request: ById.extend(fields).superRefine(checkNumbers),
-    reply: WsTemplate,
+    reply: () => WsTemplate,
     errors: { ...INVALID, ...MISSING },
   }),
   remove: endpoint({
@@ -137,7 +138,7 @@ export const wstemplateEndpoints = {
     summary: 'Delete a workstream template with its versions.',
     scope: 'approve',
     request: ById,
-    reply: z.object({ status: z.literal('ok') }),
+    reply: () => z.object({ status: z.literal('ok') }),
     errors: MISSING,
   }),
   versions: endpoint({
@@ -146,17 +147,18 @@ export const wstemplateEndpoints = {
     summary: 'The states of a workstream template before its edits, newest first.',
     scope: 'approve',
     request: ById,
-    reply: z.object({
-      versions: z.array(
-        z.object({
-          version: z.number(),
-          /** JSON text of the template. */
-          snapshot: z.string(),
-          changed_by: z.string(),
-          created: z.string(),
-        }),
-      ),
-    }),
+    reply: () =>
+      z.object({
+        versions: z.array(
+          z.object({
+            version: z.number(),
+            /** JSON text of the template. */
+            snapshot: z.string(),
+            changed_by: z.string(),
+            created: z.string(),
+          }),
+        ),
+      }),
     errors: MISSING,
   }),
 };

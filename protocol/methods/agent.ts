@@ -41,10 +41,11 @@ export const agentContracts = {
     summary: 'Run an agent turn. Two answers on one id: accepted, then the final one.',
     scope: 'write',
     params: AgentParams,
-    interim: z.strictObject({ runId: NonEmpty, status: z.literal('accepted') }).meta({ id: 'AgentAccepted' }),
-    result: z
-      .strictObject({ runId: NonEmpty, status: z.enum(['ok', 'error']), summary: z.string() })
-      .meta({ id: 'AgentResult' }),
+    interim: () => z.strictObject({ runId: NonEmpty, status: z.literal('accepted') }).meta({ id: 'AgentAccepted' }),
+    result: () =>
+      z
+        .strictObject({ runId: NonEmpty, status: z.enum(['ok', 'error']), summary: z.string() })
+        .meta({ id: 'AgentResult' }),
     idempotency: 'required',
   }),
   'agent.wait': contract({
@@ -57,14 +58,15 @@ export const agentContracts = {
         timeoutMs: Count.max(3_600_000).optional(),
       })
       .meta({ id: 'AgentWaitParams' }),
-    result: z
-      .strictObject({
-        runId: NonEmpty,
-        status: z.enum(['ok', 'error', 'timeout']),
-        startedAt: Count.optional(),
-        endedAt: Count.optional(),
-        error: z.string().optional(),
-      })
-      .meta({ id: 'AgentWaitResult' }),
+    result: () =>
+      z
+        .strictObject({
+          runId: NonEmpty,
+          status: z.enum(['ok', 'error', 'timeout']),
+          startedAt: Count.optional(),
+          endedAt: Count.optional(),
+          error: z.string().optional(),
+        })
+        .meta({ id: 'AgentWaitResult' }),
   }),
 };

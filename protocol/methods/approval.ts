@@ -26,7 +26,7 @@ export const approvalContracts = {
     summary: 'The pending approvals, oldest first.',
     scope: 'approve',
     params: z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
-    result: z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
+    result: () => z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
   }),
   'approval.resolve': contract({
     summary: 'Decide one approval. An unknown one is NOT_FOUND, an already decided one CONFLICT.',
@@ -42,8 +42,9 @@ export const approvalContracts = {
         always: z.boolean().optional(),
       })
       .meta({ id: 'ApprovalResolveParams' }),
-    result: z
-      .strictObject({ ok: z.literal(true), approvalId: NonEmpty, approved: z.boolean() })
-      .meta({ id: 'ApprovalResolveResult' }),
+    result: () =>
+      z
+        .strictObject({ ok: z.literal(true), approvalId: NonEmpty, approved: z.boolean() })
+        .meta({ id: 'ApprovalResolveResult' }),
   }),
 };

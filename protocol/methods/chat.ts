@@ -72,16 +72,17 @@ export const chatContracts = {
     params: z
       .strictObject({ sessionKey: NonEmpty, limit: z.int().min(1).max(1000).optional() })
       .meta({ id: 'ChatHistoryParams' }),
-    result: z
-      .strictObject({
-        sessionKey: NonEmpty,
-        sessionId: z.string().optional(),
-        messages: z.array(ChatMessage),
-        /** Older messages exist, beyond `limit` or the maximum size of the answer. Absent if all are included. */
-        truncated: z.literal(true).optional(),
-        thinkingLevel: z.string(),
-      })
-      .meta({ id: 'ChatHistoryResult' }),
+    result: () =>
+      z
+        .strictObject({
+          sessionKey: NonEmpty,
+          sessionId: z.string().optional(),
+          messages: z.array(ChatMessage),
+          /** Older messages exist, beyond `limit` or the maximum size of the answer. Absent if all are included. */
+          truncated: z.literal(true).optional(),
+          thinkingLevel: z.string(),
+        })
+        .meta({ id: 'ChatHistoryResult' }),
   }),
   'chat.send': contract({
     summary: 'Send a message; the answer arrives as chat events.',
@@ -99,15 +100,16 @@ export const chatContracts = {
         idempotencyKey: IdempotencyKey,
       })
       .meta({ id: 'ChatSendParams' }),
-    result: z
-      .strictObject({ runId: NonEmpty, status: z.enum(['started', 'in_flight', 'ok', 'error']) })
-      .meta({ id: 'ChatSendResult' }),
+    result: () =>
+      z
+        .strictObject({ runId: NonEmpty, status: z.enum(['started', 'in_flight', 'ok', 'error']) })
+        .meta({ id: 'ChatSendResult' }),
     idempotency: 'required',
   }),
   'chat.abort': contract({
     summary: 'Cancel a run of a session, or all its runs if runId is absent.',
     scope: 'write',
     params: z.strictObject({ sessionKey: NonEmpty, runId: optionalText() }).meta({ id: 'ChatAbortParams' }),
-    result: z.strictObject({ ok: z.literal(true), aborted: z.boolean() }).meta({ id: 'ChatAbortResult' }),
+    result: () => z.strictObject({ ok: z.literal(true), aborted: z.boolean() }).meta({ id: 'ChatAbortResult' }),
   }),
 };

@@ -29,19 +29,20 @@ export const configContracts = {
     summary: 'The configuration file: its text, its settings and its problems. Secrets are masked.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'ConfigGetParams' }),
-    result: z
-      .strictObject({
-        path: z.string(),
-        exists: z.boolean(),
-        raw: z.string().nullable(),
-        parsed: z.unknown(),
-        valid: z.boolean(),
-        config: z.unknown(),
-        issues: z.array(ConfigIssue),
-        /** SHA-256 of the file, for `baseHash`; of an empty text if the file does not exist. */
-        hash: z.string(),
-      })
-      .meta({ id: 'ConfigGetResult' }),
+    result: () =>
+      z
+        .strictObject({
+          path: z.string(),
+          exists: z.boolean(),
+          raw: z.string().nullable(),
+          parsed: z.unknown(),
+          valid: z.boolean(),
+          config: z.unknown(),
+          issues: z.array(ConfigIssue),
+          /** SHA-256 of the file, for `baseHash`; of an empty text if the file does not exist. */
+          hash: z.string(),
+        })
+        .meta({ id: 'ConfigGetResult' }),
   }),
   'config.set': contract({
     summary: 'Write the configuration file as given, if it is valid. A masked secret keeps its value.',
@@ -56,7 +57,7 @@ export const configContracts = {
         extended: z.boolean().optional(),
       })
       .meta({ id: 'ConfigSetParams' }),
-    result: z.strictObject(ConfigChange).meta({ id: 'ConfigSetResult' }),
+    result: () => z.strictObject(ConfigChange).meta({ id: 'ConfigSetResult' }),
     serial: () => 'config',
   }),
   'config.patch': contract({
@@ -68,7 +69,7 @@ export const configContracts = {
     params: z
       .strictObject({ raw: Raw, baseHash: NonEmpty.max(128), extended: z.boolean().optional() })
       .meta({ id: 'ConfigPatchParams' }),
-    result: z.strictObject(ConfigChange).meta({ id: 'ConfigPatchResult' }),
+    result: () => z.strictObject(ConfigChange).meta({ id: 'ConfigPatchResult' }),
     serial: () => 'config',
   }),
   'config.reload': contract({
@@ -78,32 +79,34 @@ export const configContracts = {
     audit: { action: 'config.reload' },
     stepUp: always,
     params: z.strictObject({}).meta({ id: 'ConfigReloadParams' }),
-    result: z
-      .strictObject({
-        /** `noop`: no setting changed that can take effect at once. */
-        status: z.enum(['ok', 'noop']),
-        /** The changed keys that took effect, and those that need a restart. */
-        applied: z.array(z.string()),
-        restart: z.array(z.string()),
-      })
-      .meta({ id: 'ConfigReloadResult' }),
+    result: () =>
+      z
+        .strictObject({
+          /** `noop`: no setting changed that can take effect at once. */
+          status: z.enum(['ok', 'noop']),
+          /** The changed keys that took effect, and those that need a restart. */
+          applied: z.array(z.string()),
+          restart: z.array(z.string()),
+        })
+        .meta({ id: 'ConfigReloadResult' }),
     serial: () => 'config',
   }),
   'config.schema': contract({
     summary: 'The JSON Schema of the configuration file.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'ConfigSchemaParams' }),
-    result: z
-      .strictObject({
-        schema: z.record(z.string(), z.unknown()),
-        /** Which keys hold secrets, and which need a restart. */
-        uiHints: z.record(
-          z.string(),
-          z.strictObject({ sensitive: z.boolean().optional(), restart: z.boolean().optional() }),
-        ),
-        version: z.string(),
-        generatedAt: z.string(),
-      })
-      .meta({ id: 'ConfigSchemaResult' }),
+    result: () =>
+      z
+        .strictObject({
+          schema: z.record(z.string(), z.unknown()),
+          /** Which keys hold secrets, and which need a restart. */
+          uiHints: z.record(
+            z.string(),
+            z.strictObject({ sensitive: z.boolean().optional(), restart: z.boolean().optional() }),
+          ),
+          version: z.string(),
+          generatedAt: z.string(),
+        })
+        .meta({ id: 'ConfigSchemaResult' }),
   }),
 };

@@ -59,22 +59,23 @@ export const cronContracts = {
     summary: 'The jobs, the next due first; disabled ones only with `includeDisabled`.',
     scope: 'read',
     params: z.strictObject({ includeDisabled: z.boolean().optional(), ...Extended }).meta({ id: 'CronListParams' }),
-    result: z.strictObject({ jobs: z.array(AnyJob) }).meta({ id: 'CronListResult' }),
+    result: () => z.strictObject({ jobs: z.array(AnyJob) }).meta({ id: 'CronListResult' }),
   }),
   'cron.status': contract({
     summary: 'Whether schedules run, and when the next job is due.',
     scope: 'read',
     params: z.strictObject({ ...Extended }).meta({ id: 'CronStatusParams' }),
-    result: z
-      .strictObject({
-        enabled: z.boolean(),
-        storePath: z.string(),
-        jobs: Count,
-        nextWakeAtMs: Count.nullable(),
-        /** With `extended`: all switches that keep schedules from running. */
-        switchedOffBy: z.array(CronSwitch).optional(),
-      })
-      .meta({ id: 'CronStatusResult' }),
+    result: () =>
+      z
+        .strictObject({
+          enabled: z.boolean(),
+          storePath: z.string(),
+          jobs: Count,
+          nextWakeAtMs: Count.nullable(),
+          /** With `extended`: all switches that keep schedules from running. */
+          switchedOffBy: z.array(CronSwitch).optional(),
+        })
+        .meta({ id: 'CronStatusResult' }),
   }),
   'cron.add': contract({
     summary: 'Create a job.',
@@ -92,7 +93,7 @@ export const cronContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'CronAddParams' }),
-    result: AnyJob,
+    result: () => AnyJob,
   }),
   'cron.update': contract({
     summary: 'Change a job; a refused change leaves it unchanged.',
@@ -116,7 +117,7 @@ export const cronContracts = {
       })
       .meta({ id: 'CronUpdateParams' }),
     serial: ({ id }) => `cron ${id}`,
-    result: AnyJob,
+    result: () => AnyJob,
   }),
   'cron.remove': contract({
     summary: 'Delete a job; a run in progress continues to its end.',
@@ -124,7 +125,7 @@ export const cronContracts = {
     audit: { action: 'cron.remove', id: 'id' },
     params: z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
     serial: ({ id }) => `cron ${id}`,
-    result: z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'CronRemoveResult' }),
+    result: () => z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'CronRemoveResult' }),
   }),
   'cron.run': contract({
     summary:
@@ -140,12 +141,17 @@ export const cronContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'CronRunParams' }),
-    result: z
-      .union([
-        z.strictObject({ ok: z.literal(true), ran: z.literal(true) }),
-        z.strictObject({ ok: z.literal(true), ran: z.literal(false), reason: z.enum(['not-due', 'already-running']) }),
-      ])
-      .meta({ id: 'CronRunResult' }),
+    result: () =>
+      z
+        .union([
+          z.strictObject({ ok: z.literal(true), ran: z.literal(true) }),
+          z.strictObject({
+            ok: z.literal(true),
+            ran: z.literal(false),
+            reason: z.enum(['not-due', 'already-running']),
+          }),
+        ])
+        .meta({ id: 'CronRunResult' }),
   }),
   'cron.runs': contract({
     summary: 'The latest finished runs of a job, oldest first.',
@@ -153,7 +159,8 @@ export const cronContracts = {
     params: z
       .strictObject({ id: JobId, limit: z.int().min(1).max(5_000).optional(), ...Extended })
       .meta({ id: 'CronRunsParams' }),
-    result: z.strictObject({ entries: z.array(z.union([CronRun, CronOccurrence])) }).meta({ id: 'CronRunsResult' }),
+    result: () =>
+      z.strictObject({ entries: z.array(z.union([CronRun, CronOccurrence])) }).meta({ id: 'CronRunsResult' }),
   }),
   'cron.preview': contract({
     summary: 'The next times of a schedule, given as an object or in words (`every 15m`, `0 9 * * 1-5 Europe/Berlin`).',
@@ -168,35 +175,37 @@ export const cronContracts = {
         tz: optionalText(64),
       })
       .meta({ id: 'CronPreviewParams' }),
-    result: z
-      .strictObject({
-        schedule: CronSchedule,
-        /** The schedule in words. */
-        description: z.string(),
-        /** The time zone of the local times, an IANA name. */
-        tz: z.string(),
-        runs: z.array(CronLocalInstant),
-      })
-      .meta({ id: 'CronPreviewResult' }),
+    result: () =>
+      z
+        .strictObject({
+          schedule: CronSchedule,
+          /** The schedule in words. */
+          description: z.string(),
+          /** The time zone of the local times, an IANA name. */
+          tz: z.string(),
+          runs: z.array(CronLocalInstant),
+        })
+        .meta({ id: 'CronPreviewResult' }),
   }),
   'cron.explain': contract({
     summary: 'Why a job did or did not run at a time; without `atMs`, what it waits for now.',
     scope: 'read',
     params: z.strictObject({ id: JobId, atMs: Instant.optional() }).meta({ id: 'CronExplainParams' }),
-    result: z
-      .strictObject({
-        jobId: NonEmpty,
-        atMs: Count,
-        verdict: z.enum([
-          ...(['ok', 'error', 'skipped', 'missed', 'interrupted'] as const),
-          ...(['running', 'retrying', 'due', 'scheduled', 'not-scheduled', 'disabled', 'unknown'] as const),
-        ]),
-        /** A sentence for people. */
-        because: z.string(),
-        occurrence: CronOccurrence.optional(),
-        previousAtMs: Count.optional(),
-        nextAtMs: Count.optional(),
-      })
-      .meta({ id: 'CronExplainResult' }),
+    result: () =>
+      z
+        .strictObject({
+          jobId: NonEmpty,
+          atMs: Count,
+          verdict: z.enum([
+            ...(['ok', 'error', 'skipped', 'missed', 'interrupted'] as const),
+            ...(['running', 'retrying', 'due', 'scheduled', 'not-scheduled', 'disabled', 'unknown'] as const),
+          ]),
+          /** A sentence for people. */
+          because: z.string(),
+          occurrence: CronOccurrence.optional(),
+          previousAtMs: Count.optional(),
+          nextAtMs: Count.optional(),
+        })
+        .meta({ id: 'CronExplainResult' }),
   }),
 };

@@ -10,22 +10,23 @@ export const eventsContracts = {
     scope: 'read',
     weight: 3,
     params: z.strictObject({ wsId: z.string(), after: optionalText() }).meta({ id: 'EventsSubscribeParams' }),
-    result: z
-      .strictObject({
-        /** The events that follow come after this cursor. */
-        cursor: z.string(),
-        recovered: z.boolean(),
-        /** Why `after` could not be resumed. */
-        reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
-        /** The state at `cursor`, unless the log was resumed. */
-        snapshot: WorkstreamSnapshot.optional(),
-      })
-      .meta({ id: 'EventsSubscribeResult' }),
+    result: () =>
+      z
+        .strictObject({
+          /** The events that follow come after this cursor. */
+          cursor: z.string(),
+          recovered: z.boolean(),
+          /** Why `after` could not be resumed. */
+          reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
+          /** The state at `cursor`, unless the log was resumed. */
+          snapshot: WorkstreamSnapshot.optional(),
+        })
+        .meta({ id: 'EventsSubscribeResult' }),
   }),
   'events.unsubscribe': contract({
     summary: 'Stop following a workstream.',
     scope: 'read',
     params: z.strictObject({ wsId: z.string() }).meta({ id: 'EventsUnsubscribeParams' }),
-    result: z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'EventsUnsubscribeResult' }),
+    result: () => z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'EventsUnsubscribeResult' }),
   }),
 };

@@ -57,6 +57,6 @@ export const healthContracts = {
     summary: 'The health of the daemon, its store and its model backend.',
     scope: 'read',
     params: z.unknown(),
-    result: HealthSummary,
+    result: () => HealthSummary,
   }),
 };

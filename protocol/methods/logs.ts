@@ -17,20 +17,21 @@ export const logsContracts = {
         maxBytes: z.int().min(1_000).max(1_000_000).default(250_000),
       })
       .meta({ id: 'LogsTailParams' }),
-    result: z
-      .strictObject({
-        /** Where the lines are also written. */
-        file: z.string(),
-        cursor: z.string(),
-        /** Bytes kept in memory. */
-        size: z.int().min(0),
-        /** Each line is JSON. */
-        lines: z.array(z.string()),
-        /** Further lines did not fit, or were dropped. */
-        truncated: z.boolean().optional(),
-        /** The cursor belongs to an earlier start of the daemon. */
-        reset: z.boolean().optional(),
-      })
-      .meta({ id: 'LogsTailResult' }),
+    result: () =>
+      z
+        .strictObject({
+          /** Where the lines are also written. */
+          file: z.string(),
+          cursor: z.string(),
+          /** Bytes kept in memory. */
+          size: z.int().min(0),
+          /** Each line is JSON. */
+          lines: z.array(z.string()),
+          /** Further lines did not fit, or were dropped. */
+          truncated: z.boolean().optional(),
+          /** The cursor belongs to an earlier start of the daemon. */
+          reset: z.boolean().optional(),
+        })
+        .meta({ id: 'LogsTailResult' }),
   }),
 };

@@ -22,6 +22,6 @@ export const modelsContracts = {
     summary: 'The models that can be chosen, the default one first.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'ModelsListParams' }),
-    result: z.strictObject({ models: z.array(ModelRow) }).meta({ id: 'ModelsListResult' }),
+    result: () => z.strictObject({ models: z.array(ModelRow) }).meta({ id: 'ModelsListResult' }),
   }),
 };

@@ -139,40 +139,41 @@ const pairing = {
     summary: 'Ask to be paired as a node; the decision comes as an event on the same connection.',
     scope: 'pairing',
     params: z.strictObject({ ...claimed, silent: z.boolean().optional() }).meta({ id: 'NodePairRequestParams' }),
-    result: z
-      .strictObject({ status: z.literal('pending'), request: NodePairing, created: z.boolean() })
-      .meta({ id: 'NodePairRequestResult' }),
+    result: () =>
+      z
+        .strictObject({ status: z.literal('pending'), request: NodePairing, created: z.boolean() })
+        .meta({ id: 'NodePairRequestResult' }),
   }),
   'node.pair.list': contract({
     summary: 'Pairing requests and paired machines, newest first, never with a token.',
     scope: 'approve',
     params: empty.meta({ id: 'NodePairListParams' }),
-    result: z
-      .strictObject({ pending: z.array(NodePairing), paired: z.array(PairedNode) })
-      .meta({ id: 'NodePairListResult' }),
+    result: () =>
+      z.strictObject({ pending: z.array(NodePairing), paired: z.array(PairedNode) }).meta({ id: 'NodePairListResult' }),
   }),
   'node.pair.approve': contract({
     summary: 'Pair a node with the commands it named; its earlier token becomes invalid at once.',
     scope: 'approve',
     audit: { action: 'node.pair.approve', id: 'requestId' },
     params: RequestId.meta({ id: 'NodePairApproveParams' }),
-    result: z
-      .strictObject({ requestId: NonEmpty, node: z.strictObject({ ...PairedNode.shape, token: Token }) })
-      .meta({ id: 'NodePairApproveResult' }),
+    result: () =>
+      z
+        .strictObject({ requestId: NonEmpty, node: z.strictObject({ ...PairedNode.shape, token: Token }) })
+        .meta({ id: 'NodePairApproveResult' }),
   }),
   'node.pair.reject': contract({
     summary: 'Refuse a pairing request.',
     scope: 'approve',
     audit: { action: 'node.pair.reject', id: 'requestId' },
     params: RequestId.meta({ id: 'NodePairRejectParams' }),
-    result: z.strictObject({ requestId: NonEmpty, nodeId: NodeId }).meta({ id: 'NodePairRejectResult' }),
+    result: () => z.strictObject({ requestId: NonEmpty, nodeId: NodeId }).meta({ id: 'NodePairRejectResult' }),
   }),
   'node.pair.verify': contract({
     summary: 'Check whether a token belongs to a node.',
     scope: 'approve',
     weight: 10,
     params: z.strictObject({ nodeId: NodeId, token: NonEmpty.max(256) }).meta({ id: 'NodePairVerifyParams' }),
-    result: z.strictObject({ ok: z.boolean(), node: PairedNode.optional() }).meta({ id: 'NodePairVerifyResult' }),
+    result: () => z.strictObject({ ok: z.boolean(), node: PairedNode.optional() }).meta({ id: 'NodePairVerifyResult' }),
   }),
 };
 
@@ -183,20 +184,20 @@ export const nodeContracts = {
     summary: 'Paired nodes: connected ones first, then by name. `extended` adds when disconnected ones were last seen.',
     scope: 'read',
     params: z.strictObject({ extended: z.boolean().optional() }).meta({ id: 'NodeListParams' }),
-    result: z.strictObject({ ts: Ms, nodes: z.array(NodeRow) }).meta({ id: 'NodeListResult' }),
+    result: () => z.strictObject({ ts: Ms, nodes: z.array(NodeRow) }).meta({ id: 'NodeListResult' }),
   }),
   'node.describe': contract({
     summary: 'One paired node.',
     scope: 'read',
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeDescribeParams' }),
-    result: z.strictObject({ ts: Ms, ...NodeRow.shape }).meta({ id: 'NodeDescribeResult' }),
+    result: () => z.strictObject({ ts: Ms, ...NodeRow.shape }).meta({ id: 'NodeDescribeResult' }),
   }),
   'node.rename': contract({
     summary: 'Change the display name of a node.',
     scope: 'approve',
     audit: { action: 'node.rename', id: 'nodeId' },
     params: z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
-    result: z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
+    result: () => z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
   }),
   'node.invoke': contract({
     summary: 'Run a command on a node, at most once per key; a repeat also gets a late result.',
@@ -212,15 +213,16 @@ export const nodeContracts = {
         idempotencyKey: IdempotencyKey,
       })
       .meta({ id: 'NodeInvokeParams' }),
-    result: NodeInvokeResult,
+    result: () => NodeInvokeResult,
   }),
   'node.invoke.result': contract({
     summary: 'A node’s answer to `node.invoke.request`; `ignored` if the request is unknown or already answered.',
     scope: 'node',
     params: NodeInvokeResultParams,
-    result: z
-      .strictObject({ ok: z.literal(true), ignored: z.literal(true).optional() })
-      .meta({ id: 'NodeInvokeResultResult' }),
+    result: () =>
+      z
+        .strictObject({ ok: z.literal(true), ignored: z.literal(true).optional() })
+        .meta({ id: 'NodeInvokeResultResult' }),
   }),
   'node.event': contract({
     summary: 'Send an event from a node; clients with the read scope receive it as `node.event`.',
@@ -233,7 +235,7 @@ export const nodeContracts = {
         payloadJSON: nullishText(65_536),
       })
       .meta({ id: 'NodeEventParams' }),
-    result: z.strictObject({ ok: z.literal(true) }).meta({ id: 'NodeEventResult' }),
+    result: () => z.strictObject({ ok: z.literal(true) }).meta({ id: 'NodeEventResult' }),
   }),
   'node.token.rotate': contract({
     summary: 'Give a node a new token, shown only once; open connections with the old one are closed.',
@@ -241,7 +243,7 @@ export const nodeContracts = {
     audit: { action: 'node.token.rotate', id: 'nodeId' },
     stepUp: always,
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
-    result: z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
+    result: () => z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),
   'node.token.revoke': contract({
     summary: 'End a node’s pairing and close its connections.',
@@ -249,6 +251,6 @@ export const nodeContracts = {
     audit: { action: 'node.token.revoke', id: 'nodeId' },
     stepUp: always,
     params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
-    result: z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),
+    result: () => z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),
   }),
 };

@@ -19,13 +19,14 @@ export const outputContracts = {
         limit: z.int().min(1).max(131_072).optional(),
       })
       .meta({ id: 'OutputReadParams' }),
-    result: z
-      .strictObject({
-        /** The output, with its colour codes. */
-        text: z.string(),
-        offset: Count,
-        totalBytes: Count,
-      })
-      .meta({ id: 'OutputReadResult' }),
+    result: () =>
+      z
+        .strictObject({
+          /** The output, with its colour codes. */
+          text: z.string(),
+          offset: Count,
+          totalBytes: Count,
+        })
+        .meta({ id: 'OutputReadResult' }),
   }),
 };

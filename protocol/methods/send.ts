@@ -18,9 +18,10 @@ export const sendContracts = {
         provider: optionalText(64),
       })
       .meta({ id: 'SendParams' }),
-    result: z
-      .strictObject({ runId: NonEmpty, messageId: NonEmpty, provider: NonEmpty, chatId: NonEmpty })
-      .meta({ id: 'SendResult' }),
+    result: () =>
+      z
+        .strictObject({ runId: NonEmpty, messageId: NonEmpty, provider: NonEmpty, chatId: NonEmpty })
+        .meta({ id: 'SendResult' }),
     idempotency: 'required',
   }),
 };

@@ -53,15 +53,16 @@ export const sessionsContracts = {
         includeUnknown: z.boolean().optional(),
       })
       .meta({ id: 'SessionsListParams' }),
-    result: z
-      .strictObject({
-        ts: Count,
-        path: z.string(),
-        count: Count,
-        defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
-        sessions: z.array(SessionRow),
-      })
-      .meta({ id: 'SessionsListResult' }),
+    result: () =>
+      z
+        .strictObject({
+          ts: Count,
+          path: z.string(),
+          count: Count,
+          defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
+          sessions: z.array(SessionRow),
+        })
+        .meta({ id: 'SessionsListResult' }),
   }),
   'sessions.patch': contract({
     summary: 'Set or clear (null) a session setting; an unknown key creates the session.',
@@ -73,22 +74,22 @@ export const sessionsContracts = {
         verboseLevel: NonEmpty.nullable().optional(),
       })
       .meta({ id: 'SessionsPatchParams' }),
-    result: z
-      .strictObject({
-        ok: z.literal(true),
-        path: z.string(),
-        key: NonEmpty,
-        entry: SessionEntry,
-      })
-      .meta({ id: 'SessionsPatchResult' }),
+    result: () =>
+      z
+        .strictObject({
+          ok: z.literal(true),
+          path: z.string(),
+          key: NonEmpty,
+          entry: SessionEntry,
+        })
+        .meta({ id: 'SessionsPatchResult' }),
   }),
   'sessions.reset': contract({
     summary: 'Start a new conversation in a session; the current one is saved. A run in progress is cancelled.',
     scope: 'write',
     params: z.strictObject({ key: NonEmpty }).meta({ id: 'SessionsResetParams' }),
-    result: z
-      .strictObject({ ok: z.literal(true), key: NonEmpty, entry: SessionEntry })
-      .meta({ id: 'SessionsResetResult' }),
+    result: () =>
+      z.strictObject({ ok: z.literal(true), key: NonEmpty, entry: SessionEntry }).meta({ id: 'SessionsResetResult' }),
   }),
   'sessions.delete': contract({
     summary: 'Delete a session with its messages (`deleteTranscript: false` keeps them as a saved conversation).',
@@ -97,9 +98,10 @@ export const sessionsContracts = {
     params: z
       .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })
       .meta({ id: 'SessionsDeleteParams' }),
-    result: z
-      .strictObject({ ok: z.literal(true), key: NonEmpty, deleted: z.boolean(), archived: z.array(z.string()) })
-      .meta({ id: 'SessionsDeleteResult' }),
+    result: () =>
+      z
+        .strictObject({ ok: z.literal(true), key: NonEmpty, deleted: z.boolean(), archived: z.array(z.string()) })
+        .meta({ id: 'SessionsDeleteResult' }),
   }),
   'sessions.compact': contract({
     summary: 'Limit what the model reads from now on to about the last `maxLines` messages.',
@@ -107,16 +109,17 @@ export const sessionsContracts = {
     params: z
       .strictObject({ key: NonEmpty, maxLines: z.int().min(1).max(10_000).default(400) })
       .meta({ id: 'SessionsCompactParams' }),
-    result: z
-      .strictObject({
-        ok: z.literal(true),
-        key: NonEmpty,
-        compacted: z.boolean(),
-        /** Messages that the model still reads. */
-        kept: Count.optional(),
-        reason: z.string().optional(),
-      })
-      .meta({ id: 'SessionsCompactResult' }),
+    result: () =>
+      z
+        .strictObject({
+          ok: z.literal(true),
+          key: NonEmpty,
+          compacted: z.boolean(),
+          /** Messages that the model still reads. */
+          kept: Count.optional(),
+          reason: z.string().optional(),
+        })
+        .meta({ id: 'SessionsCompactResult' }),
   }),
   'sessions.preview': contract({
     summary: 'The last messages of several sessions, shortened.',
@@ -129,7 +132,8 @@ export const sessionsContracts = {
         maxChars: z.int().min(20).max(2_000).default(240),
       })
       .meta({ id: 'SessionsPreviewParams' }),
-    result: z.strictObject({ ts: Count, previews: z.array(SessionPreview) }).meta({ id: 'SessionsPreviewResult' }),
+    result: () =>
+      z.strictObject({ ts: Count, previews: z.array(SessionPreview) }).meta({ id: 'SessionsPreviewResult' }),
   }),
   'sessions.resolve': contract({
     summary: 'The canonical key of a session, by its key, id or label. Does not open the session.',
@@ -140,6 +144,6 @@ export const sessionsContracts = {
         message: 'give exactly one of key, sessionId and label',
       })
       .meta({ id: 'SessionsResolveParams' }),
-    result: z.strictObject({ ok: z.literal(true), key: NonEmpty }).meta({ id: 'SessionsResolveResult' }),
+    result: () => z.strictObject({ ok: z.literal(true), key: NonEmpty }).meta({ id: 'SessionsResolveResult' }),
   }),
 };

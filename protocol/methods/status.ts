@@ -10,18 +10,19 @@ export const statusContracts = {
     summary: 'A short overview of sessions, defaults and queued events.',
     scope: 'read',
     params: z.unknown(),
-    result: z
-      .strictObject({
-        heartbeatSeconds: Count,
-        providerSummary: z.array(z.string()),
-        queuedSystemEvents: z.array(z.string()),
-        sessions: z.strictObject({
-          path: z.string(),
-          count: Count,
-          defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
-          recent: z.array(SessionRow),
-        }),
-      })
-      .meta({ id: 'StatusSummary' }),
+    result: () =>
+      z
+        .strictObject({
+          heartbeatSeconds: Count,
+          providerSummary: z.array(z.string()),
+          queuedSystemEvents: z.array(z.string()),
+          sessions: z.strictObject({
+            path: z.string(),
+            count: Count,
+            defaults: z.strictObject({ model: z.string().nullable(), contextTokens: Count.nullable() }),
+            recent: z.array(SessionRow),
+          }),
+        })
+        .meta({ id: 'StatusSummary' }),
   }),
 };

@@ -14,7 +14,7 @@ export const systemContracts = {
     summary: 'Who is connected, newest first: a bare array.',
     scope: 'read',
     params: z.unknown(),
-    result: z.array(PresenceEntry).meta({ id: 'SystemPresenceResult' }),
+    result: () => z.array(PresenceEntry).meta({ id: 'SystemPresenceResult' }),
   }),
   'system-event': contract({
     summary: 'Report an event, or that a client is alive; updates the presence and the main session’s next turn.',
@@ -40,6 +40,6 @@ export const systemContracts = {
           .refine((tags = []) => tags.every(isPlainName), PLAIN_NAME_RULE),
       })
       .meta({ id: 'SystemEventParams' }),
-    result: z.strictObject({ ok: z.literal(true) }).meta({ id: 'SystemEventResult' }),
+    result: () => z.strictObject({ ok: z.literal(true) }).meta({ id: 'SystemEventResult' }),
   }),
 };

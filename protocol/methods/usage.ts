@@ -92,15 +92,16 @@ export const usageContracts = {
         error: 'the last day is before the first',
       })
       .meta({ id: 'UsageGetParams' }),
-    result: z
-      .strictObject({
-        rows: z.array(UsageRow),
-        /** Of all rows, also of those that are left out. Absent from earlier daemons. */
-        total: UsageTotal.optional(),
-        /** There are more rows than these. */
-        truncated: z.literal(true).optional(),
-      })
-      .meta({ id: 'UsageGetResult' }),
+    result: () =>
+      z
+        .strictObject({
+          rows: z.array(UsageRow),
+          /** Of all rows, also of those that are left out. Absent from earlier daemons. */
+          total: UsageTotal.optional(),
+          /** There are more rows than these. */
+          truncated: z.literal(true).optional(),
+        })
+        .meta({ id: 'UsageGetResult' }),
   }),
   'usage.report': contract({
     summary: 'Tokens, tool calls and money of everybody by day, hour, model or user.',
@@ -118,13 +119,13 @@ export const usageContracts = {
         groupBy: optionalText(64),
       })
       .meta({ id: 'UsageReportParams' }),
-    result: UsageReport,
+    result: () => UsageReport,
   }),
   'budget.list': contract({
     summary: 'The budgets of today and, with `wsId`, those of the workstream and its run.',
     scope: 'read',
     params: z.strictObject({ wsId: optionalText(128) }).meta({ id: 'BudgetListParams' }),
-    result: z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetListResult' }),
+    result: () => z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetListResult' }),
   }),
   'budget.set': contract({
     summary: 'Set the budget of a workstream. Without `tokens` and `usd`, that of config.json applies again.',
@@ -137,7 +138,7 @@ export const usageContracts = {
         usd: z.number().min(0.000001).max(1_000_000).optional(),
       })
       .meta({ id: 'BudgetSetParams' }),
-    result: z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetSetResult' }),
+    result: () => z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetSetResult' }),
   }),
 };
 

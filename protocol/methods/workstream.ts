@@ -100,18 +100,19 @@ export const workstreamContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamCreateParams' }),
-    result: z
-      .strictObject({
-        wsId: NonEmpty,
-        name: NonEmpty,
-        resumed: z.boolean(),
-        messageCount: Count,
-        /** The first message; `queued` if it waits in a resumed workstream. */
-        initialMessage: z.strictObject({ status: z.enum(['ok', 'queued']), runId: z.string() }).optional(),
-        /** The files of the request, in its order; absent if there were none. */
-        attachmentIds: z.array(z.string()).optional(),
-      })
-      .meta({ id: 'WorkstreamCreateResult' }),
+    result: () =>
+      z
+        .strictObject({
+          wsId: NonEmpty,
+          name: NonEmpty,
+          resumed: z.boolean(),
+          messageCount: Count,
+          /** The first message; `queued` if it waits in a resumed workstream. */
+          initialMessage: z.strictObject({ status: z.enum(['ok', 'queued']), runId: z.string() }).optional(),
+          /** The files of the request, in its order; absent if there were none. */
+          attachmentIds: z.array(z.string()).optional(),
+        })
+        .meta({ id: 'WorkstreamCreateResult' }),
     idempotency: 'optional',
   }),
   'workstream.get': contract({
@@ -119,7 +120,8 @@ export const workstreamContracts = {
     scope: 'read',
     weight: 3,
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamGetParams' }),
-    result: z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }).meta({ id: 'WorkstreamGetResult' }),
+    result: () =>
+      z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }).meta({ id: 'WorkstreamGetResult' }),
   }),
   'workstream.history': contract({
     summary: 'A page of stored messages, and the notes between them, oldest first, ending before `before`.',
@@ -134,15 +136,16 @@ export const workstreamContracts = {
         withCursor: z.boolean().optional(),
       })
       .meta({ id: 'WorkstreamHistoryParams' }),
-    result: z
-      .strictObject({
-        messages: z.array(HistoryMessage),
-        truncated: z.boolean(),
-        /** The notes between these messages, oldest first; absent if there are none. */
-        notes: z.array(HistoryNote).optional(),
-        cursor: z.string().optional(),
-      })
-      .meta({ id: 'WorkstreamHistoryResult' }),
+    result: () =>
+      z
+        .strictObject({
+          messages: z.array(HistoryMessage),
+          truncated: z.boolean(),
+          /** The notes between these messages, oldest first; absent if there are none. */
+          notes: z.array(HistoryNote).optional(),
+          cursor: z.string().optional(),
+        })
+        .meta({ id: 'WorkstreamHistoryResult' }),
   }),
   'workstream.update': contract({
     summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
@@ -163,7 +166,7 @@ export const workstreamContracts = {
         readable: z.array(z.string().min(1).max(4096)).max(32).optional(),
       })
       .meta({ id: 'WorkstreamUpdateParams' }),
-    result: WorkstreamRow,
+    result: () => WorkstreamRow,
   }),
   'workstream.send': contract({
     summary: 'Give a workstream one user message; its reply arrives as events.',
@@ -181,18 +184,19 @@ export const workstreamContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamSendParams' }),
-    result: z
-      .strictObject({
-        status: z.enum(['ok', 'busy']),
-        runId: z.string().optional(),
-        /** The message waits in the queue. */
-        queued: z.literal(true).optional(),
-        /** Absent if the message has none. */
-        attachedIds: z.array(z.string()).optional(),
-        /** Requested files that are unknown, belong to another caller, or were already sent. Absent if there are none. */
-        droppedIds: z.array(z.string()).optional(),
-      })
-      .meta({ id: 'WorkstreamSendResult' }),
+    result: () =>
+      z
+        .strictObject({
+          status: z.enum(['ok', 'busy']),
+          runId: z.string().optional(),
+          /** The message waits in the queue. */
+          queued: z.literal(true).optional(),
+          /** Absent if the message has none. */
+          attachedIds: z.array(z.string()).optional(),
+          /** Requested files that are unknown, belong to another caller, or were already sent. Absent if there are none. */
+          droppedIds: z.array(z.string()).optional(),
+        })
+        .meta({ id: 'WorkstreamSendResult' }),
     idempotency: 'optional',
   }),
   'workstream.approve': contract({
@@ -215,46 +219,49 @@ export const workstreamContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamApproveParams' }),
-    result: Ok,
+    result: () => Ok,
     idempotency: 'optional',
   }),
   'workstream.cancel': contract({
     summary: 'Stop the current run; `force` abandons it at once.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }).meta({ id: 'WorkstreamCancelParams' }),
-    result: z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
+    result: () =>
+      z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
   }),
   'workstream.proceed': contract({
     summary: 'End a wait for the model’s server: the request is repeated at once, and held messages are sent.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamProceedParams' }),
-    result: z
-      .strictObject({
-        status: z.literal('ok'),
-        /** False: there was no wait to end, and no message was held. */
-        wasWaiting: z.boolean(),
-      })
-      .meta({ id: 'WorkstreamProceedResult' }),
+    result: () =>
+      z
+        .strictObject({
+          status: z.literal('ok'),
+          /** False: there was no wait to end, and no message was held. */
+          wasWaiting: z.boolean(),
+        })
+        .meta({ id: 'WorkstreamProceedResult' }),
   }),
   'workstream.command': contract({
     summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
     weight: 3,
     params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
-    result: z
-      .strictObject({
-        status: z.literal('ok'),
-        wsId: NonEmpty,
-        error: z.string().optional().describe('Why the command did nothing; its event says the same.'),
-      })
-      .meta({ id: 'WorkstreamCommandResult' }),
+    result: () =>
+      z
+        .strictObject({
+          status: z.literal('ok'),
+          wsId: NonEmpty,
+          error: z.string().optional().describe('Why the command did nothing; its event says the same.'),
+        })
+        .meta({ id: 'WorkstreamCommandResult' }),
     serial: ({ wsId }: { wsId: string }) => wsId,
   }),
   'workstream.commands': contract({
     summary: 'The slash commands that the project of a workstream keeps in files.',
     scope: 'read',
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCommandsParams' }),
-    result: z.strictObject({ commands: z.array(ProjectCommand) }).meta({ id: 'WorkstreamCommandsResult' }),
+    result: () => z.strictObject({ commands: z.array(ProjectCommand) }).meta({ id: 'WorkstreamCommandsResult' }),
   }),
   ...takingBackContracts,
   ...portableContracts,
@@ -265,6 +272,6 @@ export const workstreamContracts = {
     scope: 'write',
     permission: 'workstreams.close',
     params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCloseParams' }),
-    result: Ok,
+    result: () => Ok,
   }),
 };

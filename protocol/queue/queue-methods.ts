@@ -31,13 +31,13 @@ export const queueContracts = {
     summary: 'The messages that wait in a workstream, in the order in which they will be sent.',
     scope: 'read',
     params: z.strictObject({ wsId: WsId }).meta({ id: 'QueueListParams' }),
-    result: z.strictObject({ messages: z.array(QueuedMessage) }).meta({ id: 'QueueListResult' }),
+    result: () => z.strictObject({ messages: z.array(QueuedMessage) }).meta({ id: 'QueueListResult' }),
   }),
   'queue.edit': contract({
     summary: 'Replace the text of a waiting message of a person; its files are kept.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId, runId: RunId, message: z.string() }).meta({ id: 'QueueEditParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueEditResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueEditResult' }),
   }),
   'queue.move': contract({
     summary: 'Move a waiting message to another place in the queue.',
@@ -53,23 +53,24 @@ export const queueContracts = {
         to: z.int().min(0),
       })
       .meta({ id: 'QueueMoveParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueMoveResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueMoveResult' }),
   }),
   'queue.steer': contract({
     summary: 'Give a waiting message of a person to the run in progress, before the model’s next turn.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueSteerParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueSteerResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueSteerResult' }),
   }),
   'queue.remove': contract({
     summary: 'Take a waiting message back; its files can be sent again.',
     scope: 'write',
     params: z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueRemoveParams' }),
-    result: z
-      .strictObject({
-        /** False: it no longer waits, because it was sent or taken back. */
-        removed: z.boolean(),
-      })
-      .meta({ id: 'QueueRemoveResult' }),
+    result: () =>
+      z
+        .strictObject({
+          /** False: it no longer waits, because it was sent or taken back. */
+          removed: z.boolean(),
+        })
+        .meta({ id: 'QueueRemoveResult' }),
   }),
 };

@@ -77,7 +77,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
   function withChecks({ interim: shape }: Contract, method: string, call: Call): Call {
     if (shape === undefined) return call;
     const interim = (payload: unknown) => {
-      if (check.isDue()) check.inspect(method, shape, payload);
+      if (check.isDue()) check.inspect(method, shape(), payload);
       call.interim(payload);
     };
     return { ...call, interim };
@@ -96,7 +96,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
 
   function succeeded(result: unknown, { label }: Started): unknown {
     metrics.request(label, 'ok');
-    if (check.isDue() && isMethodName(label)) check.inspect(label, CONTRACTS[label].result, result);
+    if (check.isDue() && isMethodName(label)) check.inspect(label, CONTRACTS[label].result(), result);
     return result;
   }
 

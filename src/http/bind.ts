@@ -33,9 +33,9 @@ export interface Via {
 
 interface Renamings<E extends Endpoint, M extends MethodName> {
   params(request: z.output<E['request']>, via: Via): Params<M>;
-  reply(result: Result<M>, request: z.output<E['request']>): z.input<E['reply']>;
+  reply(result: Result<M>, request: z.output<E['request']>): z.input<ReturnType<E['reply']>>;
   refusal?(details: unknown): Record<string, unknown>;
-  replyTo?(details: unknown): z.input<E['reply']> | undefined;
+  replyTo?(details: unknown): z.input<ReturnType<E['reply']>> | undefined;
   asDaemon?: true;
 }
 

@@ -10,7 +10,15 @@ const Any = z.looseObject({});
 
 /** A row of a method that returns its params and its path. */
 const row = (verb: Endpoint['verb'], path: Endpoint['path'], more: Partial<Endpoint> = {}): Binding => ({
-  endpoint: endpoint({ verb, path, summary: 'Made for this test.', scope: 'read', request: Any, reply: Any, ...more }),
+  endpoint: endpoint({
+    verb,
+    path,
+    summary: 'Made for this test.',
+    scope: 'read',
+    request: Any,
+    reply: () => Any,
+    ...more,
+  }),
   method: 'health',
   params: (request: object) => ({ ...request, row: path }),
   reply: (result: unknown) => result,
@@ -57,7 +65,7 @@ const moved = endpoint({
   summary: 'Made for this test.',
   scope: 'read',
   request: Any,
-  reply: Any,
+  reply: () => Any,
   status: 302,
 });
 const renamings = { params: () => ({}), reply: () => ({}) };

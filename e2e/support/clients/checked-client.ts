@@ -18,7 +18,7 @@ function problemOfAnswer({ ok, payload, error }: ResponseFrame, method: MethodNa
   if (error?.code === 'INTERNAL') return `INTERNAL to ${method}`;
   if (!ok || method === undefined) return undefined;
   const row = CONTRACTS[method];
-  const shapes = 'interim' in row && row.interim ? [row.interim, row.result] : [row.result];
+  const shapes = 'interim' in row && row.interim ? [row.interim(), row.result()] : [row.result()];
   if (shapes.some((shape) => shape.safeParse(payload).success)) return undefined;
   return `the answer to ${method} does not fit its row: ${JSON.stringify(payload).slice(0, 300)}`;
 }

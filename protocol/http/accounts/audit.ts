@@ -38,6 +38,6 @@ export const auditEndpoints = {
       limit: z.coerce.number().int().min(1).max(200).optional(),
       offset: z.coerce.number().int().min(0).optional(),
     }),
-    reply: z.object({ events: z.array(Event), total: z.number() }),
+    reply: () => z.object({ events: z.array(Event), total: z.number() }),
   }),
 };

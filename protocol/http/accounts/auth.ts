@@ -28,7 +28,7 @@ export const authEndpoints = {
       code: z.string().nullish(),
       token: z.string().nullish(),
     }),
-    reply: Session,
+    reply: () => Session,
     errors: { 401: 'Invalid credentials', 429: 'Too many login attempts' },
   }),
   setup: endpoint({
@@ -37,7 +37,7 @@ export const authEndpoints = {
     summary: 'Create the first user, who administers the daemon, and log in.',
     scope: 'public',
     request: z.object({ username: text, display_name: text, password: text, setup_code: z.string().nullish() }),
-    reply: Session.extend({ username: z.string() }),
+    reply: () => Session.extend({ username: z.string() }),
     errors: { 400: 'Auth is not enabled', 403: 'the setup code is missing', 409: 'Setup already completed' },
   }),
   whoami: endpoint({
@@ -46,17 +46,18 @@ export const authEndpoints = {
     summary: 'The caller with its scopes and permissions.',
     scope: 'public',
     request: z.object({}),
-    reply: z.object({
-      user_id: z.string(),
-      username: z.string().nullable(),
-      display_name: z.string().nullable(),
-      scopes: z.string(),
-      permissions: z.string(),
-      /** When the login ends, in seconds since 1970; null for other credentials. */
-      exp: z.number().nullable(),
-      /** How long that is, in seconds by the clock of the daemon. */
-      expires_in: z.number().nullable(),
-    }),
+    reply: () =>
+      z.object({
+        user_id: z.string(),
+        username: z.string().nullable(),
+        display_name: z.string().nullable(),
+        scopes: z.string(),
+        permissions: z.string(),
+        /** When the login ends, in seconds since 1970; null for other credentials. */
+        exp: z.number().nullable(),
+        /** How long that is, in seconds by the clock of the daemon. */
+        expires_in: z.number().nullable(),
+      }),
     errors: { 401: 'Not authenticated' },
   }),
   refresh: endpoint({
@@ -65,7 +66,7 @@ export const authEndpoints = {
     summary: 'Exchange the login of a user for a new one that lasts another 24 hours.',
     scope: 'public',
     request: z.object({}),
-    reply: Session,
+    reply: () => Session,
     errors: { 401: 'Not authenticated', 403: 'User has no active permissions' },
   }),
   password: endpoint({
@@ -74,7 +75,7 @@ export const authEndpoints = {
     summary: 'Change the caller’s own password. All other logins of the caller end.',
     scope: 'public',
     request: z.object({ current_password: text, new_password: text }),
-    reply: Session,
+    reply: () => Session,
     errors: { 403: 'The current password is wrong', 429: 'Too many login attempts' },
   }),
   confirm: endpoint({
@@ -87,7 +88,7 @@ export const authEndpoints = {
       code: z.string().nullish(),
       token: z.string().nullish(),
     }),
-    reply: z.object({ status: z.literal('ok') }),
+    reply: () => z.object({ status: z.literal('ok') }),
     errors: {
       400: 'password: required',
       401: 'Not authenticated',
@@ -101,7 +102,7 @@ export const authEndpoints = {
     summary: 'End the login session and expire the cookie.',
     scope: 'public',
     request: z.object({}),
-    reply: z.object({ status: z.literal('ok') }),
+    reply: () => z.object({ status: z.literal('ok') }),
   }),
   status: endpoint({
     verb: 'get',
@@ -109,22 +110,23 @@ export const authEndpoints = {
     summary: 'Who the caller is; works without a valid token.',
     scope: 'public',
     request: z.object({}),
-    reply: z.object({
-      authenticated: z.boolean(),
-      auth_enabled: z.boolean(),
-      has_users: z.boolean(),
-      setup_required: z.boolean(),
-      /** Whether the setup needs the code that `headgate link` prints. */
-      setup_code_required: z.boolean(),
-      password_enabled: z.boolean(),
-      oidc_enabled: z.boolean(),
-      /** On the button; empty without a provider. */
-      oidc_provider_name: z.string(),
-      /** Where a browser begins the login through the provider; null without one. */
-      oidc_login_url: z.string().nullable(),
-      user_id: z.string().nullable(),
-      scopes: z.array(z.string()),
-      source: z.string().nullable(),
-    }),
+    reply: () =>
+      z.object({
+        authenticated: z.boolean(),
+        auth_enabled: z.boolean(),
+        has_users: z.boolean(),
+        setup_required: z.boolean(),
+        /** Whether the setup needs the code that `headgate link` prints. */
+        setup_code_required: z.boolean(),
+        password_enabled: z.boolean(),
+        oidc_enabled: z.boolean(),
+        /** On the button; empty without a provider. */
+        oidc_provider_name: z.string(),
+        /** Where a browser begins the login through the provider; null without one. */
+        oidc_login_url: z.string().nullable(),
+        user_id: z.string().nullable(),
+        scopes: z.array(z.string()),
+        source: z.string().nullable(),
+      }),
   }),
 };

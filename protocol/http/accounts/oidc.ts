@@ -21,7 +21,7 @@ export const oidcEndpoints = {
     summary: 'Send the browser to the provider. With `prompt=login`, the provider asks the person again.',
     scope: 'public',
     request: z.object({ prompt: text }),
-    reply: Nothing,
+    reply: () => Nothing,
     status: 302,
     errors: {
       403: 'Create the first user before logging in through a provider',
@@ -34,7 +34,7 @@ export const oidcEndpoints = {
     summary: 'Where the provider sends the browser back: to the page, with a session cookie or `oidc_error`.',
     scope: 'public',
     request: z.object({ code: text, state: text, iss: text, error: text }),
-    reply: Nothing,
+    reply: () => Nothing,
     status: 302,
     errors: { 404: 'Login through a provider is not configured' },
   }),
@@ -44,7 +44,7 @@ export const oidcEndpoints = {
     summary: 'The people of the provider who log in as a user.',
     scope: 'approve',
     request: z.object({ user_id: z.string() }),
-    reply: z.object({ oidc_identities: z.array(Identity) }),
+    reply: () => z.object({ oidc_identities: z.array(Identity) }),
     errors: { 404: 'User not found' },
   }),
   addIdentity: endpoint({
@@ -53,7 +53,7 @@ export const oidcEndpoints = {
     summary: 'Let a person of the provider log in as a user.',
     scope: 'approve',
     request: z.object({ user_id: z.string(), issuer: z.string().optional(), subject: text }),
-    reply: Identity,
+    reply: () => Identity,
     errors: { 400: 'subject is required', 404: 'User not found', 409: 'This person is a user already' },
   }),
   removeIdentity: endpoint({
@@ -62,7 +62,7 @@ export const oidcEndpoints = {
     summary: 'Do not let a person of the provider log in any more.',
     scope: 'approve',
     request: z.object({ issuer: text, subject: text }),
-    reply: z.object({ status: z.literal('ok') }),
+    reply: () => z.object({ status: z.literal('ok') }),
     errors: { 400: 'issuer and subject are required', 404: 'Identity not found' },
   }),
 };

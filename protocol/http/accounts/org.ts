@@ -19,7 +19,7 @@ export const orgEndpoints = {
     summary: 'The organisation, in a list.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ orgs: z.array(Org) }),
+    reply: () => z.object({ orgs: z.array(Org) }),
   }),
   get: endpoint({
     verb: 'get',
@@ -27,7 +27,7 @@ export const orgEndpoints = {
     summary: 'The organisation.',
     scope: 'approve',
     request: z.object({ org_id: z.string() }),
-    reply: Org,
+    reply: () => Org,
     errors: { 404: 'Organization not found' },
   }),
   update: endpoint({
@@ -36,7 +36,7 @@ export const orgEndpoints = {
     summary: 'Change the name or the settings of the organisation.',
     scope: 'approve',
     request: z.object({ org_id: z.string(), display_name: z.string().optional(), settings: z.string().optional() }),
-    reply: Org,
+    reply: () => Org,
     errors: { 400: 'settings must be valid JSON', 404: 'Organization not found' },
   }),
 };

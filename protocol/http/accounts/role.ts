@@ -25,7 +25,7 @@ export const roleEndpoints = {
     summary: 'All roles, the built-in ones first.',
     scope: 'approve',
     request: z.object({}),
-    reply: z.object({ roles: z.array(Role) }),
+    reply: () => z.object({ roles: z.array(Role) }),
   }),
   create: endpoint({
     verb: 'post',
@@ -37,7 +37,7 @@ export const roleEndpoints = {
       display_name: z.string().optional(),
       permissions: Permissions.optional(),
     }),
-    reply: Role,
+    reply: () => Role,
     errors: { 403: 'Cannot assign role with permissions you do not hold', 409: "Role 'x' already exists" },
   }),
   update: endpoint({
@@ -50,7 +50,7 @@ export const roleEndpoints = {
       display_name: z.string().optional(),
       permissions: Permissions.optional(),
     }),
-    reply: Role,
+    reply: () => Role,
     errors: { 400: 'Cannot modify builtin role', 404: 'Role not found' },
   }),
   remove: endpoint({
@@ -59,7 +59,7 @@ export const roleEndpoints = {
     summary: 'Delete a role, and take it away from its holders.',
     scope: 'approve',
     request: z.object({ role_id: z.string() }),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 400: 'Cannot delete builtin role', 404: 'Role not found' },
   }),
 };

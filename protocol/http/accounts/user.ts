@@ -46,7 +46,7 @@ export const userEndpoints = {
       limit: z.coerce.number().int().min(1).max(1_000).optional(),
       offset: z.coerce.number().int().min(0).optional(),
     }),
-    reply: z.object({ users: z.array(User), total: z.number() }),
+    reply: () => z.object({ users: z.array(User), total: z.number() }),
   }),
   create: endpoint({
     verb: 'post',
@@ -59,7 +59,7 @@ export const userEndpoints = {
       password: text,
       roles: z.array(z.string()).optional(),
     }),
-    reply: User,
+    reply: () => User,
     errors: { 409: 'Username already taken' },
   }),
   update: endpoint({
@@ -73,7 +73,7 @@ export const userEndpoints = {
       password: z.string().optional(),
       disabled: z.boolean().optional(),
     }),
-    reply: User,
+    reply: () => User,
     errors: { 404: 'User not found' },
   }),
   remove: endpoint({
@@ -82,7 +82,7 @@ export const userEndpoints = {
     summary: 'Delete a user, with the user’s logins and API tokens.',
     scope: 'approve',
     request: z.object({ user_id: z.string() }),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 400: 'Cannot delete your own account', 404: 'User not found' },
   }),
   tokens: endpoint({
@@ -91,7 +91,7 @@ export const userEndpoints = {
     summary: 'The API tokens of a user.',
     scope: 'approve',
     request: z.object({ user_id: z.string() }),
-    reply: z.object({ tokens: z.array(Token) }),
+    reply: () => z.object({ tokens: z.array(Token) }),
     errors: { 404: 'User not found' },
   }),
   createToken: endpoint({
@@ -105,7 +105,7 @@ export const userEndpoints = {
       scopes: z.string().optional(),
       expires_days: z.coerce.number().min(0.001).max(3_650).nullish(),
     }),
-    reply: z.object({ token: z.string(), token_id: z.string(), token_prefix: z.string(), scopes: z.string() }),
+    reply: () => z.object({ token: z.string(), token_id: z.string(), token_prefix: z.string(), scopes: z.string() }),
     errors: { 400: 'Invalid scopes (allowed: read, write, approve)' },
   }),
   revokeToken: endpoint({
@@ -114,7 +114,7 @@ export const userEndpoints = {
     summary: 'Revoke an API token.',
     scope: 'approve',
     request: z.object({ token_id: z.string() }),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 404: 'Token not found' },
   }),
   roles: endpoint({
@@ -123,7 +123,7 @@ export const userEndpoints = {
     summary: 'The roles of a user.',
     scope: 'approve',
     request: z.object({ user_id: z.string() }),
-    reply: z.object({ roles: z.array(Assignment) }),
+    reply: () => z.object({ roles: z.array(Assignment) }),
     errors: { 404: 'User not found' },
   }),
   assignRole: endpoint({
@@ -132,7 +132,7 @@ export const userEndpoints = {
     summary: 'Give a user a role.',
     scope: 'approve',
     request: z.object({ user_id: z.string(), role_id: z.string('required').min(1, 'required') }),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 403: 'Cannot modify own role assignments', 404: 'Role not found' },
   }),
   unassignRole: endpoint({
@@ -141,7 +141,7 @@ export const userEndpoints = {
     summary: 'Take a role away from a user.',
     scope: 'approve',
     request: z.object({ user_id: z.string(), role_id: z.string() }),
-    reply: Ok,
+    reply: () => Ok,
     errors: { 403: 'Cannot modify own role assignments', 404: 'Role assignment not found' },
   }),
 };

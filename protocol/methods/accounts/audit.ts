@@ -51,7 +51,8 @@ export const auditContracts = {
         offset: z.int().min(0).optional(),
       })
       .meta({ id: 'AuditListParams' }),
-    result: z.strictObject({ events: z.array(AuditEvent), total: z.int().min(0) }).meta({ id: 'AuditListResult' }),
+    result: () =>
+      z.strictObject({ events: z.array(AuditEvent), total: z.int().min(0) }).meta({ id: 'AuditListResult' }),
   }),
   'audit.verify': contract({
     summary: 'Check every record against the digests that chain them, and the last one against its signature.',
@@ -59,16 +60,17 @@ export const auditContracts = {
     permission: 'admin.audit',
     weight: 10,
     params: z.strictObject({}).meta({ id: 'AuditVerifyParams' }),
-    result: z
-      .strictObject({
-        ok: z.boolean(),
-        /** How many records were checked. */
-        checked: z.int().min(0),
-        /** The number of the first record that is not as it was written. */
-        brokenAt: z.int().min(1).optional(),
-        /** Why it is broken. */
-        problem: z.enum(['changed', 'missing', 'truncated', 'signature']).optional(),
-      })
-      .meta({ id: 'AuditVerifyResult' }),
+    result: () =>
+      z
+        .strictObject({
+          ok: z.boolean(),
+          /** How many records were checked. */
+          checked: z.int().min(0),
+          /** The number of the first record that is not as it was written. */
+          brokenAt: z.int().min(1).optional(),
+          /** Why it is broken. */
+          problem: z.enum(['changed', 'missing', 'truncated', 'signature']).optional(),
+        })
+        .meta({ id: 'AuditVerifyResult' }),
   }),
 };

@@ -36,7 +36,7 @@ export const authContracts = {
         token: optionalText(4096),
       })
       .meta({ id: 'AuthLoginParams' }),
-    result: LoginResult,
+    result: () => LoginResult,
   }),
   'auth.setup': contract({
     summary: 'Create the first user, who administers the daemon, and log in.',
@@ -51,38 +51,39 @@ export const authContracts = {
         setupCode: optionalText(256),
       })
       .meta({ id: 'AuthSetupParams' }),
-    result: LoginResult.extend({ username: z.string() }).meta({ id: 'AuthSetupResult' }),
+    result: () => LoginResult.extend({ username: z.string() }).meta({ id: 'AuthSetupResult' }),
   }),
   'auth.whoami': contract({
     summary: 'The caller with its scopes and permissions.',
     scope: 'public',
     params: z.strictObject({}).meta({ id: 'AuthWhoamiParams' }),
-    result: z
-      .strictObject({
-        userId: z.string(),
-        username: z.string().optional(),
-        displayName: z.string().optional(),
-        scopes: z.array(z.string()),
-        permissions: z.array(z.string()),
-        /** Of a login session. */
-        expiresAtMs: z.int().min(0).optional(),
-        /** How long that is by the clock of the daemon. */
-        expiresInMs: z.int().min(0).optional(),
-      })
-      .meta({ id: 'AuthWhoamiResult' }),
+    result: () =>
+      z
+        .strictObject({
+          userId: z.string(),
+          username: z.string().optional(),
+          displayName: z.string().optional(),
+          scopes: z.array(z.string()),
+          permissions: z.array(z.string()),
+          /** Of a login session. */
+          expiresAtMs: z.int().min(0).optional(),
+          /** How long that is by the clock of the daemon. */
+          expiresInMs: z.int().min(0).optional(),
+        })
+        .meta({ id: 'AuthWhoamiResult' }),
   }),
   'auth.refresh': contract({
     summary: 'Exchange a login session for a new one that lasts another 24 hours.',
     scope: 'public',
     params: z.strictObject({}).meta({ id: 'AuthRefreshParams' }),
-    result: LoginResult,
+    result: () => LoginResult,
   }),
   'auth.password': contract({
     summary: 'Change the caller’s own password. All other logins of the caller end.',
     scope: 'public',
     audit: { action: 'auth.password', id: 'userId' },
     params: z.strictObject({ current: Text, new: Text }).meta({ id: 'AuthPasswordParams' }),
-    result: LoginResult,
+    result: () => LoginResult,
   }),
   'auth.confirm': contract({
     summary: 'Prove again who the caller is, for methods that a browser may call only for five minutes after that.',
@@ -98,44 +99,46 @@ export const authContracts = {
         token: optionalText(4096),
       })
       .meta({ id: 'AuthConfirmParams' }),
-    result: z.strictObject({ status: z.literal('ok'), untilMs: z.int().min(0) }).meta({ id: 'AuthConfirmResult' }),
+    result: () =>
+      z.strictObject({ status: z.literal('ok'), untilMs: z.int().min(0) }).meta({ id: 'AuthConfirmResult' }),
   }),
   'auth.logout': contract({
     summary: 'End the caller’s login session, on open sockets and streams too.',
     scope: 'public',
     audit: { action: 'auth.logout' },
     params: z.strictObject({}).meta({ id: 'AuthLogoutParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'AuthLogoutResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'AuthLogoutResult' }),
   }),
   'auth.status': contract({
     summary: 'Who the caller is and how to authenticate.',
     scope: 'public',
     params: z.strictObject({}).meta({ id: 'AuthStatusParams' }),
-    result: z
-      .strictObject({
-        authenticated: z.boolean(),
-        authEnabled: z.boolean(),
-        /** Whether a user exists. Until then, `auth.setup` creates the first one. */
-        hasUsers: z.boolean(),
-        /** Whether `auth.setup` is possible now. */
-        setupRequired: z.boolean(),
-        /** Whether `auth.setup` needs a code. */
-        setupCodeNeeded: z.boolean(),
-        /** Whether users may log in with a password. */
-        passwordEnabled: z.boolean(),
-        /** The provider through which people may log in; null without one. */
-        oidc: z
-          .strictObject({
-            name: z.string(),
-            /** Where a browser begins the login. */
-            url: z.string(),
-          })
-          .nullable(),
-        userId: z.string().nullable(),
-        scopes: z.array(z.string()),
-        source: z.string().nullable(),
-      })
-      .meta({ id: 'AuthStatusResult' }),
+    result: () =>
+      z
+        .strictObject({
+          authenticated: z.boolean(),
+          authEnabled: z.boolean(),
+          /** Whether a user exists. Until then, `auth.setup` creates the first one. */
+          hasUsers: z.boolean(),
+          /** Whether `auth.setup` is possible now. */
+          setupRequired: z.boolean(),
+          /** Whether `auth.setup` needs a code. */
+          setupCodeNeeded: z.boolean(),
+          /** Whether users may log in with a password. */
+          passwordEnabled: z.boolean(),
+          /** The provider through which people may log in; null without one. */
+          oidc: z
+            .strictObject({
+              name: z.string(),
+              /** Where a browser begins the login. */
+              url: z.string(),
+            })
+            .nullable(),
+          userId: z.string().nullable(),
+          scopes: z.array(z.string()),
+          source: z.string().nullable(),
+        })
+        .meta({ id: 'AuthStatusResult' }),
   }),
   'auth.link': contract({
     summary: 'A one-time login link for a browser, valid for ten minutes.',
@@ -143,13 +146,14 @@ export const authContracts = {
     audit: { action: 'auth.link' },
     stepUp: always,
     params: z.strictObject({}).meta({ id: 'AuthLinkParams' }),
-    result: z
-      .strictObject({
-        url: z.string(),
-        expiresAtMs: z.int().min(0),
-        /** For `auth.setup`, if it needs one. */
-        setupCode: z.string().optional(),
-      })
-      .meta({ id: 'AuthLinkResult' }),
+    result: () =>
+      z
+        .strictObject({
+          url: z.string(),
+          expiresAtMs: z.int().min(0),
+          /** For `auth.setup`, if it needs one. */
+          setupCode: z.string().optional(),
+        })
+        .meta({ id: 'AuthLinkResult' }),
   }),
 };

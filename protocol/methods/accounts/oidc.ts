@@ -50,14 +50,15 @@ export const oidcContracts = {
         fresh: z.boolean().optional(),
       })
       .meta({ id: 'OidcAuthorizeParams' }),
-    result: z
-      .strictObject({
-        url: z.string(),
-        /** Binds the answer of the provider to the browser that asked for it. Valid once, for ten minutes. */
-        pending: z.string(),
-        expiresAtMs: AtMs,
-      })
-      .meta({ id: 'OidcAuthorizeResult' }),
+    result: () =>
+      z
+        .strictObject({
+          url: z.string(),
+          /** Binds the answer of the provider to the browser that asked for it. Valid once, for ten minutes. */
+          pending: z.string(),
+          expiresAtMs: AtMs,
+        })
+        .meta({ id: 'OidcAuthorizeResult' }),
   }),
   'oidc.callback': contract({
     summary: 'Exchange the answer of the provider for a session. A first login may create the user.',
@@ -73,14 +74,14 @@ export const oidcContracts = {
         error: optionalText(8_192),
       })
       .meta({ id: 'OidcCallbackParams' }),
-    result: LoginResult,
+    result: () => LoginResult,
   }),
   'oidc.identity.list': contract({
     summary: 'The people of the provider who log in as a user.',
     scope: 'approve',
     permission: 'admin.users',
     params: z.strictObject({ userId: NonEmpty.max(64) }).meta({ id: 'OidcIdentityListParams' }),
-    result: z.strictObject({ identities: z.array(OidcIdentity) }).meta({ id: 'OidcIdentityListResult' }),
+    result: () => z.strictObject({ identities: z.array(OidcIdentity) }).meta({ id: 'OidcIdentityListResult' }),
   }),
   'oidc.identity.add': contract({
     summary: 'Let a person of the provider log in as a user. Without `issuer`, of the configured provider.',
@@ -90,7 +91,7 @@ export const oidcContracts = {
     params: z
       .strictObject({ userId: NonEmpty.max(64), issuer: optionalText(2_048), subject: Subject })
       .meta({ id: 'OidcIdentityAddParams' }),
-    result: OidcIdentity,
+    result: () => OidcIdentity,
   }),
   'oidc.identity.remove': contract({
     summary: 'Do not let a person of the provider log in as a user any more. The logins of the user end.',
@@ -98,6 +99,6 @@ export const oidcContracts = {
     permission: 'admin.users',
     audit: { action: 'user.identity.remove', id: 'subject' },
     params: z.strictObject(Identified).meta({ id: 'OidcIdentityRemoveParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'OidcIdentityRemoveResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'OidcIdentityRemoveResult' }),
   }),
 };

@@ -25,14 +25,14 @@ export const orgContracts = {
     scope: 'approve',
     permission: 'admin.orgs',
     params: z.strictObject({}).meta({ id: 'OrgListParams' }),
-    result: z.strictObject({ orgs: z.array(Org) }).meta({ id: 'OrgListResult' }),
+    result: () => z.strictObject({ orgs: z.array(Org) }).meta({ id: 'OrgListResult' }),
   }),
   'org.get': contract({
     summary: 'The organisation.',
     scope: 'approve',
     permission: 'admin.orgs',
     params: z.strictObject({ orgId: OrgId }).meta({ id: 'OrgGetParams' }),
-    result: Org,
+    result: () => Org,
   }),
   'org.update': contract({
     summary: 'Change the name or the settings of the organisation.',
@@ -46,6 +46,6 @@ export const orgContracts = {
         settings: optionalText(65_536),
       })
       .meta({ id: 'OrgUpdateParams' }),
-    result: Org,
+    result: () => Org,
   }),
 };

@@ -32,7 +32,7 @@ export const roleContracts = {
     scope: 'approve',
     permission: 'admin.roles',
     params: z.strictObject({}).meta({ id: 'RoleListParams' }),
-    result: z.strictObject({ roles: z.array(Role) }).meta({ id: 'RoleListResult' }),
+    result: () => z.strictObject({ roles: z.array(Role) }).meta({ id: 'RoleListResult' }),
   }),
   'role.create': contract({
     summary: 'Define a role. It can grant only permissions that the caller holds.',
@@ -43,7 +43,7 @@ export const roleContracts = {
     params: z
       .strictObject({ name: z.string().max(256), displayName: optionalText(256), permissions: Permissions })
       .meta({ id: 'RoleCreateParams' }),
-    result: Role,
+    result: () => Role,
   }),
   'role.update': contract({
     summary: 'Change what a role grants. It applies to all holders at once, also on open connections.',
@@ -54,7 +54,7 @@ export const roleContracts = {
     params: z
       .strictObject({ roleId: RoleId, displayName: optionalText(256), permissions: Permissions.optional() })
       .meta({ id: 'RoleUpdateParams' }),
-    result: Role,
+    result: () => Role,
   }),
   'role.delete': contract({
     summary: 'Delete a role, and take it away from its holders.',
@@ -63,6 +63,6 @@ export const roleContracts = {
     audit: { action: 'role.delete', id: 'roleId' },
     stepUp: always,
     params: z.strictObject({ roleId: RoleId }).meta({ id: 'RoleDeleteParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'RoleDeleteResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'RoleDeleteResult' }),
   }),
 };

@@ -42,13 +42,13 @@ export const tokenContracts = {
         expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
       })
       .meta({ id: 'TokenCreateParams' }),
-    result: ApiToken.extend({ token: z.string().regex(/^svc_[0-9a-f]{64}$/) }).meta({ id: 'TokenCreateResult' }),
+    result: () => ApiToken.extend({ token: z.string().regex(/^svc_[0-9a-f]{64}$/) }).meta({ id: 'TokenCreateResult' }),
   }),
   'token.list': contract({
     summary: 'The API tokens that are not revoked, oldest first.',
     scope: 'approve',
     params: z.strictObject({}).meta({ id: 'TokenListParams' }),
-    result: z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'TokenListResult' }),
+    result: () => z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'TokenListResult' }),
   }),
   'token.revoke': contract({
     summary: 'Revoke an API token; its open sockets and streams end within a second.',
@@ -56,6 +56,6 @@ export const tokenContracts = {
     audit: { action: 'token.revoke', id: 'tokenId' },
     stepUp: always,
     params: z.strictObject({ tokenId: z.string().min(1).max(64) }).meta({ id: 'TokenRevokeParams' }),
-    result: z.strictObject({ revoked: z.literal(true) }).meta({ id: 'TokenRevokeResult' }),
+    result: () => z.strictObject({ revoked: z.literal(true) }).meta({ id: 'TokenRevokeResult' }),
   }),
 };

@@ -42,13 +42,14 @@ export const userContracts = {
     scope: 'approve',
     permission: 'admin.users',
     params: z.strictObject({ query: optionalText(256), ...Page }).meta({ id: 'UserListParams' }),
-    result: z
-      .strictObject({
-        users: z.array(User),
-        /** Of all users that match. */
-        total: z.int().min(0),
-      })
-      .meta({ id: 'UserListResult' }),
+    result: () =>
+      z
+        .strictObject({
+          users: z.array(User),
+          /** Of all users that match. */
+          total: z.int().min(0),
+        })
+        .meta({ id: 'UserListResult' }),
   }),
   'user.create': contract({
     summary: 'Add a user. Without `roles`, the user may only look.',
@@ -64,7 +65,7 @@ export const userContracts = {
         roles: z.array(NonEmpty.max(64)).max(100).optional(),
       })
       .meta({ id: 'UserCreateParams' }),
-    result: User,
+    result: () => User,
   }),
   'user.update': contract({
     summary: 'Change a user. A new password, and disabling, end the user’s logins at once.',
@@ -80,7 +81,7 @@ export const userContracts = {
         disabled: z.boolean().optional(),
       })
       .meta({ id: 'UserUpdateParams' }),
-    result: User,
+    result: () => User,
   }),
   'user.delete': contract({
     summary: 'Delete a user, with the user’s logins and API tokens.',
@@ -89,14 +90,14 @@ export const userContracts = {
     audit: { action: 'user.delete', id: 'userId' },
     stepUp: always,
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserDeleteParams' }),
-    result: Done.meta({ id: 'UserDeleteResult' }),
+    result: () => Done.meta({ id: 'UserDeleteResult' }),
   }),
   'user.token.list': contract({
     summary: 'The API tokens of a user, oldest first.',
     scope: 'approve',
     permission: 'admin.users',
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserTokenListParams' }),
-    result: z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'UserTokenListResult' }),
+    result: () => z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'UserTokenListResult' }),
   }),
   'user.token.create': contract({
     summary: 'Create an API token that acts for a user. Only this answer ever contains it.',
@@ -113,21 +114,21 @@ export const userContracts = {
         expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
       })
       .meta({ id: 'UserTokenCreateParams' }),
-    result: ApiToken.extend({ token: z.string() }).meta({ id: 'UserTokenCreateResult' }),
+    result: () => ApiToken.extend({ token: z.string() }).meta({ id: 'UserTokenCreateResult' }),
   }),
   'user.role.list': contract({
     summary: 'The roles of a user.',
     scope: 'approve',
     permission: 'admin.users',
     params: z.strictObject({ userId: UserId }).meta({ id: 'UserRoleListParams' }),
-    result: z.strictObject({ roles: z.array(RoleAssignment) }).meta({ id: 'UserRoleListResult' }),
+    result: () => z.strictObject({ roles: z.array(RoleAssignment) }).meta({ id: 'UserRoleListResult' }),
   }),
   'user.role.choices': contract({
     summary: 'All roles by name, and which of them the caller may give and take away.',
     scope: 'approve',
     permission: 'admin.users',
     params: z.strictObject({}).meta({ id: 'UserRoleChoicesParams' }),
-    result: z.strictObject({ roles: z.array(RoleChoice) }).meta({ id: 'UserRoleChoicesResult' }),
+    result: () => z.strictObject({ roles: z.array(RoleChoice) }).meta({ id: 'UserRoleChoicesResult' }),
   }),
   'user.role.assign': contract({
     summary: 'Give a user a role, at once on open connections too. Nobody changes their own roles.',
@@ -136,7 +137,7 @@ export const userContracts = {
     audit: { action: 'role.assign', id: 'userId' },
     stepUp: always,
     params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleAssignParams' }),
-    result: Done.meta({ id: 'UserRoleAssignResult' }),
+    result: () => Done.meta({ id: 'UserRoleAssignResult' }),
   }),
   'user.role.unassign': contract({
     summary: 'Take a role away from a user, at once on open connections too.',
@@ -145,6 +146,6 @@ export const userContracts = {
     audit: { action: 'role.unassign', id: 'userId' },
     stepUp: always,
     params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleUnassignParams' }),
-    result: Done.meta({ id: 'UserRoleUnassignResult' }),
+    result: () => Done.meta({ id: 'UserRoleUnassignResult' }),
   }),
 };

@@ -53,14 +53,14 @@ export const settingsContracts = {
     scope: 'approve',
     permission: 'admin.settings',
     params: z.strictObject({}).meta({ id: 'SettingsListParams' }),
-    result: z.strictObject({ settings: z.array(Setting) }).meta({ id: 'SettingsListResult' }),
+    result: () => z.strictObject({ settings: z.array(Setting) }).meta({ id: 'SettingsListResult' }),
   }),
   'settings.schema': contract({
     summary: 'Every setting with its type, default and range.',
     scope: 'approve',
     permission: 'admin.settings',
     params: z.strictObject({}).meta({ id: 'SettingsSchemaParams' }),
-    result: z.strictObject({ schema: z.array(SettingDefinition) }).meta({ id: 'SettingsSchemaResult' }),
+    result: () => z.strictObject({ schema: z.array(SettingDefinition) }).meta({ id: 'SettingsSchemaResult' }),
   }),
   'settings.set': contract({
     summary: 'Write one setting to config.json. Comments in the file are lost.',
@@ -69,7 +69,7 @@ export const settingsContracts = {
     audit: { action: 'setting.update', id: 'key' },
     stepUp: always,
     params: z.strictObject({ key: Key, value: z.unknown().optional() }).meta({ id: 'SettingsSetParams' }),
-    result: Setting,
+    result: () => Setting,
     serial: () => 'config',
   }),
   'settings.reset': contract({
@@ -79,7 +79,7 @@ export const settingsContracts = {
     audit: { action: 'setting.delete', id: 'key' },
     stepUp: always,
     params: z.strictObject({ key: Key }).meta({ id: 'SettingsResetParams' }),
-    result: z.strictObject({ key: z.string(), default: z.unknown() }).meta({ id: 'SettingsResetResult' }),
+    result: () => z.strictObject({ key: z.string(), default: z.unknown() }).meta({ id: 'SettingsResetResult' }),
     serial: () => 'config',
   }),
 };

@@ -80,7 +80,7 @@ export const listingContracts = {
     summary: 'Loaded workstreams, in the order of their creation.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
-    result: z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),
+    result: () => z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),
   }),
   'workstream.saved': contract({
     summary: 'Stored workstreams, most recently updated first.',
@@ -96,26 +96,26 @@ export const listingContracts = {
         search: optionalText(256),
       })
       .meta({ id: 'WorkstreamSavedParams' }),
-    result: z
-      .strictObject({ workstreams: z.array(SavedWorkstream), nodeId: NonEmpty })
-      .meta({ id: 'WorkstreamSavedResult' }),
+    result: () =>
+      z.strictObject({ workstreams: z.array(SavedWorkstream), nodeId: NonEmpty }).meta({ id: 'WorkstreamSavedResult' }),
   }),
   'workstream.dashboard': contract({
     summary: 'What the loaded workstreams do, and what they have used.',
     scope: 'read',
     weight: 3,
     params: z.strictObject({}).meta({ id: 'WorkstreamDashboardParams' }),
-    result: z
-      .strictObject({
-        workstreams: z.array(DashboardRow),
-        /** Of these workstreams. */
-        totalTokens: Count,
-        totalToolCalls: Count,
-        /** Those that are neither idle nor in error. */
-        activeCount: Count,
-        uptimeSeconds: z.number().min(0),
-        nodeId: NonEmpty,
-      })
-      .meta({ id: 'WorkstreamDashboardResult' }),
+    result: () =>
+      z
+        .strictObject({
+          workstreams: z.array(DashboardRow),
+          /** Of these workstreams. */
+          totalTokens: Count,
+          totalToolCalls: Count,
+          /** Those that are neither idle nor in error. */
+          activeCount: Count,
+          uptimeSeconds: z.number().min(0),
+          nodeId: NonEmpty,
+        })
+        .meta({ id: 'WorkstreamDashboardResult' }),
   }),
 };

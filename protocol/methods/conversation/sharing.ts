@@ -28,13 +28,14 @@ export const sharingContracts = {
         userId: z.string().max(128).optional(),
       })
       .meta({ id: 'WorkstreamShareParams' }),
-    result: z
-      .strictObject({
-        wsId: NonEmpty,
-        ...OWNED,
-        /** Whether the caller still perceives it. */
-        perceived: z.boolean(),
-      })
-      .meta({ id: 'WorkstreamShareResult' }),
+    result: () =>
+      z
+        .strictObject({
+          wsId: NonEmpty,
+          ...OWNED,
+          /** Whether the caller still perceives it. */
+          perceived: z.boolean(),
+        })
+        .meta({ id: 'WorkstreamShareResult' }),
   }),
 };

@@ -10,20 +10,21 @@ export const storedContracts = {
     permission: 'workstreams.create',
     weight: 3,
     params: z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamOpenParams' }),
-    result: z
-      .strictObject({
-        wsId: NonEmpty,
-        name: NonEmpty,
-        /** It was loaded before. */
-        wasOpen: z.boolean(),
-      })
-      .meta({ id: 'WorkstreamOpenResult' }),
+    result: () =>
+      z
+        .strictObject({
+          wsId: NonEmpty,
+          name: NonEmpty,
+          /** It was loaded before. */
+          wasOpen: z.boolean(),
+        })
+        .meta({ id: 'WorkstreamOpenResult' }),
   }),
   'workstream.delete': contract({
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
     audit: { action: 'sessions.delete', id: 'wsId' },
     params: z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamDeleteParams' }),
-    result: z.strictObject({ deleted: z.literal(true) }).meta({ id: 'WorkstreamDeleteResult' }),
+    result: () => z.strictObject({ deleted: z.literal(true) }).meta({ id: 'WorkstreamDeleteResult' }),
   }),
 };

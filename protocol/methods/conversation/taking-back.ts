@@ -24,15 +24,16 @@ export const takingBackContracts = {
       })
       .refine(({ turns, toSeq }) => (turns === undefined) !== (toSeq === undefined), 'either turns or toSeq')
       .meta({ id: 'WorkstreamRewindParams' }),
-    result: z
-      .strictObject({
-        status: z.literal('ok'),
-        /** Messages after this one no longer count. */
-        afterSeq: Count,
-        /** How many messages were taken back. */
-        taken: Count,
-      })
-      .meta({ id: 'WorkstreamRewindResult' }),
+    result: () =>
+      z
+        .strictObject({
+          status: z.literal('ok'),
+          /** Messages after this one no longer count. */
+          afterSeq: Count,
+          /** How many messages were taken back. */
+          taken: Count,
+        })
+        .meta({ id: 'WorkstreamRewindResult' }),
     idempotency: 'optional',
   }),
   'workstream.retry': contract({
@@ -47,7 +48,7 @@ export const takingBackContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamRetryParams' }),
-    result: Resent,
+    result: () => Resent,
     idempotency: 'optional',
   }),
   'workstream.edit': contract({
@@ -57,7 +58,7 @@ export const takingBackContracts = {
     params: z
       .strictObject({ wsId: WsId, seq: z.int().min(1), message: z.string(), idempotencyKey: optionalKey() })
       .meta({ id: 'WorkstreamEditParams' }),
-    result: Resent,
+    result: () => Resent,
     idempotency: 'optional',
   }),
   'workstream.remove': contract({
@@ -67,7 +68,7 @@ export const takingBackContracts = {
     params: z
       .strictObject({ wsId: WsId, seq: z.int().min(1), idempotencyKey: optionalKey() })
       .meta({ id: 'WorkstreamRemoveParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamRemoveResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamRemoveResult' }),
     idempotency: 'optional',
   }),
   'workstream.fork': contract({
@@ -83,9 +84,8 @@ export const takingBackContracts = {
         idempotencyKey: optionalKey(),
       })
       .meta({ id: 'WorkstreamForkParams' }),
-    result: z
-      .strictObject({ wsId: NonEmpty, name: NonEmpty, messageCount: Count })
-      .meta({ id: 'WorkstreamForkResult' }),
+    result: () =>
+      z.strictObject({ wsId: NonEmpty, name: NonEmpty, messageCount: Count }).meta({ id: 'WorkstreamForkResult' }),
     idempotency: 'optional',
   }),
 };

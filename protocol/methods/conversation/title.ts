@@ -8,7 +8,7 @@ export const titleContracts = {
     scope: 'write',
     weight: 3,
     params: z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamRetitleParams' }),
-    result: z.strictObject({ title: z.string() }).meta({ id: 'WorkstreamRetitleResult' }),
+    result: () => z.strictObject({ title: z.string() }).meta({ id: 'WorkstreamRetitleResult' }),
     serial: ({ wsId }: { wsId: string }) => `title ${wsId}`,
   }),
 };

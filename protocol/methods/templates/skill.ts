@@ -24,6 +24,6 @@ export const skillContracts = {
     summary: 'The prompt templates and the enabled workstream templates, as clients of later releases list them.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'SkillListParams' }),
-    result: z.strictObject({ skills: z.array(SkillSummary) }).meta({ id: 'SkillListResult' }),
+    result: () => z.strictObject({ skills: z.array(SkillSummary) }).meta({ id: 'SkillListResult' }),
   }),
 };

@@ -49,14 +49,14 @@ export const templateContracts = {
     summary: 'The prompt templates in the order of their names, without their texts.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'TemplateListParams' }),
-    result: z.strictObject({ templates: z.array(TemplateSummary) }).meta({ id: 'TemplateListResult' }),
+    result: () => z.strictObject({ templates: z.array(TemplateSummary) }).meta({ id: 'TemplateListResult' }),
   }),
   'template.details': contract({
     summary: 'The prompt templates in the order of their names, with their texts.',
     scope: 'approve',
     permission: 'admin.templates',
     params: z.strictObject({}).meta({ id: 'TemplateDetailsParams' }),
-    result: z.strictObject({ templates: z.array(PromptTemplate) }).meta({ id: 'TemplateDetailsResult' }),
+    result: () => z.strictObject({ templates: z.array(PromptTemplate) }).meta({ id: 'TemplateDetailsResult' }),
   }),
   'template.create': contract({
     summary: 'Add a prompt template.',
@@ -64,7 +64,7 @@ export const templateContracts = {
     permission: 'admin.templates',
     audit: { action: 'template.create', id: 'templateId' },
     params: z.strictObject({ name: z.string().max(256).optional(), ...fields }).meta({ id: 'TemplateCreateParams' }),
-    result: PromptTemplate,
+    result: () => PromptTemplate,
   }),
   'template.update': contract({
     summary: 'Change a prompt template. Conversations that have begun keep the earlier text.',
@@ -74,7 +74,7 @@ export const templateContracts = {
     params: z
       .strictObject({ templateId: TemplateId, name: z.string().max(256).optional(), ...fields })
       .meta({ id: 'TemplateUpdateParams' }),
-    result: PromptTemplate,
+    result: () => PromptTemplate,
   }),
   'template.delete': contract({
     summary: 'Delete a prompt template. Workstreams that named it keep its text.',
@@ -82,6 +82,6 @@ export const templateContracts = {
     permission: 'admin.templates',
     audit: { action: 'template.delete', id: 'templateId' },
     params: z.strictObject({ templateId: TemplateId }).meta({ id: 'TemplateDeleteParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'TemplateDeleteResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'TemplateDeleteResult' }),
   }),
 };

@@ -99,21 +99,21 @@ export const wstemplateContracts = {
     summary: 'The enabled workstream templates in the order of their names, in short.',
     scope: 'read',
     params: z.strictObject({}).meta({ id: 'WsTemplateListParams' }),
-    result: z.strictObject({ templates: z.array(WsTemplateSummary) }).meta({ id: 'WsTemplateListResult' }),
+    result: () => z.strictObject({ templates: z.array(WsTemplateSummary) }).meta({ id: 'WsTemplateListResult' }),
   }),
   'wstemplate.details': contract({
     summary: 'All workstream templates in the order of their names.',
     scope: 'approve',
     permission: 'admin.ws_templates',
     params: z.strictObject({}).meta({ id: 'WsTemplateDetailsParams' }),
-    result: z.strictObject({ templates: z.array(WsTemplate) }).meta({ id: 'WsTemplateDetailsResult' }),
+    result: () => z.strictObject({ templates: z.array(WsTemplate) }).meta({ id: 'WsTemplateDetailsResult' }),
   }),
   'wstemplate.get': contract({
     summary: 'One workstream template.',
     scope: 'approve',
     permission: 'admin.ws_templates',
     params: z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateGetParams' }),
-    result: WsTemplate,
+    result: () => WsTemplate,
   }),
   'wstemplate.create': contract({
     summary: 'Add a workstream template.',
@@ -122,7 +122,7 @@ export const wstemplateContracts = {
     audit: { action: 'ws_template.create', id: 'wsTemplateId' },
     stepUp: grantsApproval,
     params: z.strictObject(fields).meta({ id: 'WsTemplateCreateParams' }),
-    result: WsTemplate,
+    result: () => WsTemplate,
   }),
   'wstemplate.update': contract({
     summary:
@@ -132,7 +132,7 @@ export const wstemplateContracts = {
     audit: { action: 'ws_template.update', id: 'wsTemplateId' },
     stepUp: grantsApproval,
     params: z.strictObject({ wsTemplateId: WsTemplateId, ...fields }).meta({ id: 'WsTemplateUpdateParams' }),
-    result: WsTemplate,
+    result: () => WsTemplate,
   }),
   'wstemplate.delete': contract({
     summary: 'Delete a workstream template with its versions.',
@@ -140,13 +140,13 @@ export const wstemplateContracts = {
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.delete', id: 'wsTemplateId' },
     params: z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateDeleteParams' }),
-    result: z.strictObject({ status: z.literal('ok') }).meta({ id: 'WsTemplateDeleteResult' }),
+    result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'WsTemplateDeleteResult' }),
   }),
   'wstemplate.versions': contract({
     summary: 'The states of a workstream template before its edits, newest first.',
     scope: 'approve',
     permission: 'admin.ws_templates',
     params: z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateVersionsParams' }),
-    result: z.strictObject({ versions: z.array(WsTemplateVersion) }).meta({ id: 'WsTemplateVersionsResult' }),
+    result: () => z.strictObject({ versions: z.array(WsTemplateVersion) }).meta({ id: 'WsTemplateVersionsResult' }),
   }),
 };

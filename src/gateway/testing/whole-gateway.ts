@@ -53,7 +53,7 @@ export async function wholeGateway(options: WholeGatewayOptions = {}) {
     as: CallAs = {},
   ): Promise<Result<M>> => {
     const result = await machine.gateway.dispatch(method, params, callerOf(as));
-    assert.deepEqual(CONTRACTS[method].result.parse(result), result, `${method} answers what its row says`);
+    assert.deepEqual(CONTRACTS[method].result().parse(result), result, `${method} answers what its row says`);
     return result as Result<M>; // as its row has just parsed it
   };
   const events = (wsId: string) => eventsOf(machine.store, wsId);

@@ -37,7 +37,7 @@ export const nodeRoutes = ({ cluster, respond, notFound }: NodeDeps): Guarded[] 
         summary: 'A path of another machine.',
         scope: 'read',
         request: z.object({}),
-        reply: z.object({}),
+        reply: () => z.object({}),
       }),
       work(exchange) {
         const { node_id: nodeId = '' } = exchange.fields;

@@ -41,11 +41,11 @@ export function attachmentRoutes(deps: AttachmentRouteDeps): Guarded[] {
       const key = keyOf(exchange.req);
       bodies.mayTakeLong(exchange.req);
       const stored = await readUpload(exchange.req, (file) => attachments.receive(owner, file, key));
-      respond(exchange, json(200, stored satisfies z.input<typeof upload.reply>));
+      respond(exchange, json(200, stored satisfies z.input<ReturnType<typeof upload.reply>>));
     }),
     route(list, async (exchange, by) => {
       const waiting = await attachments.list({ wsId: wsIdOf(exchange), ...by });
-      respond(exchange, json(200, { attachments: waiting } satisfies z.input<typeof list.reply>));
+      respond(exchange, json(200, { attachments: waiting } satisfies z.input<ReturnType<typeof list.reply>>));
     }),
     route(content, async (exchange, by) => {
       const { ws_id: wsId, attachment_id } = read(content, exchange.fields);
@@ -54,7 +54,7 @@ export function attachmentRoutes(deps: AttachmentRouteDeps): Guarded[] {
     route(remove, async (exchange, by) => {
       const { ws_id: wsId, attachment_id } = read(remove, exchange.fields);
       await attachments.remove({ wsId, ...by }, attachment_id);
-      respond(exchange, json(200, { status: 'ok' } satisfies z.input<typeof remove.reply>));
+      respond(exchange, json(200, { status: 'ok' } satisfies z.input<ReturnType<typeof remove.reply>>));
     }),
   ];
 }

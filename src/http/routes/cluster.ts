@@ -58,7 +58,7 @@ export const toSnapshotReply = ({
   nodes,
   workstreams,
   atMs,
-}: Snapshot): z.input<typeof clusterEndpoints.snapshot.reply> => ({
+}: Snapshot): z.input<ReturnType<typeof clusterEndpoints.snapshot.reply>> => ({
   overview: toOverview(overview),
   nodes: nodes.map((node) => ({
     ...toNode(node),

@@ -131,7 +131,7 @@ test('status returns the caller, or whether auth is enabled', async () => {
   const { jwt } = await world.login({ token: OPERATOR_TOKEN });
   const principal = await world.authenticator.authenticate(jwt);
   const status = await world.methods['auth.status']({}, world.call(principal));
-  assert.deepEqual(authContracts['auth.status'].result.parse(status), {
+  assert.deepEqual(authContracts['auth.status'].result().parse(status), {
     ...{ authenticated: true, authEnabled: true, ...setup, userId: 'operator', source: 'login' },
     scopes: ['read', 'write', 'approve'],
   });
