@@ -86,7 +86,7 @@ export const connectContracts = {
   connect: contract({
     summary: 'Open the session, with the client’s protocol versions, identity and token.',
     scope: 'public',
-    params: ConnectParams,
+    params: () => ConnectParams,
     result: () => HelloOk,
   }),
 };

@@ -12,7 +12,10 @@ export const LADDER = ['public', ...GRANTED] as const;
  */
 export type Scope = (typeof LADDER)[number] | 'service' | 'node' | 'pairing';
 
-/** One row of the protocol: the params, the result and the scope of a method. */
+/**
+ * One row of the protocol: the params, the result and the scope of a method. Its schemas are made at their first use: most
+ * starts need few of them, and three thousand delay a start.
+ */
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   summary: string;
   scope: Scope;
@@ -23,8 +26,7 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
    * they are no session that somebody left open.
    */
   stepUp?(params: z.output<P>): boolean;
-  params: P;
-  /** Made at its first use: only documents, tests and a sample of the answers need it, and 1,300 schemas delay a start. */
+  params(): P;
   result(): R;
   /** The first of two answers on one request id (only `agent` has one). */
   interim?(): z.ZodType;
@@ -51,9 +53,10 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
 /** For rows whose every call needs a fresh proof of a browser session. */
 export const always = () => true;
 
-/** Types a row, and keeps its result's schema once it is made. */
+/** Types a row, and keeps its schemas once they are made. */
 export const contract = <P extends z.ZodType, R extends z.ZodType>(row: Contract<P, R>) => ({
   ...row,
+  params: kept(row.params),
   result: kept(row.result),
 });
 

@@ -73,9 +73,9 @@ export const CONTRACTS = {
 /** The `method` of a request frame. */
 export type MethodName = keyof typeof CONTRACTS;
 /** Params as a handler gets them, with defaults filled in. */
-export type Params<M extends MethodName> = z.output<(typeof CONTRACTS)[M]['params']>;
+export type Params<M extends MethodName> = z.output<ReturnType<(typeof CONTRACTS)[M]['params']>>;
 /** Params as a caller writes them. */
-export type ParamsInput<M extends MethodName> = z.input<(typeof CONTRACTS)[M]['params']>;
+export type ParamsInput<M extends MethodName> = z.input<ReturnType<(typeof CONTRACTS)[M]['params']>>;
 /** The result of a method. */
 export type Result<M extends MethodName> = z.output<ReturnType<(typeof CONTRACTS)[M]['result']>>;
 

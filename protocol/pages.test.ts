@@ -53,7 +53,7 @@ test('PROTOCOL.md has the weight of every method that counts as more than one re
 test('PROTOCOL.md names the params and the result of every method as the schema document does', () => {
   const wrong = Object.entries<Contract>(CONTRACTS).filter(([name, { params, result }]) => {
     const [given = '', answered = ''] = (methodRows.get(name)?.[1] ?? '').split(' → ');
-    const isParams = [params.meta()?.id ?? 'ignored', '{}'].includes(given);
+    const isParams = [params().meta()?.id ?? 'ignored', '{}'].includes(given);
     return !(isParams && answered.split(', then ').at(-1) === result().meta()?.id);
   });
   assert.deepEqual(

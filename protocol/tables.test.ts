@@ -40,7 +40,8 @@ test('every method has a summary that is a sentence, and so has every event and 
 const LENIENT = ['system-event'];
 
 test('params are a strict object with a name, or ignored', () => {
-  const others = contracts.filter(([name, { params }]) => {
+  const others = contracts.filter(([name, row]) => {
+    const params = row.params();
     if (params instanceof z.ZodUnknown || LENIENT.includes(name)) return false;
     const isStrict = params instanceof z.ZodObject && params.def.catchall instanceof z.ZodNever;
     return !isStrict || params.meta()?.id === undefined;
@@ -61,7 +62,8 @@ test('results and event payloads have names', () => {
 });
 
 test('a method accepts an idempotency key exactly if its row says so', () => {
-  const taken = contracts.map(([name, { params }]) => {
+  const taken = contracts.map(([name, row]) => {
+    const params = row.params();
     const key = params instanceof z.ZodObject ? params.shape.idempotencyKey : undefined;
     if (key === undefined) return [name, undefined];
     return [name, z.safeParse(key, undefined).success ? 'optional' : 'required'];

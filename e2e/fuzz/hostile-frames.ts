@@ -17,7 +17,7 @@ export const FRAMES_PER_SAMPLE = 4;
 /** A valid request, one with a wrong value, one with an extra property, and a mutilated text or no request at all. */
 export function hostileFrames(known: Known): fc.Arbitrary<Write[]> {
   const requests = Object.entries<Contract>(CONTRACTS).map(([name, { params }]) =>
-    arbitraryOf(params, known).map((value): Request => ({ method: name as MethodName, params: value })),
+    arbitraryOf(params(), known).map((value): Request => ({ method: name as MethodName, params: value })),
   );
   const noRequest = fc.oneof(fc.json({ maxDepth: 3 }), fc.string({ unit: 'binary' }), deep);
   return fc

@@ -170,7 +170,7 @@ test('A private workstream must be answered like an unknown id, to everyone but 
       .replaceAll(/"request_id":"[^"]*"/g, '');
   };
   const naming = rows.filter(({ path: route, request, body }) => {
-    const { properties = {} } = z.toJSONSchema(request, { io: 'input', unrepresentable: 'any' });
+    const { properties = {} } = z.toJSONSchema(request(), { io: 'input', unrepresentable: 'any' });
     return body !== 'multipart' && (route.includes('{ws_id}') || Object.hasOwn(properties, 'ws_id'));
   });
   assert.ok(naming.length > 20, 'the rows name workstreams as this test expects');

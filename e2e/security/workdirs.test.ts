@@ -208,9 +208,9 @@ test('no other field of the protocol names a working directory', () => {
   const naming = /"(workdir|cwd|folder|folders|readable|directory)":/;
   const namesOne = (schema: z.ZodType) =>
     naming.test(JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })));
-  const methods = Object.entries(CONTRACTS).flatMap(([name, { params }]) => (namesOne(params) ? [name] : []));
+  const methods = Object.entries(CONTRACTS).flatMap(([name, { params }]) => (namesOne(params()) ? [name] : []));
   const endpoints: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
-  const routes = endpoints.flatMap(({ path: route, request }) => (request && namesOne(request) ? [route] : []));
+  const routes = endpoints.flatMap(({ path: route, request }) => (namesOne(request()) ? [route] : []));
   assert.deepEqual(methods.sort(), ['workstream.create', 'workstream.import', 'workstream.update']);
   assert.deepEqual(routes.sort(), ['/v1/api/workstreams/import', '/v1/api/workstreams/new']);
 });

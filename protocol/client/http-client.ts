@@ -36,13 +36,13 @@ export interface HttpClient {
   /** Resolves with the JSON body of a success; rejects with HttpError for any other status. */
   call<T extends JsonEndpoint | EndpointAddress<JsonEndpoint>>(
     endpoint: T,
-    request: z.input<RowOf<T>['request']>,
+    request: z.input<ReturnType<RowOf<T>['request']>>,
     options?: HttpCallOptions,
   ): Promise<z.output<ReturnType<RowOf<T>['reply']>>>;
   /** Like `call`, for endpoints that return a file: `download(endpoints.attachment.content, { ws_id, attachment_id })`. */
   download<T extends FileEndpoint | EndpointAddress<FileEndpoint>>(
     endpoint: T,
-    request: z.input<RowOf<T>['request']>,
+    request: z.input<ReturnType<RowOf<T>['request']>>,
     options?: HttpCallOptions,
   ): Promise<Blob>;
   /** The event stream of one workstream. Ends only by an abort, or with an HttpError that a retry cannot fix. */

@@ -90,36 +90,38 @@ export const clusterContracts = {
   'cluster.overview': contract({
     summary: 'How many machines and loaded workstreams there are, and in which states.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'ClusterOverviewParams' }),
+    params: () => z.strictObject({}).meta({ id: 'ClusterOverviewParams' }),
     result: () => ClusterOverview,
   }),
   'cluster.nodes': contract({
     summary: 'The machines that serve workstreams.',
     scope: 'read',
-    params: z
-      .strictObject({
-        sort: ClusterSort.optional(),
-        limit: z.int().min(1).max(1_000).optional(),
-        offset: Count.optional(),
-      })
-      .meta({ id: 'ClusterNodesParams' }),
+    params: () =>
+      z
+        .strictObject({
+          sort: ClusterSort.optional(),
+          limit: z.int().min(1).max(1_000).optional(),
+          offset: Count.optional(),
+        })
+        .meta({ id: 'ClusterNodesParams' }),
     result: () => z.strictObject({ nodes: z.array(ClusterNode), total: Count }).meta({ id: 'ClusterNodesResult' }),
   }),
   'cluster.workstreams': contract({
     summary: 'The loaded workstreams of all machines, by page.',
     scope: 'read',
     weight: 3,
-    params: z
-      .strictObject({
-        state: WorkstreamState.optional(),
-        nodeId: optionalText(NODE_ID_LENGTH),
-        /** Part of the id, name or title, in any case. */
-        search: optionalText(256),
-        page: z.int().min(1).optional(),
-        perPage: z.int().min(1).max(200).optional(),
-        sort: ClusterSort.optional(),
-      })
-      .meta({ id: 'ClusterWorkstreamsParams' }),
+    params: () =>
+      z
+        .strictObject({
+          state: WorkstreamState.optional(),
+          nodeId: optionalText(NODE_ID_LENGTH),
+          /** Part of the id, name or title, in any case. */
+          search: optionalText(256),
+          page: z.int().min(1).optional(),
+          perPage: z.int().min(1).max(200).optional(),
+          sort: ClusterSort.optional(),
+        })
+        .meta({ id: 'ClusterWorkstreamsParams' }),
     result: () =>
       z
         .strictObject({
@@ -134,7 +136,7 @@ export const clusterContracts = {
   'cluster.node': contract({
     summary: 'One machine and its loaded workstreams.',
     scope: 'read',
-    params: z.strictObject({ nodeId: z.string().max(NODE_ID_LENGTH) }).meta({ id: 'ClusterNodeParams' }),
+    params: () => z.strictObject({ nodeId: z.string().max(NODE_ID_LENGTH) }).meta({ id: 'ClusterNodeParams' }),
     result: () =>
       z.strictObject({ node: ClusterNode, workstreams: z.array(ClusterWorkstream) }).meta({ id: 'ClusterNodeResult' }),
   }),
@@ -142,13 +144,13 @@ export const clusterContracts = {
     summary: 'The machines and their loaded workstreams at one moment.',
     scope: 'read',
     weight: 3,
-    params: z.strictObject({}).meta({ id: 'ClusterSnapshotParams' }),
+    params: () => z.strictObject({}).meta({ id: 'ClusterSnapshotParams' }),
     result: () => ClusterSnapshot,
   }),
   'cluster.locate': contract({
     summary: 'The machine that serves a workstream, loaded or stored.',
     scope: 'read',
-    params: z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLocateParams' }),
+    params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLocateParams' }),
     result: () => z.strictObject({ nodeId: NonEmpty, serverUrl: z.string() }).meta({ id: 'ClusterLocateResult' }),
   }),
 };

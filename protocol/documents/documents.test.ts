@@ -74,7 +74,7 @@ test('operations without a credential are marked; all others require the bearer 
 
 test('an operation has its status, and its fields in the path, the query or the body', () => {
   const row = { summary: 'Made for this test.', scope: 'public', reply: () => z.object({ ok: z.boolean() }) } as const;
-  const request = z.object({ place: z.string(), text: z.string() });
+  const request = () => z.object({ place: z.string(), text: z.string() });
   const paths: Parameters<typeof addOperation>[0] = {};
   const path = '/v1/api/notes/{+place}';
   addOperation(paths, { ...row, verb: 'put', path, request, status: 201 }, { group: 'note', name: 'put' });

@@ -88,7 +88,7 @@ export function openApiDocument(version: string) {
 export function schemasByPlace(): Record<string, z.ZodType> {
   const places: Record<string, z.ZodType> = { Frame, StreamEvent };
   for (const [name, row] of Object.entries<Contract>(CONTRACTS)) {
-    places[`${name} params`] = row.params;
+    places[`${name} params`] = row.params();
     places[`${name} result`] = row.result();
     if (row.interim !== undefined) places[`${name} interim`] = row.interim();
   }
@@ -177,7 +177,8 @@ function operationOf(row: Endpoint, { group, name }: { group: string; name: stri
 }
 
 /** The fields that the path names, and the others. */
-function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.ZodObject } {
+function placesOf({ path, request: make }: Endpoint): { path?: z.ZodObject; rest?: z.ZodObject } {
+  const request = make();
   if (!(request instanceof z.ZodObject)) return {};
   const isNamed = (name: string) => path.includes(`{${name}}`) || path.includes(`{+${name}}`);
   const part = (named: boolean) =>
@@ -186,8 +187,8 @@ function placesOf({ path, request }: Endpoint): { path?: z.ZodObject; rest?: z.Z
 }
 
 function bodyOf({ body, formToo, request }: Endpoint, rest: z.ZodObject | undefined) {
-  if (body === 'multipart') return { content: { 'multipart/form-data': { schema: rest ?? request } } };
-  const { content } = json(rest ?? request);
+  if (body === 'multipart') return { content: { 'multipart/form-data': { schema: rest ?? request() } } };
+  const { content } = json(rest ?? request());
   return { content: { ...content, ...(formToo && { 'multipart/form-data': { schema: Form } }) } };
 }
 

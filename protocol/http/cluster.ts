@@ -65,7 +65,7 @@ export const clusterEndpoints = {
     path: '/v1/api/cluster/overview',
     summary: 'How many machines and loaded workstreams there are.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => Overview,
   }),
   nodes: endpoint({
@@ -73,11 +73,12 @@ export const clusterEndpoints = {
     path: '/v1/api/cluster/nodes',
     summary: 'The machines that serve workstreams.',
     scope: 'read',
-    request: z.object({
-      sort: ClusterSort.optional(),
-      limit: pageNumber.min(1).max(1_000).optional(),
-      offset: pageNumber.min(0).optional(),
-    }),
+    request: () =>
+      z.object({
+        sort: ClusterSort.optional(),
+        limit: pageNumber.min(1).max(1_000).optional(),
+        offset: pageNumber.min(0).optional(),
+      }),
     reply: () => z.object({ nodes: z.array(Node), total: Count }),
     errors: { 400: 'limit: must be at most 1000' },
   }),
@@ -86,14 +87,15 @@ export const clusterEndpoints = {
     path: '/v1/api/cluster/workstreams',
     summary: 'The loaded workstreams of all machines, by page.',
     scope: 'read',
-    request: z.object({
-      state: WorkstreamState.optional(),
-      node: z.string().max(256).optional(),
-      search: z.string().max(256).optional(),
-      page: pageNumber.min(1).optional(),
-      per_page: pageNumber.min(1).max(200).optional(),
-      sort: ClusterSort.optional(),
-    }),
+    request: () =>
+      z.object({
+        state: WorkstreamState.optional(),
+        node: z.string().max(256).optional(),
+        search: z.string().max(256).optional(),
+        page: pageNumber.min(1).optional(),
+        per_page: pageNumber.min(1).max(200).optional(),
+        sort: ClusterSort.optional(),
+      }),
     reply: () =>
       z.object({
         workstreams: z.array(Workstream),
@@ -109,7 +111,7 @@ export const clusterEndpoints = {
     path: '/v1/api/cluster/node/{node_id}',
     summary: 'One machine and its loaded workstreams.',
     scope: 'read',
-    request: z.object({ node_id: z.string() }),
+    request: () => z.object({ node_id: z.string() }),
     reply: () => z.object({ ...nodeShape, workstreams: z.array(Workstream) }),
     errors: NO_NODE,
   }),
@@ -118,7 +120,7 @@ export const clusterEndpoints = {
     path: '/v1/api/cluster/snapshot',
     summary: 'The machines and their loaded workstreams at one moment.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => Snapshot,
   }),
   events: endpoint({
@@ -126,7 +128,7 @@ export const clusterEndpoints = {
     path: '/v1/api/cluster/events',
     summary: 'A snapshot of all machines, then what changes.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.union([z.object({ type: z.literal('snapshot'), ...Snapshot.shape }), ...Object.values(CLUSTER_EVENTS)]),
     answers: 'event-stream',
@@ -136,7 +138,7 @@ export const clusterEndpoints = {
     path: '/v1/api/route',
     summary: 'The machine that serves a workstream, loaded or stored.',
     scope: 'read',
-    request: z.object({ ws_id: z.string().default('') }),
+    request: () => z.object({ ws_id: z.string().default('') }),
     reply: () => z.object({ node_url: z.string(), node_id: z.string() }),
     errors: { 404: 'Unknown workstream' },
   }),
@@ -145,7 +147,7 @@ export const clusterEndpoints = {
     path: '/v1/api/route/workstreams/delete',
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
-    request: z.object({ ws_id: z.string().default('') }),
+    request: () => z.object({ ws_id: z.string().default('') }),
     reply: () => z.object({ status: z.literal('ok'), deleted: z.string() }),
     errors: { 400: 'Cannot delete the main session (main).', 404: 'Unknown workstream' },
   }),

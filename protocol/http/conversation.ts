@@ -10,7 +10,7 @@ export const conversationEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/export',
     summary: 'A conversation as a file that can be imported, or as Markdown.',
     scope: 'read',
-    request: z.object({ ws_id: z.string(), format: z.enum(['json', 'markdown']).default('json') }),
+    request: () => z.object({ ws_id: z.string(), format: z.enum(['json', 'markdown']).default('json') }),
     reply: () => z.string(),
     answers: 'file',
     errors: {
@@ -26,7 +26,7 @@ export const conversationEndpoints = {
     scope: 'write',
     jsonOnly: true,
     bodyBytes: LIMITS.conversationFileBytes,
-    request: z.object({ ...ConversationFile.shape, workdir: z.string().nullish() }),
+    request: () => z.object({ ...ConversationFile.shape, workdir: z.string().nullish() }),
     reply: () =>
       z.object({
         ws_id: z.string(),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Scope } from '../contract.ts';
+import { kept, type Scope } from '../contract.ts';
 
 /** Answers other than one JSON object. */
 type OtherAnswer = 'event-stream' | 'text' | 'html' | 'file';
@@ -20,7 +20,7 @@ export interface Endpoint<
   summary: string;
   scope: Scope;
   /** Query and body fields in one lenient object: missing fields take their defaults. */
-  request: Q;
+  request(): Q;
   /** The JSON body of a success; for streams the schema of one `data:` object. Only documents and tests make it. */
   reply(): R;
   /** Default: 200. A 204 has no body, and a 302 only the header `Location`: their reply is not sent. */
@@ -53,7 +53,7 @@ export type FileEndpoint = Endpoint<z.ZodType, z.ZodType, 'file'>;
 /** Whether an endpoint's fields are in the body rather than in the query. */
 export const hasBody = (verb: Endpoint['verb']): boolean => verb === 'post' || verb === 'put';
 
-/** Types a row; returns it unchanged. */
+/** Types a row, and keeps the schema of its requests once it is made. */
 export const endpoint = <
   Q extends z.ZodType,
   R extends z.ZodType,
@@ -61,4 +61,4 @@ export const endpoint = <
   S extends OtherStatus = never,
 >(
   row: Endpoint<Q, R, A, S>,
-) => row;
+) => ({ ...row, request: kept(row.request) });

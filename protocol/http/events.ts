@@ -19,19 +19,20 @@ export const eventsEndpoints = {
     path: '/v1/api/events',
     summary: 'One workstream as an event stream: connected, history, catch-up, live.',
     scope: 'read',
-    request: z.object({
-      ws_id: z.string().default(''),
-      /** Continue exactly after the Last-Event-ID. */
-      resume: flag,
-      /** Catch up with one in_progress_snapshot instead of replaying the turn. */
-      snapshot: flag,
-      /** Like `resume` with the header Last-Event-ID, which takes precedence. */
-      last_event_id: z.string().max(256).optional(),
-      /** The `handoff_token` of the history; the same as `last_event_id`. */
-      history_token: z.string().max(256).optional(),
-      /** The most messages in the first `history`. */
-      history: z.coerce.number().int().min(0).max(2_000).optional(),
-    }),
+    request: () =>
+      z.object({
+        ws_id: z.string().default(''),
+        /** Continue exactly after the Last-Event-ID. */
+        resume: flag,
+        /** Catch up with one in_progress_snapshot instead of replaying the turn. */
+        snapshot: flag,
+        /** Like `resume` with the header Last-Event-ID, which takes precedence. */
+        last_event_id: z.string().max(256).optional(),
+        /** The `handoff_token` of the history; the same as `last_event_id`. */
+        history_token: z.string().max(256).optional(),
+        /** The most messages in the first `history`. */
+        history: z.coerce.number().int().min(0).max(2_000).optional(),
+      }),
     reply: () => z.union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged)]),
     answers: 'event-stream',
     errors: { 400: 'history: must be at most 2000', 404: 'Unknown workstream' },
@@ -41,7 +42,7 @@ export const eventsEndpoints = {
     path: '/v1/api/events/global',
     summary: 'What every workstream does, now and whenever it changes.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.union([...Object.values(GLOBAL_EVENTS)]),
     answers: 'event-stream',
   }),

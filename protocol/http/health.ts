@@ -8,7 +8,7 @@ export const healthEndpoints = {
     path: '/health',
     summary: 'The daemon’s health; 200 while the process runs.',
     scope: 'public',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         status: z.enum(['ok', 'degraded']),

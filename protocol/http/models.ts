@@ -8,7 +8,7 @@ export const modelsEndpoints = {
     path: '/v1/api/models',
     summary: 'The models that can be chosen, the default one first.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         models: z.array(

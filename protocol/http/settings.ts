@@ -40,7 +40,7 @@ export const settingsEndpoints = {
     path: '/v1/api/admin/settings',
     summary: 'Every setting with its value and where the value comes from.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ settings: z.array(Setting) }),
   }),
   schema: endpoint({
@@ -48,7 +48,7 @@ export const settingsEndpoints = {
     path: '/v1/api/admin/settings/schema',
     summary: 'Every setting with its type, default and range.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ schema: z.array(Definition) }),
   }),
   set: endpoint({
@@ -56,7 +56,7 @@ export const settingsEndpoints = {
     path: '/v1/api/admin/settings/{key}',
     summary: 'Write one setting to config.json.',
     scope: 'approve',
-    request: z.object({ key: z.string(), value: z.unknown().optional() }),
+    request: () => z.object({ key: z.string(), value: z.unknown().optional() }),
     reply: () => Setting,
     errors: {
       400: 'value is required',
@@ -68,7 +68,7 @@ export const settingsEndpoints = {
     path: '/v1/api/admin/settings/{key}',
     summary: 'Remove one setting from config.json, so that its default applies.',
     scope: 'approve',
-    request: z.object({ key: z.string() }),
+    request: () => z.object({ key: z.string() }),
     reply: () => z.object({ status: z.literal('ok'), key: z.string(), default: z.unknown() }),
     errors: { 404: "Setting 'x' not found in storage" },
   }),
@@ -77,7 +77,7 @@ export const settingsEndpoints = {
     path: '/v1/api/_internal/config-reload',
     summary: 'Read config.json again after it was edited by hand.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ status: z.enum(['ok', 'noop']) }),
   }),
 };

@@ -17,12 +17,13 @@ export const sharingEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/share',
     summary: 'Set who sees a workstream, or give it to another owner. For its owner, and holders of `workstreams.all`.',
     scope: 'write',
-    request: z.object({
-      ws_id: z.string(),
-      visibility: z.enum(VISIBILITIES).nullish(),
-      /** The new owner: a user, or empty for the operator. */
-      user_id: z.string().nullish(),
-    }),
+    request: () =>
+      z.object({
+        ws_id: z.string(),
+        visibility: z.enum(VISIBILITIES).nullish(),
+        /** The new owner: a user, or empty for the operator. */
+        user_id: z.string().nullish(),
+      }),
     reply: () => z.object({ ws_id: z.string(), ...OWNED_FIELDS }),
     errors: {
       400: 'The main session and the sessions of jobs stay shared, and the operator’s',

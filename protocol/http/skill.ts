@@ -8,7 +8,7 @@ export const skillEndpoints = {
     path: '/v1/api/skills',
     summary: 'The prompt templates and the enabled workstream templates, as later releases list skills.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         skills: z.array(

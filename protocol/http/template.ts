@@ -35,7 +35,7 @@ export const templateEndpoints = {
     path: '/v1/api/templates',
     summary: 'The prompt templates, without their texts.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         templates: z.array(
@@ -53,7 +53,7 @@ export const templateEndpoints = {
     path: '/v1/api/admin/templates',
     summary: 'The prompt templates.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ templates: z.array(Template) }),
   }),
   create: endpoint({
@@ -61,7 +61,7 @@ export const templateEndpoints = {
     path: '/v1/api/admin/templates',
     summary: 'Add a prompt template.',
     scope: 'approve',
-    request: z.object(fields),
+    request: () => z.object(fields),
     reply: () => Template,
     errors: { 400: INVALID, 409: 'Name already exists' },
   }),
@@ -70,7 +70,7 @@ export const templateEndpoints = {
     path: '/v1/api/admin/templates/{template_id}',
     summary: 'Change a prompt template. Conversations that have begun keep the earlier text.',
     scope: 'approve',
-    request: z.object({ template_id: z.string(), ...fields }),
+    request: () => z.object({ template_id: z.string(), ...fields }),
     reply: () => Template,
     errors: {
       400: INVALID,
@@ -84,7 +84,7 @@ export const templateEndpoints = {
     path: '/v1/api/admin/templates/{template_id}',
     summary: 'Delete a prompt template.',
     scope: 'approve',
-    request: z.object({ template_id: z.string() }),
+    request: () => z.object({ template_id: z.string() }),
     reply: () => z.object({ status: z.literal('ok') }),
     errors: { 403: 'MCP-sourced templates are read-only', 404: 'Template not found' },
   }),

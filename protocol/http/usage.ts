@@ -23,13 +23,14 @@ export const usageEndpoints = {
     path: '/v1/api/admin/usage',
     summary: 'Tokens and money by day, hour, model or user.',
     scope: 'approve',
-    request: z.object({
-      since: Moment.optional(),
-      until: Moment.optional(),
-      user_id: z.string().optional(),
-      model: z.string().optional(),
-      group_by: z.string().optional(),
-    }),
+    request: () =>
+      z.object({
+        since: Moment.optional(),
+        until: Moment.optional(),
+        user_id: z.string().optional(),
+        model: z.string().optional(),
+        group_by: z.string().optional(),
+      }),
     reply: () =>
       z.object({
         /** One row: the sum of everything. */

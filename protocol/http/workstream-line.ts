@@ -34,7 +34,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}',
     summary: 'A loaded workstream and its pending approval.',
     scope: 'read',
-    request: z.object(Place),
+    request: () => z.object(Place),
     reply: () =>
       z.object({
         ws_id: z.string(),
@@ -69,12 +69,13 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/history',
     summary: 'The last messages, and the cursor at which the event stream continues.',
     scope: 'read',
-    request: z.object({
-      ...Place,
-      limit: z.coerce.number().int().min(1).max(500).optional(),
-      /** The `seq` of the oldest message read so far: answers the page before it. */
-      before: z.coerce.number().int().min(0).optional(),
-    }),
+    request: () =>
+      z.object({
+        ...Place,
+        limit: z.coerce.number().int().min(1).max(500).optional(),
+        /** The `seq` of the oldest message read so far: answers the page before it. */
+        before: z.coerce.number().int().min(0).optional(),
+      }),
     reply: () =>
       z.object({
         ws_id: z.string(),
@@ -93,7 +94,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/events',
     summary: 'The event stream of a workstream, as /v1/api/events.',
     scope: 'read',
-    request: z.object({ ...eventsEndpoints.events.request.shape, ...Place }),
+    request: () => z.object({ ...eventsEndpoints.events.request().shape, ...Place }),
     reply: eventsEndpoints.events.reply,
     answers: 'event-stream',
     errors: { 400: 'history: must be at most 2000', ...UNKNOWN },
@@ -103,20 +104,21 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/send',
     summary: 'Send one user message. During a run it waits in the queue.',
     scope: 'write',
-    request: z
-      .object({
-        ...Place,
-        /** Begins with `!!!` if the run in progress shall read it at its next turn; that beginning is taken off. */
-        message: z.string().default(''),
-        /** Default: all uploaded attachments that were not sent yet; empty: none. */
-        attachment_ids: z.array(z.string().max(128)).optional(),
-        /** An idempotency key; becomes the `msg_id` unless that is taken. The header takes precedence. */
-        client_send_id: z
-          .string()
-          .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must have 1 to 128 letters, digits, _ or -')
-          .nullish(),
-      })
-      .refine(({ message, attachment_ids = [] }) => isGiven(message) || attachment_ids.length > 0, NO_MESSAGE),
+    request: () =>
+      z
+        .object({
+          ...Place,
+          /** Begins with `!!!` if the run in progress shall read it at its next turn; that beginning is taken off. */
+          message: z.string().default(''),
+          /** Default: all uploaded attachments that were not sent yet; empty: none. */
+          attachment_ids: z.array(z.string().max(128)).optional(),
+          /** An idempotency key; becomes the `msg_id` unless that is taken. The header takes precedence. */
+          client_send_id: z
+            .string()
+            .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must have 1 to 128 letters, digits, _ or -')
+            .nullish(),
+        })
+        .refine(({ message, attachment_ids = [] }) => isGiven(message) || attachment_ids.length > 0, NO_MESSAGE),
     reply: () =>
       z.object({
         /** With `queue_full` and `attachments_busy`, nothing was sent. */
@@ -137,9 +139,8 @@ export const workstreamLineEndpoints = {
     summary: 'Take back a queued message.',
     scope: 'write',
     bodyToo: true,
-    request: z
-      .object({ ...Place, msg_id: z.string().default('') })
-      .refine(({ msg_id }) => isGiven(msg_id), NO_MESSAGE_ID),
+    request: () =>
+      z.object({ ...Place, msg_id: z.string().default('') }).refine(({ msg_id }) => isGiven(msg_id), NO_MESSAGE_ID),
     reply: () => z.object({ status: z.enum(['removed', 'not_found']) }),
     errors: { 400: NO_MESSAGE_ID, ...UNKNOWN },
   }),
@@ -148,18 +149,19 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/approve',
     summary: 'Decide the pending approval.',
     scope: 'approve',
-    request: z
-      .object({
-        ...Place,
-        approved: YesOrNo,
-        feedback: text,
-        always: z.boolean().default(false),
-        /** The approval, by the `cycle_id` or `approval_id` of its question. */
-        cycle_id: text,
-        /** Another way to name the approval: one of its calls. */
-        call_id: text,
-      })
-      .refine(({ approved }) => typeof approved === 'boolean', NOT_BOOLEAN),
+    request: () =>
+      z
+        .object({
+          ...Place,
+          approved: YesOrNo,
+          feedback: text,
+          always: z.boolean().default(false),
+          /** The approval, by the `cycle_id` or `approval_id` of its question. */
+          cycle_id: text,
+          /** Another way to name the approval: one of its calls. */
+          call_id: text,
+        })
+        .refine(({ approved }) => typeof approved === 'boolean', NOT_BOOLEAN),
     reply: () => Ok,
     errors: { 400: NOT_BOOLEAN, 409: 'stale call_id or stale cycle_id', ...UNKNOWN },
     idempotencyKey: true,
@@ -169,7 +171,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/cancel',
     summary: 'Stop the current run; the answer lists what was stopped.',
     scope: 'write',
-    request: z.object({ ...Place, force: z.unknown().optional() }),
+    request: () => z.object({ ...Place, force: z.unknown().optional() }),
     reply: workstreamEndpoints.cancel.reply,
     errors: { 400: 'No session', ...UNKNOWN },
   }),
@@ -179,13 +181,14 @@ export const workstreamLineEndpoints = {
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',
     strictBody: true,
-    request: z
-      .object({
-        ...Place,
-        /** Has no effect. */
-        reason: text,
-      })
-      .refine(({ reason }) => bytesIn(reason ?? '') <= 512, LONG_REASON),
+    request: () =>
+      z
+        .object({
+          ...Place,
+          /** Has no effect. */
+          reason: text,
+        })
+        .refine(({ reason }) => bytesIn(reason ?? '') <= 512, LONG_REASON),
     reply: () => Ok,
     errors: { 400: 'Invalid JSON body, Cannot close last workstream, or a reason over 512 bytes', ...UNKNOWN },
   }),
@@ -194,9 +197,10 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/rewind',
     summary: 'Take back the last turns of the person. Files are not changed.',
     scope: 'write',
-    request: z
-      .object({ ...Place, turns: Integer })
-      .refine(({ turns }) => Number.isSafeInteger(turns) && Number(turns) >= 1, NOT_POSITIVE),
+    request: () =>
+      z
+        .object({ ...Place, turns: Integer })
+        .refine(({ turns }) => Number.isSafeInteger(turns) && Number(turns) >= 1, NOT_POSITIVE),
     reply: () => z.object({ status: z.literal('ok'), after_seq: z.int(), taken: z.int() }),
     errors: { 400: NOT_POSITIVE, 409: BUSY, ...UNKNOWN },
     idempotencyKey: true,
@@ -206,7 +210,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/retry',
     summary: 'Answer the last message of the person again.',
     scope: 'write',
-    request: z.object(Place),
+    request: () => z.object(Place),
     reply: () => z.object({ status: z.literal('ok'), run_id: z.string() }),
     errors: { 409: BUSY, ...UNKNOWN },
     idempotencyKey: true,
@@ -216,7 +220,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/title',
     summary: 'Rename a workstream, also a stored one.',
     scope: 'write',
-    request: z.object({ ...Place, title: text }).refine(({ title }) => isGiven(title ?? ''), NO_TITLE),
+    request: () => z.object({ ...Place, title: text }).refine(({ title }) => isGiven(title ?? ''), NO_TITLE),
     reply: () => z.object({ status: z.literal('ok'), title: z.string() }),
     errors: { 400: NO_TITLE, 409: 'That name is already used by another workstream', ...UNKNOWN },
   }),
@@ -225,7 +229,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/refresh-title',
     summary: 'Let the model write a new title.',
     scope: 'write',
-    request: z.object(Place),
+    request: () => z.object(Place),
     reply: () => z.object({ status: z.literal('ok'), title: z.string() }),
     errors: { 400: 'There is nothing to name yet', 503: 'No title was written: …', ...UNKNOWN },
   }),
@@ -234,7 +238,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}/open',
     summary: 'Load a stored workstream.',
     scope: 'write',
-    request: z.object(Place),
+    request: () => z.object(Place),
     reply: () => z.object({ ws_id: z.string(), name: z.string(), already_loaded: z.boolean() }),
     errors: { 429: 'Maximum of N workstreams reached', ...UNKNOWN },
   }),
@@ -243,7 +247,7 @@ export const workstreamLineEndpoints = {
     path: '/v1/api/workstreams/{ws_id}',
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
-    request: z.object(Place),
+    request: () => z.object(Place),
     reply: () => z.object({ status: z.literal('ok'), deleted: z.string() }),
     errors: { 400: 'Cannot delete the main session (main).', ...UNKNOWN },
   }),

@@ -68,7 +68,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/workstreams',
     summary: 'Loaded workstreams.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         workstreams: z.array(
@@ -93,7 +93,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/workstreams/saved',
     summary: 'Stored workstreams, most recently updated first.',
     scope: 'read',
-    request: z.object({ limit: z.coerce.number().int().min(1).max(500).optional() }),
+    request: () => z.object({ limit: z.coerce.number().int().min(1).max(500).optional() }),
     reply: () =>
       z.object({
         workstreams: z.array(
@@ -123,7 +123,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/dashboard',
     summary: 'What the loaded workstreams do, and what they have used.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         workstreams: z.array(
@@ -160,10 +160,11 @@ export const workstreamEndpoints = {
     scope: 'write',
     /** In a form, the field `meta` has the JSON, and each field `file` a file. */
     formToo: true,
-    request: Create.superRefine((request, { addIssue }) => {
-      const refused = refusedIn(request);
-      if (refused) addIssue({ code: 'custom', ...refused });
-    }),
+    request: () =>
+      Create.superRefine((request, { addIssue }) => {
+        const refused = refusedIn(request);
+        if (refused) addIssue({ code: 'custom', ...refused });
+      }),
     reply: () =>
       z.object({
         ws_id: z.string(),
@@ -188,7 +189,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/workstreams/close',
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',
-    request: z.object({ ws_id: WsId }),
+    request: () => z.object({ ws_id: WsId }),
     reply: () => Ok,
     errors: { 400: 'Cannot close last workstream', ...UNKNOWN },
   }),
@@ -197,12 +198,13 @@ export const workstreamEndpoints = {
     path: '/v1/api/send',
     summary: 'Give a workstream one user message; its reply arrives as events.',
     scope: 'write',
-    request: z.object({
-      message: z.string().default(''),
-      ws_id: WsId,
-      /** Default: all uploaded attachments that were not sent yet; empty: none. */
-      attachment_ids: z.array(z.string().max(128)).optional(),
-    }),
+    request: () =>
+      z.object({
+        message: z.string().default(''),
+        ws_id: WsId,
+        /** Default: all uploaded attachments that were not sent yet; empty: none. */
+        attachment_ids: z.array(z.string().max(128)).optional(),
+      }),
     reply: () =>
       z.object({
         status: z.enum(['ok', 'busy']),
@@ -218,17 +220,18 @@ export const workstreamEndpoints = {
     path: '/v1/api/approve',
     summary: 'Decide the pending approval. Without `approved`, answers 400 and decides nothing.',
     scope: 'approve',
-    request: z.object({
-      approved: z.boolean({ error: 'must be true or false' }),
-      feedback: text,
-      always: z.boolean().default(false),
-      ws_id: WsId,
-      approval_id: text,
-      /** Another way to name the approval: one of its calls. */
-      call_id: text,
-      /** The name of `approval_id` in later releases. */
-      cycle_id: text,
-    }),
+    request: () =>
+      z.object({
+        approved: z.boolean({ error: 'must be true or false' }),
+        feedback: text,
+        always: z.boolean().default(false),
+        ws_id: WsId,
+        approval_id: text,
+        /** Another way to name the approval: one of its calls. */
+        call_id: text,
+        /** The name of `approval_id` in later releases. */
+        cycle_id: text,
+      }),
     reply: () => Ok,
     errors: {
       400: 'approved: must be true or false',
@@ -242,7 +245,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/cancel',
     summary: 'Stop the current run; the answer lists what was stopped.',
     scope: 'write',
-    request: z.object({ ws_id: WsId, force: z.unknown().optional() }),
+    request: () => z.object({ ws_id: WsId, force: z.unknown().optional() }),
     reply: () =>
       z.object({
         status: z.literal('ok'),
@@ -260,7 +263,7 @@ export const workstreamEndpoints = {
     path: '/v1/api/command',
     summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
-    request: z.object({ command: z.string().default(''), ws_id: WsId }),
+    request: () => z.object({ command: z.string().default(''), ws_id: WsId }),
     reply: () => z.object({ status: z.literal('ok'), ws_id: z.string(), error: z.string().optional() }),
     errors: { 400: 'Empty command', ...UNKNOWN },
   }),

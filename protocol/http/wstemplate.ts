@@ -91,7 +91,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/ws-templates',
     summary: 'The enabled workstream templates, in short.',
     scope: 'read',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         ws_templates: z.array(z.object({ name: z.string(), description: z.string(), model: z.string() })),
@@ -102,7 +102,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/admin/ws-templates',
     summary: 'All workstream templates.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ ws_templates: z.array(WsTemplate) }),
   }),
   create: endpoint({
@@ -110,7 +110,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/admin/ws-templates',
     summary: 'Add a workstream template.',
     scope: 'approve',
-    request: z.object(fields).superRefine(checkNumbers),
+    request: () => z.object(fields).superRefine(checkNumbers),
     reply: () => WsTemplate,
     errors: INVALID,
   }),
@@ -119,7 +119,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/admin/ws-templates/{ws_template_id}',
     summary: 'One workstream template.',
     scope: 'approve',
-    request: ById,
+    request: () => ById,
     reply: () => WsTemplate,
     errors: MISSING,
   }),
@@ -128,7 +128,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/admin/ws-templates/{ws_template_id}',
     summary: 'Change a workstream template; the state before is kept as a version.',
     scope: 'approve',
-    request: ById.extend(fields).superRefine(checkNumbers),
+    request: () => ById.extend(fields).superRefine(checkNumbers),
     reply: () => WsTemplate,
     errors: { ...INVALID, ...MISSING },
   }),
@@ -137,7 +137,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/admin/ws-templates/{ws_template_id}',
     summary: 'Delete a workstream template with its versions.',
     scope: 'approve',
-    request: ById,
+    request: () => ById,
     reply: () => z.object({ status: z.literal('ok') }),
     errors: MISSING,
   }),
@@ -146,7 +146,7 @@ export const wstemplateEndpoints = {
     path: '/v1/api/admin/ws-templates/{ws_template_id}/versions',
     summary: 'The states of a workstream template before its edits, newest first.',
     scope: 'approve',
-    request: ById,
+    request: () => ById,
     reply: () =>
       z.object({
         versions: z.array(

@@ -40,7 +40,7 @@ export const agentContracts = {
   agent: contract({
     summary: 'Run an agent turn. Two answers on one id: accepted, then the final one.',
     scope: 'write',
-    params: AgentParams,
+    params: () => AgentParams,
     interim: () => z.strictObject({ runId: NonEmpty, status: z.literal('accepted') }).meta({ id: 'AgentAccepted' }),
     result: () =>
       z
@@ -51,13 +51,14 @@ export const agentContracts = {
   'agent.wait': contract({
     summary: 'Wait for a run to end; a timeout is a successful answer, and 0 returns the current state.',
     scope: 'write',
-    params: z
-      .strictObject({
-        runId: NonEmpty,
-        sessionKey: optionalText(),
-        timeoutMs: Count.max(3_600_000).optional(),
-      })
-      .meta({ id: 'AgentWaitParams' }),
+    params: () =>
+      z
+        .strictObject({
+          runId: NonEmpty,
+          sessionKey: optionalText(),
+          timeoutMs: Count.max(3_600_000).optional(),
+        })
+        .meta({ id: 'AgentWaitParams' }),
     result: () =>
       z
         .strictObject({

@@ -25,7 +25,7 @@ export const approvalContracts = {
   'approval.list': contract({
     summary: 'The pending approvals, oldest first.',
     scope: 'approve',
-    params: z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
+    params: () => z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
     result: () => z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
   }),
   'approval.resolve': contract({
@@ -33,15 +33,16 @@ export const approvalContracts = {
     scope: 'approve',
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
     stepUp: ({ always }) => always === true,
-    params: z
-      .strictObject({
-        approvalId: NonEmpty,
-        approved: z.boolean(),
-        feedback: optionalText(16_384),
-        /** With approved: later calls in this workstream skip approval. */
-        always: z.boolean().optional(),
-      })
-      .meta({ id: 'ApprovalResolveParams' }),
+    params: () =>
+      z
+        .strictObject({
+          approvalId: NonEmpty,
+          approved: z.boolean(),
+          feedback: optionalText(16_384),
+          /** With approved: later calls in this workstream skip approval. */
+          always: z.boolean().optional(),
+        })
+        .meta({ id: 'ApprovalResolveParams' }),
     result: () =>
       z
         .strictObject({ ok: z.literal(true), approvalId: NonEmpty, approved: z.boolean() })

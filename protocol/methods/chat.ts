@@ -69,9 +69,10 @@ export const chatContracts = {
     scope: 'read',
     weight: 3,
     serial: () => 'chat.history', // each may take some megabytes of memory
-    params: z
-      .strictObject({ sessionKey: NonEmpty, limit: z.int().min(1).max(1000).optional() })
-      .meta({ id: 'ChatHistoryParams' }),
+    params: () =>
+      z
+        .strictObject({ sessionKey: NonEmpty, limit: z.int().min(1).max(1000).optional() })
+        .meta({ id: 'ChatHistoryParams' }),
     result: () =>
       z
         .strictObject({
@@ -87,19 +88,20 @@ export const chatContracts = {
   'chat.send': contract({
     summary: 'Send a message; the answer arrives as chat events.',
     scope: 'write',
-    params: z
-      .strictObject({
-        sessionKey: NonEmpty,
-        message: z.string(),
-        thinking: optionalText(),
-        deliver: z.boolean().optional(),
-        attachments: z.array(ChatAttachment).max(LIMITS.attachmentsPerMessage).optional(),
-        /** Files that were uploaded over HTTP. */
-        attachmentIds: z.array(NonEmpty.max(128)).max(LIMITS.attachmentsPerMessage).optional(),
-        timeoutMs: Count.optional(),
-        idempotencyKey: IdempotencyKey,
-      })
-      .meta({ id: 'ChatSendParams' }),
+    params: () =>
+      z
+        .strictObject({
+          sessionKey: NonEmpty,
+          message: z.string(),
+          thinking: optionalText(),
+          deliver: z.boolean().optional(),
+          attachments: z.array(ChatAttachment).max(LIMITS.attachmentsPerMessage).optional(),
+          /** Files that were uploaded over HTTP. */
+          attachmentIds: z.array(NonEmpty.max(128)).max(LIMITS.attachmentsPerMessage).optional(),
+          timeoutMs: Count.optional(),
+          idempotencyKey: IdempotencyKey,
+        })
+        .meta({ id: 'ChatSendParams' }),
     result: () =>
       z
         .strictObject({ runId: NonEmpty, status: z.enum(['started', 'in_flight', 'ok', 'error']) })
@@ -109,7 +111,7 @@ export const chatContracts = {
   'chat.abort': contract({
     summary: 'Cancel a run of a session, or all its runs if runId is absent.',
     scope: 'write',
-    params: z.strictObject({ sessionKey: NonEmpty, runId: optionalText() }).meta({ id: 'ChatAbortParams' }),
+    params: () => z.strictObject({ sessionKey: NonEmpty, runId: optionalText() }).meta({ id: 'ChatAbortParams' }),
     result: () => z.strictObject({ ok: z.literal(true), aborted: z.boolean() }).meta({ id: 'ChatAbortResult' }),
   }),
 };

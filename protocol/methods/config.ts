@@ -28,7 +28,7 @@ export const configContracts = {
   'config.get': contract({
     summary: 'The configuration file: its text, its settings and its problems. Secrets are masked.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'ConfigGetParams' }),
+    params: () => z.strictObject({}).meta({ id: 'ConfigGetParams' }),
     result: () =>
       z
         .strictObject({
@@ -49,14 +49,15 @@ export const configContracts = {
     scope: 'approve',
     audit: { action: 'config.set' },
     stepUp: always,
-    params: z
-      .strictObject({
-        raw: Raw,
-        /** If the file has changed since, the call is refused. */
-        baseHash: optionalText(128),
-        extended: z.boolean().optional(),
-      })
-      .meta({ id: 'ConfigSetParams' }),
+    params: () =>
+      z
+        .strictObject({
+          raw: Raw,
+          /** If the file has changed since, the call is refused. */
+          baseHash: optionalText(128),
+          extended: z.boolean().optional(),
+        })
+        .meta({ id: 'ConfigSetParams' }),
     result: () => z.strictObject(ConfigChange).meta({ id: 'ConfigSetResult' }),
     serial: () => 'config',
   }),
@@ -66,9 +67,10 @@ export const configContracts = {
     scope: 'approve',
     audit: { action: 'config.patch' },
     stepUp: always,
-    params: z
-      .strictObject({ raw: Raw, baseHash: NonEmpty.max(128), extended: z.boolean().optional() })
-      .meta({ id: 'ConfigPatchParams' }),
+    params: () =>
+      z
+        .strictObject({ raw: Raw, baseHash: NonEmpty.max(128), extended: z.boolean().optional() })
+        .meta({ id: 'ConfigPatchParams' }),
     result: () => z.strictObject(ConfigChange).meta({ id: 'ConfigPatchResult' }),
     serial: () => 'config',
   }),
@@ -78,7 +80,7 @@ export const configContracts = {
     permission: 'admin.settings',
     audit: { action: 'config.reload' },
     stepUp: always,
-    params: z.strictObject({}).meta({ id: 'ConfigReloadParams' }),
+    params: () => z.strictObject({}).meta({ id: 'ConfigReloadParams' }),
     result: () =>
       z
         .strictObject({
@@ -94,7 +96,7 @@ export const configContracts = {
   'config.schema': contract({
     summary: 'The JSON Schema of the configuration file.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'ConfigSchemaParams' }),
+    params: () => z.strictObject({}).meta({ id: 'ConfigSchemaParams' }),
     result: () =>
       z
         .strictObject({

@@ -58,13 +58,14 @@ export const cronContracts = {
   'cron.list': contract({
     summary: 'The jobs, the next due first; disabled ones only with `includeDisabled`.',
     scope: 'read',
-    params: z.strictObject({ includeDisabled: z.boolean().optional(), ...Extended }).meta({ id: 'CronListParams' }),
+    params: () =>
+      z.strictObject({ includeDisabled: z.boolean().optional(), ...Extended }).meta({ id: 'CronListParams' }),
     result: () => z.strictObject({ jobs: z.array(AnyJob) }).meta({ id: 'CronListResult' }),
   }),
   'cron.status': contract({
     summary: 'Whether schedules run, and when the next job is due.',
     scope: 'read',
-    params: z.strictObject({ ...Extended }).meta({ id: 'CronStatusParams' }),
+    params: () => z.strictObject({ ...Extended }).meta({ id: 'CronStatusParams' }),
     result: () =>
       z
         .strictObject({
@@ -82,40 +83,42 @@ export const cronContracts = {
     scope: 'approve',
     audit: { action: 'cron.add', id: 'id' },
     idempotency: 'optional',
-    params: z
-      .strictObject({
-        schedule: CronSchedule,
-        sessionTarget: SessionTarget,
-        wakeMode: WakeMode,
-        payload: CronPayload,
-        ...changeable,
-        ...Extended,
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'CronAddParams' }),
+    params: () =>
+      z
+        .strictObject({
+          schedule: CronSchedule,
+          sessionTarget: SessionTarget,
+          wakeMode: WakeMode,
+          payload: CronPayload,
+          ...changeable,
+          ...Extended,
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'CronAddParams' }),
     result: () => AnyJob,
   }),
   'cron.update': contract({
     summary: 'Change a job; a refused change leaves it unchanged.',
     scope: 'approve',
     audit: { action: 'cron.update', id: 'id' },
-    params: z
-      .strictObject({
-        id: JobId,
-        patch: z
-          .strictObject({
-            schedule: CronSchedule.optional(),
-            sessionTarget: SessionTarget.optional(),
-            wakeMode: WakeMode.optional(),
-            payload: CronPayload.optional(),
-            ...changeable,
-          })
-          .meta({ id: 'CronPatch' }),
-        /** If the job has another revision, the answer is CONFLICT. */
-        revision: Count.optional(),
-        ...Extended,
-      })
-      .meta({ id: 'CronUpdateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          id: JobId,
+          patch: z
+            .strictObject({
+              schedule: CronSchedule.optional(),
+              sessionTarget: SessionTarget.optional(),
+              wakeMode: WakeMode.optional(),
+              payload: CronPayload.optional(),
+              ...changeable,
+            })
+            .meta({ id: 'CronPatch' }),
+          /** If the job has another revision, the answer is CONFLICT. */
+          revision: Count.optional(),
+          ...Extended,
+        })
+        .meta({ id: 'CronUpdateParams' }),
     serial: ({ id }) => `cron ${id}`,
     result: () => AnyJob,
   }),
@@ -123,7 +126,7 @@ export const cronContracts = {
     summary: 'Delete a job; a run in progress continues to its end.',
     scope: 'approve',
     audit: { action: 'cron.remove', id: 'id' },
-    params: z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
+    params: () => z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
     serial: ({ id }) => `cron ${id}`,
     result: () => z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'CronRemoveResult' }),
   }),
@@ -133,14 +136,15 @@ export const cronContracts = {
     scope: 'approve',
     audit: { action: 'cron.run', id: 'id' },
     idempotency: 'optional',
-    params: z
-      .strictObject({
-        id: JobId,
-        mode: z.enum(['due', 'force']).optional(),
-        wait: z.boolean().optional(),
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'CronRunParams' }),
+    params: () =>
+      z
+        .strictObject({
+          id: JobId,
+          mode: z.enum(['due', 'force']).optional(),
+          wait: z.boolean().optional(),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'CronRunParams' }),
     result: () =>
       z
         .union([
@@ -156,25 +160,27 @@ export const cronContracts = {
   'cron.runs': contract({
     summary: 'The latest finished runs of a job, oldest first.',
     scope: 'read',
-    params: z
-      .strictObject({ id: JobId, limit: z.int().min(1).max(5_000).optional(), ...Extended })
-      .meta({ id: 'CronRunsParams' }),
+    params: () =>
+      z
+        .strictObject({ id: JobId, limit: z.int().min(1).max(5_000).optional(), ...Extended })
+        .meta({ id: 'CronRunsParams' }),
     result: () =>
       z.strictObject({ entries: z.array(z.union([CronRun, CronOccurrence])) }).meta({ id: 'CronRunsResult' }),
   }),
   'cron.preview': contract({
     summary: 'The next times of a schedule, given as an object or in words (`every 15m`, `0 9 * * 1-5 Europe/Berlin`).',
     scope: 'read',
-    params: z
-      .strictObject({
-        schedule: z.union([CronSchedule, NonEmpty.max(400)]),
-        /** Default: 10. */
-        count: z.int().min(1).max(50).optional(),
-        fromMs: Instant.optional(),
-        /** The time zone for words that name none. Default: the daemon's. */
-        tz: optionalText(64),
-      })
-      .meta({ id: 'CronPreviewParams' }),
+    params: () =>
+      z
+        .strictObject({
+          schedule: z.union([CronSchedule, NonEmpty.max(400)]),
+          /** Default: 10. */
+          count: z.int().min(1).max(50).optional(),
+          fromMs: Instant.optional(),
+          /** The time zone for words that name none. Default: the daemon's. */
+          tz: optionalText(64),
+        })
+        .meta({ id: 'CronPreviewParams' }),
     result: () =>
       z
         .strictObject({
@@ -190,7 +196,7 @@ export const cronContracts = {
   'cron.explain': contract({
     summary: 'Why a job did or did not run at a time; without `atMs`, what it waits for now.',
     scope: 'read',
-    params: z.strictObject({ id: JobId, atMs: Instant.optional() }).meta({ id: 'CronExplainParams' }),
+    params: () => z.strictObject({ id: JobId, atMs: Instant.optional() }).meta({ id: 'CronExplainParams' }),
     result: () =>
       z
         .strictObject({

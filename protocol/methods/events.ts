@@ -9,7 +9,7 @@ export const eventsContracts = {
     summary: 'Follow one workstream. The answer comes before its first event; events arrive as `workstream`.',
     scope: 'read',
     weight: 3,
-    params: z.strictObject({ wsId: z.string(), after: optionalText() }).meta({ id: 'EventsSubscribeParams' }),
+    params: () => z.strictObject({ wsId: z.string(), after: optionalText() }).meta({ id: 'EventsSubscribeParams' }),
     result: () =>
       z
         .strictObject({
@@ -26,7 +26,7 @@ export const eventsContracts = {
   'events.unsubscribe': contract({
     summary: 'Stop following a workstream.',
     scope: 'read',
-    params: z.strictObject({ wsId: z.string() }).meta({ id: 'EventsUnsubscribeParams' }),
+    params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'EventsUnsubscribeParams' }),
     result: () => z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'EventsUnsubscribeResult' }),
   }),
 };

@@ -56,7 +56,7 @@ export const healthContracts = {
   health: contract({
     summary: 'The health of the daemon, its store and its model backend.',
     scope: 'read',
-    params: z.unknown(),
+    params: () => z.unknown(),
     result: () => HealthSummary,
   }),
 };

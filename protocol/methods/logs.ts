@@ -9,14 +9,15 @@ export const logsContracts = {
     scope: 'approve',
     // A line may quote anything, also from workstreams that the caller does not perceive.
     permission: 'workstreams.all',
-    params: z
-      .strictObject({
-        /** The cursor of the last answer. */
-        cursor: optionalText(64),
-        limit: z.int().min(1).max(5_000).default(500),
-        maxBytes: z.int().min(1_000).max(1_000_000).default(250_000),
-      })
-      .meta({ id: 'LogsTailParams' }),
+    params: () =>
+      z
+        .strictObject({
+          /** The cursor of the last answer. */
+          cursor: optionalText(64),
+          limit: z.int().min(1).max(5_000).default(500),
+          maxBytes: z.int().min(1_000).max(1_000_000).default(250_000),
+        })
+        .meta({ id: 'LogsTailParams' }),
     result: () =>
       z
         .strictObject({

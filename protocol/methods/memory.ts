@@ -62,63 +62,65 @@ export const memoryContracts = {
   'memory.list': contract({
     summary: 'Memories that the caller may see, the last saved first; 100 unless `limit` says otherwise.',
     scope: 'read',
-    params: z.strictObject({ ...Filters, limit: ListLimit }).meta({ id: 'MemoryListParams' }),
+    params: () => z.strictObject({ ...Filters, limit: ListLimit }).meta({ id: 'MemoryListParams' }),
     result: () => page(Memory).meta({ id: 'MemoryListResult' }),
   }),
   'memory.save': contract({
     summary: 'Save a memory, or replace the one of this name and scope.',
     scope: 'write',
     audit: { action: 'memory.save' },
-    params: z
-      .strictObject({
-        name: Name,
-        /** At most 65 536 characters. */
-        content: z.string(),
-        /** Default: the description of the replaced memory. */
-        description: optionalText(4_096),
-        ...Filters,
-      })
-      .meta({ id: 'MemorySaveParams' }),
+    params: () =>
+      z
+        .strictObject({
+          name: Name,
+          /** At most 65 536 characters. */
+          content: z.string(),
+          /** Default: the description of the replaced memory. */
+          description: optionalText(4_096),
+          ...Filters,
+        })
+        .meta({ id: 'MemorySaveParams' }),
     result: () => z.strictObject({ memory: Memory, created: z.boolean() }).meta({ id: 'MemorySaveResult' }),
   }),
   'memory.search': contract({
     summary: 'Memories that contain all words of a query, the last saved first; 20 unless `limit` says otherwise.',
     scope: 'read',
-    params: z.strictObject({ query: Query, ...Filters, limit: SearchLimit }).meta({ id: 'MemorySearchParams' }),
+    params: () => z.strictObject({ query: Query, ...Filters, limit: SearchLimit }).meta({ id: 'MemorySearchParams' }),
     result: () => page(Memory).meta({ id: 'MemorySearchResult' }),
   }),
   'memory.get': contract({
     summary: 'The memory of a name and scope.',
     scope: 'read',
-    params: z.strictObject({ name: Name, ...Place }).meta({ id: 'MemoryGetParams' }),
+    params: () => z.strictObject({ name: Name, ...Place }).meta({ id: 'MemoryGetParams' }),
     result: () => Memory,
   }),
   'memory.delete': contract({
     summary: 'Delete the memory of a name and scope.',
     scope: 'write',
     audit: { action: 'memory.delete' },
-    params: z.strictObject({ name: Name, ...Place }).meta({ id: 'MemoryDeleteParams' }),
+    params: () => z.strictObject({ name: Name, ...Place }).meta({ id: 'MemoryDeleteParams' }),
     result: () => Deleted.meta({ id: 'MemoryDeleteResult' }),
   }),
   'memory.admin.list': contract({
     summary: 'Memories of everyone with their use, the last saved first.',
     scope: 'approve',
     permission: 'admin.memories',
-    params: z.strictObject({ ...Filters, limit: ListLimit }).meta({ id: 'MemoryAdminListParams' }),
+    params: () => z.strictObject({ ...Filters, limit: ListLimit }).meta({ id: 'MemoryAdminListParams' }),
     result: () => page(AdminMemory).meta({ id: 'MemoryAdminListResult' }),
   }),
   'memory.admin.search': contract({
     summary: 'Memories of everyone that contain all words of a query, with their use, the last saved first.',
     scope: 'approve',
     permission: 'admin.memories',
-    params: z.strictObject({ query: Query, ...Filters, limit: SearchLimit }).meta({ id: 'MemoryAdminSearchParams' }),
+    params: () =>
+      z.strictObject({ query: Query, ...Filters, limit: SearchLimit }).meta({ id: 'MemoryAdminSearchParams' }),
     result: () => page(AdminMemory).meta({ id: 'MemoryAdminSearchResult' }),
   }),
   'memory.admin.get': contract({
     summary: 'A memory of anyone, with its use.',
     scope: 'approve',
     permission: 'admin.memories',
-    params: z.strictObject({ memoryId: MemoryId }).meta({ id: 'MemoryAdminGetParams' }),
+    params: () => z.strictObject({ memoryId: MemoryId }).meta({ id: 'MemoryAdminGetParams' }),
     result: () => AdminMemory,
   }),
   'memory.admin.delete': contract({
@@ -126,7 +128,7 @@ export const memoryContracts = {
     scope: 'approve',
     permission: 'admin.memories',
     audit: { action: 'memory.delete', id: 'memoryId' },
-    params: z.strictObject({ memoryId: MemoryId }).meta({ id: 'MemoryAdminDeleteParams' }),
+    params: () => z.strictObject({ memoryId: MemoryId }).meta({ id: 'MemoryAdminDeleteParams' }),
     result: () => Deleted.meta({ id: 'MemoryAdminDeleteResult' }),
   }),
 };

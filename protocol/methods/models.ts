@@ -21,7 +21,7 @@ export const modelsContracts = {
   'models.list': contract({
     summary: 'The models that can be chosen, the default one first.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'ModelsListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'ModelsListParams' }),
     result: () => z.strictObject({ models: z.array(ModelRow) }).meta({ id: 'ModelsListResult' }),
   }),
 };

@@ -138,7 +138,7 @@ const pairing = {
   'node.pair.request': contract({
     summary: 'Ask to be paired as a node; the decision comes as an event on the same connection.',
     scope: 'pairing',
-    params: z.strictObject({ ...claimed, silent: z.boolean().optional() }).meta({ id: 'NodePairRequestParams' }),
+    params: () => z.strictObject({ ...claimed, silent: z.boolean().optional() }).meta({ id: 'NodePairRequestParams' }),
     result: () =>
       z
         .strictObject({ status: z.literal('pending'), request: NodePairing, created: z.boolean() })
@@ -147,7 +147,7 @@ const pairing = {
   'node.pair.list': contract({
     summary: 'Pairing requests and paired machines, newest first, never with a token.',
     scope: 'approve',
-    params: empty.meta({ id: 'NodePairListParams' }),
+    params: () => empty.meta({ id: 'NodePairListParams' }),
     result: () =>
       z.strictObject({ pending: z.array(NodePairing), paired: z.array(PairedNode) }).meta({ id: 'NodePairListResult' }),
   }),
@@ -155,7 +155,7 @@ const pairing = {
     summary: 'Pair a node with the commands it named; its earlier token becomes invalid at once.',
     scope: 'approve',
     audit: { action: 'node.pair.approve', id: 'requestId' },
-    params: RequestId.meta({ id: 'NodePairApproveParams' }),
+    params: () => RequestId.meta({ id: 'NodePairApproveParams' }),
     result: () =>
       z
         .strictObject({ requestId: NonEmpty, node: z.strictObject({ ...PairedNode.shape, token: Token }) })
@@ -165,14 +165,14 @@ const pairing = {
     summary: 'Refuse a pairing request.',
     scope: 'approve',
     audit: { action: 'node.pair.reject', id: 'requestId' },
-    params: RequestId.meta({ id: 'NodePairRejectParams' }),
+    params: () => RequestId.meta({ id: 'NodePairRejectParams' }),
     result: () => z.strictObject({ requestId: NonEmpty, nodeId: NodeId }).meta({ id: 'NodePairRejectResult' }),
   }),
   'node.pair.verify': contract({
     summary: 'Check whether a token belongs to a node.',
     scope: 'approve',
     weight: 10,
-    params: z.strictObject({ nodeId: NodeId, token: NonEmpty.max(256) }).meta({ id: 'NodePairVerifyParams' }),
+    params: () => z.strictObject({ nodeId: NodeId, token: NonEmpty.max(256) }).meta({ id: 'NodePairVerifyParams' }),
     result: () => z.strictObject({ ok: z.boolean(), node: PairedNode.optional() }).meta({ id: 'NodePairVerifyResult' }),
   }),
 };
@@ -183,42 +183,43 @@ export const nodeContracts = {
   'node.list': contract({
     summary: 'Paired nodes: connected ones first, then by name. `extended` adds when disconnected ones were last seen.',
     scope: 'read',
-    params: z.strictObject({ extended: z.boolean().optional() }).meta({ id: 'NodeListParams' }),
+    params: () => z.strictObject({ extended: z.boolean().optional() }).meta({ id: 'NodeListParams' }),
     result: () => z.strictObject({ ts: Ms, nodes: z.array(NodeRow) }).meta({ id: 'NodeListResult' }),
   }),
   'node.describe': contract({
     summary: 'One paired node.',
     scope: 'read',
-    params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeDescribeParams' }),
+    params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeDescribeParams' }),
     result: () => z.strictObject({ ts: Ms, ...NodeRow.shape }).meta({ id: 'NodeDescribeResult' }),
   }),
   'node.rename': contract({
     summary: 'Change the display name of a node.',
     scope: 'approve',
     audit: { action: 'node.rename', id: 'nodeId' },
-    params: z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
+    params: () => z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
     result: () => z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
   }),
   'node.invoke': contract({
     summary: 'Run a command on a node, at most once per key; a repeat also gets a late result.',
     scope: 'approve',
     idempotency: 'required',
-    params: z
-      .strictObject({
-        nodeId: NodeId,
-        command: Short,
-        params: z.unknown().optional(),
-        /** Timeout for the command and its answer. Default, also for 0: 30 s. */
-        timeoutMs: Ms.max(86_400_000).optional(),
-        idempotencyKey: IdempotencyKey,
-      })
-      .meta({ id: 'NodeInvokeParams' }),
+    params: () =>
+      z
+        .strictObject({
+          nodeId: NodeId,
+          command: Short,
+          params: z.unknown().optional(),
+          /** Timeout for the command and its answer. Default, also for 0: 30 s. */
+          timeoutMs: Ms.max(86_400_000).optional(),
+          idempotencyKey: IdempotencyKey,
+        })
+        .meta({ id: 'NodeInvokeParams' }),
     result: () => NodeInvokeResult,
   }),
   'node.invoke.result': contract({
     summary: 'A node’s answer to `node.invoke.request`; `ignored` if the request is unknown or already answered.',
     scope: 'node',
-    params: NodeInvokeResultParams,
+    params: () => NodeInvokeResultParams,
     result: () =>
       z
         .strictObject({ ok: z.literal(true), ignored: z.literal(true).optional() })
@@ -228,13 +229,14 @@ export const nodeContracts = {
     summary: 'Send an event from a node; clients with the read scope receive it as `node.event`.',
     scope: 'node',
     weight: 3,
-    params: z
-      .strictObject({
-        event: Name,
-        payload: z.unknown().optional(),
-        payloadJSON: nullishText(65_536),
-      })
-      .meta({ id: 'NodeEventParams' }),
+    params: () =>
+      z
+        .strictObject({
+          event: Name,
+          payload: z.unknown().optional(),
+          payloadJSON: nullishText(65_536),
+        })
+        .meta({ id: 'NodeEventParams' }),
     result: () => z.strictObject({ ok: z.literal(true) }).meta({ id: 'NodeEventResult' }),
   }),
   'node.token.rotate': contract({
@@ -242,7 +244,7 @@ export const nodeContracts = {
     scope: 'approve',
     audit: { action: 'node.token.rotate', id: 'nodeId' },
     stepUp: always,
-    params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
+    params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
     result: () => z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),
   'node.token.revoke': contract({
@@ -250,7 +252,7 @@ export const nodeContracts = {
     scope: 'approve',
     audit: { action: 'node.token.revoke', id: 'nodeId' },
     stepUp: always,
-    params: z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
+    params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),
     result: () => z.strictObject({ nodeId: NodeId, revoked: z.literal(true) }).meta({ id: 'NodeTokenRevokeResult' }),
   }),
 };

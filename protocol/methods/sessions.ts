@@ -45,14 +45,15 @@ export const sessionsContracts = {
   'sessions.list': contract({
     summary: 'Sessions, most recently updated first.',
     scope: 'read',
-    params: z
-      .strictObject({
-        limit: z.int().min(1).optional(),
-        activeMinutes: z.int().min(1).optional(),
-        includeGlobal: z.boolean().optional(),
-        includeUnknown: z.boolean().optional(),
-      })
-      .meta({ id: 'SessionsListParams' }),
+    params: () =>
+      z
+        .strictObject({
+          limit: z.int().min(1).optional(),
+          activeMinutes: z.int().min(1).optional(),
+          includeGlobal: z.boolean().optional(),
+          includeUnknown: z.boolean().optional(),
+        })
+        .meta({ id: 'SessionsListParams' }),
     result: () =>
       z
         .strictObject({
@@ -67,13 +68,14 @@ export const sessionsContracts = {
   'sessions.patch': contract({
     summary: 'Set or clear (null) a session setting; an unknown key creates the session.',
     scope: 'write',
-    params: z
-      .strictObject({
-        key: NonEmpty,
-        thinkingLevel: NonEmpty.nullable().optional(),
-        verboseLevel: NonEmpty.nullable().optional(),
-      })
-      .meta({ id: 'SessionsPatchParams' }),
+    params: () =>
+      z
+        .strictObject({
+          key: NonEmpty,
+          thinkingLevel: NonEmpty.nullable().optional(),
+          verboseLevel: NonEmpty.nullable().optional(),
+        })
+        .meta({ id: 'SessionsPatchParams' }),
     result: () =>
       z
         .strictObject({
@@ -87,7 +89,7 @@ export const sessionsContracts = {
   'sessions.reset': contract({
     summary: 'Start a new conversation in a session; the current one is saved. A run in progress is cancelled.',
     scope: 'write',
-    params: z.strictObject({ key: NonEmpty }).meta({ id: 'SessionsResetParams' }),
+    params: () => z.strictObject({ key: NonEmpty }).meta({ id: 'SessionsResetParams' }),
     result: () =>
       z.strictObject({ ok: z.literal(true), key: NonEmpty, entry: SessionEntry }).meta({ id: 'SessionsResetResult' }),
   }),
@@ -95,9 +97,10 @@ export const sessionsContracts = {
     summary: 'Delete a session with its messages (`deleteTranscript: false` keeps them as a saved conversation).',
     scope: 'approve',
     audit: { action: 'sessions.delete', id: 'key' },
-    params: z
-      .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })
-      .meta({ id: 'SessionsDeleteParams' }),
+    params: () =>
+      z
+        .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })
+        .meta({ id: 'SessionsDeleteParams' }),
     result: () =>
       z
         .strictObject({ ok: z.literal(true), key: NonEmpty, deleted: z.boolean(), archived: z.array(z.string()) })
@@ -106,9 +109,10 @@ export const sessionsContracts = {
   'sessions.compact': contract({
     summary: 'Limit what the model reads from now on to about the last `maxLines` messages.',
     scope: 'write',
-    params: z
-      .strictObject({ key: NonEmpty, maxLines: z.int().min(1).max(10_000).default(400) })
-      .meta({ id: 'SessionsCompactParams' }),
+    params: () =>
+      z
+        .strictObject({ key: NonEmpty, maxLines: z.int().min(1).max(10_000).default(400) })
+        .meta({ id: 'SessionsCompactParams' }),
     result: () =>
       z
         .strictObject({
@@ -124,26 +128,28 @@ export const sessionsContracts = {
   'sessions.preview': contract({
     summary: 'The last messages of several sessions, shortened.',
     scope: 'read',
-    params: z
-      .strictObject({
-        /** Only the first 64 are used. */
-        keys: z.array(NonEmpty).min(1),
-        limit: z.int().min(1).max(50).default(12),
-        maxChars: z.int().min(20).max(2_000).default(240),
-      })
-      .meta({ id: 'SessionsPreviewParams' }),
+    params: () =>
+      z
+        .strictObject({
+          /** Only the first 64 are used. */
+          keys: z.array(NonEmpty).min(1),
+          limit: z.int().min(1).max(50).default(12),
+          maxChars: z.int().min(20).max(2_000).default(240),
+        })
+        .meta({ id: 'SessionsPreviewParams' }),
     result: () =>
       z.strictObject({ ts: Count, previews: z.array(SessionPreview) }).meta({ id: 'SessionsPreviewResult' }),
   }),
   'sessions.resolve': contract({
     summary: 'The canonical key of a session, by its key, id or label. Does not open the session.',
     scope: 'read',
-    params: z
-      .strictObject({ key: optionalText(), sessionId: optionalText(), label: optionalText() })
-      .refine((given) => Object.values(given).filter((value) => value !== undefined).length === 1, {
-        message: 'give exactly one of key, sessionId and label',
-      })
-      .meta({ id: 'SessionsResolveParams' }),
+    params: () =>
+      z
+        .strictObject({ key: optionalText(), sessionId: optionalText(), label: optionalText() })
+        .refine((given) => Object.values(given).filter((value) => value !== undefined).length === 1, {
+          message: 'give exactly one of key, sessionId and label',
+        })
+        .meta({ id: 'SessionsResolveParams' }),
     result: () => z.strictObject({ ok: z.literal(true), key: NonEmpty }).meta({ id: 'SessionsResolveResult' }),
   }),
 };

@@ -9,7 +9,7 @@ export const statusContracts = {
   status: contract({
     summary: 'A short overview of sessions, defaults and queued events.',
     scope: 'read',
-    params: z.unknown(),
+    params: () => z.unknown(),
     result: () =>
       z
         .strictObject({

@@ -13,33 +13,34 @@ export const systemContracts = {
   'system-presence': contract({
     summary: 'Who is connected, newest first: a bare array.',
     scope: 'read',
-    params: z.unknown(),
+    params: () => z.unknown(),
     result: () => z.array(PresenceEntry).meta({ id: 'SystemPresenceResult' }),
   }),
   'system-event': contract({
     summary: 'Report an event, or that a client is alive; updates the presence and the main session’s next turn.',
     scope: 'write',
-    params: z
-      .object({
-        text: PlainText.max(LIMITS.systemEventChars).regex(/\S/, 'text required'),
-        instanceId: lenient(),
-        host: lenient(),
-        ip: lenient(),
-        mode: lenient(),
-        version: lenient(),
-        platform: lenient(),
-        deviceFamily: lenient(),
-        modelIdentifier: lenient(),
-        reason: lenient(),
-        lastInputSeconds: z.int().min(0).optional().catch(undefined),
-        tags: z
-          .array(z.string().min(1).max(64))
-          .max(20)
-          .optional()
-          .catch(undefined)
-          .refine((tags = []) => tags.every(isPlainName), PLAIN_NAME_RULE),
-      })
-      .meta({ id: 'SystemEventParams' }),
+    params: () =>
+      z
+        .object({
+          text: PlainText.max(LIMITS.systemEventChars).regex(/\S/, 'text required'),
+          instanceId: lenient(),
+          host: lenient(),
+          ip: lenient(),
+          mode: lenient(),
+          version: lenient(),
+          platform: lenient(),
+          deviceFamily: lenient(),
+          modelIdentifier: lenient(),
+          reason: lenient(),
+          lastInputSeconds: z.int().min(0).optional().catch(undefined),
+          tags: z
+            .array(z.string().min(1).max(64))
+            .max(20)
+            .optional()
+            .catch(undefined)
+            .refine((tags = []) => tags.every(isPlainName), PLAIN_NAME_RULE),
+        })
+        .meta({ id: 'SystemEventParams' }),
     result: () => z.strictObject({ ok: z.literal(true) }).meta({ id: 'SystemEventResult' }),
   }),
 };

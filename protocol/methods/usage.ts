@@ -78,20 +78,21 @@ export const usageContracts = {
     summary: 'Tokens and money by day, model, principal, workstream or run.',
     scope: 'read',
     weight: 3,
-    params: z
-      .strictObject({
-        /** Default: day. */
-        by: UsageGrouping.optional(),
-        /** First and last day, in UTC. Default: all. */
-        from: Day.optional(),
-        to: Day.optional(),
-        wsId: optionalText(128),
-      })
-      .refine(({ from = '', to }) => to === undefined || from <= to, {
-        path: ['to'],
-        error: 'the last day is before the first',
-      })
-      .meta({ id: 'UsageGetParams' }),
+    params: () =>
+      z
+        .strictObject({
+          /** Default: day. */
+          by: UsageGrouping.optional(),
+          /** First and last day, in UTC. Default: all. */
+          from: Day.optional(),
+          to: Day.optional(),
+          wsId: optionalText(128),
+        })
+        .refine(({ from = '', to }) => to === undefined || from <= to, {
+          path: ['to'],
+          error: 'the last day is before the first',
+        })
+        .meta({ id: 'UsageGetParams' }),
     result: () =>
       z
         .strictObject({
@@ -108,36 +109,38 @@ export const usageContracts = {
     scope: 'approve',
     permission: 'admin.usage',
     weight: 3,
-    params: z
-      .strictObject({
-        /** The hours of both times count completely. Default: seven days ago, and no end. */
-        sinceMs: z.int().min(0).optional(),
-        untilMs: z.int().min(0).optional(),
-        userId: optionalText(128),
-        model: optionalText(256),
-        /** One of REPORT_GROUPINGS. Default: day. */
-        groupBy: optionalText(64),
-      })
-      .meta({ id: 'UsageReportParams' }),
+    params: () =>
+      z
+        .strictObject({
+          /** The hours of both times count completely. Default: seven days ago, and no end. */
+          sinceMs: z.int().min(0).optional(),
+          untilMs: z.int().min(0).optional(),
+          userId: optionalText(128),
+          model: optionalText(256),
+          /** One of REPORT_GROUPINGS. Default: day. */
+          groupBy: optionalText(64),
+        })
+        .meta({ id: 'UsageReportParams' }),
     result: () => UsageReport,
   }),
   'budget.list': contract({
     summary: 'The budgets of today and, with `wsId`, those of the workstream and its run.',
     scope: 'read',
-    params: z.strictObject({ wsId: optionalText(128) }).meta({ id: 'BudgetListParams' }),
+    params: () => z.strictObject({ wsId: optionalText(128) }).meta({ id: 'BudgetListParams' }),
     result: () => z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetListResult' }),
   }),
   'budget.set': contract({
     summary: 'Set the budget of a workstream. Without `tokens` and `usd`, that of config.json applies again.',
     scope: 'approve',
     audit: { action: 'budget.set', id: 'wsId' },
-    params: z
-      .strictObject({
-        wsId: NonEmpty.max(128),
-        tokens: z.int().min(1).max(1_000_000_000_000).optional(),
-        usd: z.number().min(0.000001).max(1_000_000).optional(),
-      })
-      .meta({ id: 'BudgetSetParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: NonEmpty.max(128),
+          tokens: z.int().min(1).max(1_000_000_000_000).optional(),
+          usd: z.number().min(0.000001).max(1_000_000).optional(),
+        })
+        .meta({ id: 'BudgetSetParams' }),
     result: () => z.strictObject({ budgets: z.array(BudgetState) }).meta({ id: 'BudgetSetResult' }),
   }),
 };

@@ -26,33 +26,34 @@ export const wakeContracts = {
   wake: contract({
     summary: 'Give the main session a text for its next turn, or for a separate turn at once (`now`).',
     scope: 'write',
-    params: z
-      .strictObject({ mode: z.enum(['now', 'next-heartbeat']), text: PlainText.min(1).max(LIMITS.systemEventChars) })
-      .meta({ id: 'WakeParams' }),
+    params: () =>
+      z
+        .strictObject({ mode: z.enum(['now', 'next-heartbeat']), text: PlainText.min(1).max(LIMITS.systemEventChars) })
+        .meta({ id: 'WakeParams' }),
     result: () => z.strictObject({ ok: z.boolean() }).meta({ id: 'WakeResult' }),
   }),
   'last-heartbeat': contract({
     summary: 'The latest heartbeat since the daemon started, or null.',
     scope: 'read',
-    params: z.unknown(),
+    params: () => z.unknown(),
     result: () => HeartbeatEvent.nullable().meta({ id: 'LastHeartbeatResult' }),
   }),
   'set-heartbeats': contract({
     summary: 'Switch the periodic heartbeats off, or on again, until the daemon stops.',
     scope: 'write',
-    params: z.strictObject({ enabled: z.boolean() }).meta({ id: 'SetHeartbeatsParams' }),
+    params: () => z.strictObject({ enabled: z.boolean() }).meta({ id: 'SetHeartbeatsParams' }),
     result: () => z.strictObject({ ok: z.literal(true), enabled: z.boolean() }).meta({ id: 'SetHeartbeatsResult' }),
   }),
   'voicewake.get': contract({
     summary: 'The wake words, shared by all voice clients.',
     scope: 'read',
-    params: z.unknown(),
+    params: () => z.unknown(),
     result: () => VoiceWake,
   }),
   'voicewake.set': contract({
     summary: 'Set the wake words. Blank ones are dropped; an empty list restores the defaults.',
     scope: 'write',
-    params: z.strictObject({ triggers: z.array(PlainName.max(64)).max(32) }).meta({ id: 'VoiceWakeSetParams' }),
+    params: () => z.strictObject({ triggers: z.array(PlainName.max(64)).max(32) }).meta({ id: 'VoiceWakeSetParams' }),
     result: () => VoiceWake,
   }),
 };

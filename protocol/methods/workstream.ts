@@ -72,34 +72,35 @@ export const workstreamContracts = {
     permission: 'workstreams.create',
     weight: 3,
     stepUp: ({ autoApprove }) => autoApprove === true,
-    params: z
-      .strictObject({
-        name: optionalText(128),
-        model: optionalText(256),
-        autoApprove: z.boolean().optional(),
-        resumeWs: optionalText(128),
-        /** Default: the setting `workstreams.visibility`; `shared` for callers who are no users. Ignored with `resumeWs`. */
-        visibility: z.enum(VISIBILITIES).optional(),
-        workdir: optionalText(4096),
-        /** The name of a prompt template. Ignored with `resumeWs`. */
-        template: optionalText(256),
-        /** The name of a workstream template. Its model and its prompt win over the others. */
-        wsTemplate: optionalText(256),
-        /** A name of `skill.list`. */
-        skill: optionalText(256),
-        /** The id of the new workstream: 32 hexadecimal digits that no workstream has or had. */
-        wsId: optionalText(32),
-        /** Sent once the workstream is there; without it, nothing is created if it is refused. */
-        initialMessage: optionalText(),
-        /** Tools whose calls run without asking, with the limits of autoApprove. */
-        autoApproveTools: z.array(z.string().min(1).max(128)).max(64).optional(),
-        /** Stored; nothing is judged yet. */
-        judgeModel: optionalText(256),
-        /** Files that were sent with the request, which is possible only over HTTP. */
-        fileIds: z.array(z.string().max(128)).max(10).optional(),
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'WorkstreamCreateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          name: optionalText(128),
+          model: optionalText(256),
+          autoApprove: z.boolean().optional(),
+          resumeWs: optionalText(128),
+          /** Default: the setting `workstreams.visibility`; `shared` for callers who are no users. Ignored with `resumeWs`. */
+          visibility: z.enum(VISIBILITIES).optional(),
+          workdir: optionalText(4096),
+          /** The name of a prompt template. Ignored with `resumeWs`. */
+          template: optionalText(256),
+          /** The name of a workstream template. Its model and its prompt win over the others. */
+          wsTemplate: optionalText(256),
+          /** A name of `skill.list`. */
+          skill: optionalText(256),
+          /** The id of the new workstream: 32 hexadecimal digits that no workstream has or had. */
+          wsId: optionalText(32),
+          /** Sent once the workstream is there; without it, nothing is created if it is refused. */
+          initialMessage: optionalText(),
+          /** Tools whose calls run without asking, with the limits of autoApprove. */
+          autoApproveTools: z.array(z.string().min(1).max(128)).max(64).optional(),
+          /** Stored; nothing is judged yet. */
+          judgeModel: optionalText(256),
+          /** Files that were sent with the request, which is possible only over HTTP. */
+          fileIds: z.array(z.string().max(128)).max(10).optional(),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'WorkstreamCreateParams' }),
     result: () =>
       z
         .strictObject({
@@ -119,7 +120,7 @@ export const workstreamContracts = {
     summary: 'One workstream with the last page of its messages.',
     scope: 'read',
     weight: 3,
-    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamGetParams' }),
+    params: () => z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamGetParams' }),
     result: () =>
       z.strictObject({ cursor: z.string(), snapshot: WorkstreamSnapshot }).meta({ id: 'WorkstreamGetResult' }),
   }),
@@ -127,15 +128,16 @@ export const workstreamContracts = {
     summary: 'A page of stored messages, and the notes between them, oldest first, ending before `before`.',
     scope: 'read',
     weight: 3,
-    params: z
-      .strictObject({
-        wsId: WsId,
-        before: Count.optional(),
-        limit: z.int().min(1).max(500).optional(),
-        /** End where the log continues at the returned `cursor`: before the turn in progress. Ignored with `before`. */
-        withCursor: z.boolean().optional(),
-      })
-      .meta({ id: 'WorkstreamHistoryParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          before: Count.optional(),
+          limit: z.int().min(1).max(500).optional(),
+          /** End where the log continues at the returned `cursor`: before the turn in progress. Ignored with `before`. */
+          withCursor: z.boolean().optional(),
+        })
+        .meta({ id: 'WorkstreamHistoryParams' }),
     result: () =>
       z
         .strictObject({
@@ -151,39 +153,41 @@ export const workstreamContracts = {
     summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
     stepUp: ({ autoApprove }) => autoApprove === true,
-    params: z
-      .strictObject({
-        wsId: WsId,
-        /** Empty: removes the name, so that the generated one is used. */
-        name: z.string().max(128).optional(),
-        model: optionalText(256),
-        /** From the next run on. */
-        effort: Effort.optional(),
-        autoApprove: z.boolean().optional(),
-        /** Accepts the folder that is now at the path of the working directory. */
-        confirmWorkdir: z.literal(true).optional(),
-        /** Absolute paths of all further folders that may be read without asking. */
-        readable: z.array(z.string().min(1).max(4096)).max(32).optional(),
-      })
-      .meta({ id: 'WorkstreamUpdateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          /** Empty: removes the name, so that the generated one is used. */
+          name: z.string().max(128).optional(),
+          model: optionalText(256),
+          /** From the next run on. */
+          effort: Effort.optional(),
+          autoApprove: z.boolean().optional(),
+          /** Accepts the folder that is now at the path of the working directory. */
+          confirmWorkdir: z.literal(true).optional(),
+          /** Absolute paths of all further folders that may be read without asking. */
+          readable: z.array(z.string().min(1).max(4096)).max(32).optional(),
+        })
+        .meta({ id: 'WorkstreamUpdateParams' }),
     result: () => WorkstreamRow,
   }),
   'workstream.send': contract({
     summary: 'Give a workstream one user message; its reply arrives as events.',
     scope: 'write',
-    params: z
-      .strictObject({
-        wsId: WsId,
-        message: z.string(),
-        /** Uploaded files; `pending`: all files of the caller that were not sent yet. */
-        attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
-        /** During a run the message waits (see `queue.list`), instead of the answer `busy`. */
-        queue: z.boolean().optional(),
-        /** Like `queue`, but the model reads the message at the next turn of the run in progress. */
-        steer: z.boolean().optional(),
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'WorkstreamSendParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          message: z.string(),
+          /** Uploaded files; `pending`: all files of the caller that were not sent yet. */
+          attachmentIds: z.union([z.array(z.string().max(128)), z.literal('pending')]).optional(),
+          /** During a run the message waits (see `queue.list`), instead of the answer `busy`. */
+          queue: z.boolean().optional(),
+          /** Like `queue`, but the model reads the message at the next turn of the run in progress. */
+          steer: z.boolean().optional(),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'WorkstreamSendParams' }),
     result: () =>
       z
         .strictObject({
@@ -205,34 +209,35 @@ export const workstreamContracts = {
     scope: 'approve',
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
     stepUp: ({ always }) => always === true,
-    params: z
-      .strictObject({
-        wsId: WsId,
-        approved: z.boolean(),
-        feedback: nullishText(16_384),
-        always: z.boolean().optional(),
-        approvalId: optionalText(),
-        /** One of the calls of the approval. Another one is CONFLICT. */
-        callId: optionalText(),
-        /** Another name of approvalId, but an unknown one is CONFLICT, too. */
-        cycleId: optionalText(),
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'WorkstreamApproveParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          approved: z.boolean(),
+          feedback: nullishText(16_384),
+          always: z.boolean().optional(),
+          approvalId: optionalText(),
+          /** One of the calls of the approval. Another one is CONFLICT. */
+          callId: optionalText(),
+          /** Another name of approvalId, but an unknown one is CONFLICT, too. */
+          cycleId: optionalText(),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'WorkstreamApproveParams' }),
     result: () => Ok,
     idempotency: 'optional',
   }),
   'workstream.cancel': contract({
     summary: 'Stop the current run; `force` abandons it at once.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, force: z.boolean().optional() }).meta({ id: 'WorkstreamCancelParams' }),
+    params: () => z.strictObject({ wsId: WsId, force: z.boolean().optional() }).meta({ id: 'WorkstreamCancelParams' }),
     result: () =>
       z.strictObject({ status: z.literal('ok'), dropped: CancelReceipt }).meta({ id: 'WorkstreamCancelResult' }),
   }),
   'workstream.proceed': contract({
     summary: 'End a wait for the model’s server: the request is repeated at once, and held messages are sent.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamProceedParams' }),
+    params: () => z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamProceedParams' }),
     result: () =>
       z
         .strictObject({
@@ -246,7 +251,7 @@ export const workstreamContracts = {
     summary: 'Run a slash command; its output arrives as events.',
     scope: 'write',
     weight: 3,
-    params: z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
+    params: () => z.strictObject({ wsId: WsId, command: z.string().max(4096) }).meta({ id: 'WorkstreamCommandParams' }),
     result: () =>
       z
         .strictObject({
@@ -260,7 +265,7 @@ export const workstreamContracts = {
   'workstream.commands': contract({
     summary: 'The slash commands that the project of a workstream keeps in files.',
     scope: 'read',
-    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCommandsParams' }),
+    params: () => z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCommandsParams' }),
     result: () => z.strictObject({ commands: z.array(ProjectCommand) }).meta({ id: 'WorkstreamCommandsResult' }),
   }),
   ...takingBackContracts,
@@ -271,7 +276,7 @@ export const workstreamContracts = {
     summary: 'Unload a workstream; its conversation stays saved.',
     scope: 'write',
     permission: 'workstreams.close',
-    params: z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCloseParams' }),
+    params: () => z.strictObject({ wsId: WsId }).meta({ id: 'WorkstreamCloseParams' }),
     result: () => Ok,
   }),
 };

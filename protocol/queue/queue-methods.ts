@@ -30,41 +30,42 @@ export const queueContracts = {
   'queue.list': contract({
     summary: 'The messages that wait in a workstream, in the order in which they will be sent.',
     scope: 'read',
-    params: z.strictObject({ wsId: WsId }).meta({ id: 'QueueListParams' }),
+    params: () => z.strictObject({ wsId: WsId }).meta({ id: 'QueueListParams' }),
     result: () => z.strictObject({ messages: z.array(QueuedMessage) }).meta({ id: 'QueueListResult' }),
   }),
   'queue.edit': contract({
     summary: 'Replace the text of a waiting message of a person; its files are kept.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, runId: RunId, message: z.string() }).meta({ id: 'QueueEditParams' }),
+    params: () => z.strictObject({ wsId: WsId, runId: RunId, message: z.string() }).meta({ id: 'QueueEditParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueEditResult' }),
   }),
   'queue.move': contract({
     summary: 'Move a waiting message to another place in the queue.',
     scope: 'write',
-    params: z
-      .strictObject({
-        wsId: WsId,
-        runId: RunId,
-        /**
-         * 0: it is sent next. A place after the last one means the last. Messages for the run in progress stay before the
-         * others.
-         */
-        to: z.int().min(0),
-      })
-      .meta({ id: 'QueueMoveParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          runId: RunId,
+          /**
+           * 0: it is sent next. A place after the last one means the last. Messages for the run in progress stay before the
+           * others.
+           */
+          to: z.int().min(0),
+        })
+        .meta({ id: 'QueueMoveParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueMoveResult' }),
   }),
   'queue.steer': contract({
     summary: 'Give a waiting message of a person to the run in progress, before the model’s next turn.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueSteerParams' }),
+    params: () => z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueSteerParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'QueueSteerResult' }),
   }),
   'queue.remove': contract({
     summary: 'Take a waiting message back; its files can be sent again.',
     scope: 'write',
-    params: z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueRemoveParams' }),
+    params: () => z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueRemoveParams' }),
     result: () =>
       z
         .strictObject({

@@ -18,7 +18,7 @@ const TRANSFER_MS = 600_000;
 
 export type ExportFormat = 'json' | 'markdown';
 
-type ImportRequest = z.input<typeof conversationEndpoints.import.request>;
+type ImportRequest = z.input<ReturnType<typeof conversationEndpoints.import.request>>;
 export type ImportAnswer = z.output<ReturnType<typeof conversationEndpoints.import.reply>>;
 
 /** Exports conversations from a daemon, and imports them. */

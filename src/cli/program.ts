@@ -32,6 +32,8 @@ interface Invocation {
 /** Runs one command of the command line. Sets the exit code; a daemon that was started keeps the process alive. */
 export async function runCommand({ words, around, root }: Invocation): Promise<void> {
   const program = createProgram({ root, around, version: await readVersion(root) });
+  // A start has no use for the other commands, which take 5 ms to describe.
+  if (words[0] !== 'start') addOthers(program, { root, around });
   const refusing = watchRefusals(program);
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -79,7 +81,7 @@ interface ProgramDeps {
   version: string;
 }
 
-/** Each command's modules are loaded only when it runs, so that small ones such as `link` start fast. */
+/** The program with its main command. */
 function createProgram({ root, around, version }: ProgramDeps): Command {
   const program = new Command('headgate')
     .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
@@ -87,6 +89,11 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
     .addHelpText('after', EXAMPLES)
     .configureOutput({ outputError: () => undefined }); // `main` prints it once
   addStart(program, async (flags) => (await import('../daemon/start.ts')).start({ flags, around, root }));
+  return program;
+}
+
+/** Each command's modules are loaded only when it runs, so that small ones such as `link` start fast. */
+function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {
   addChat(program, async (flags) => (await import('./commands/chat.ts')).chat({ flags, around, root }));
   addRun(program, async (prompts, flags) => (await import('./commands/run.ts')).run({ prompts, flags, around, root }));
   withTarget(program.command('status'))
@@ -117,7 +124,6 @@ function createProgram({ root, around, version }: ProgramDeps): Command {
   addAccountCommands(program, { root, around, withTarget });
   addSettingsCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
-  return program;
 }
 
 function addUsage(program: Command, { root, around }: Omit<ProgramDeps, 'version'>): void {

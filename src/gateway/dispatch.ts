@@ -123,7 +123,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
 function toInput({ row, method, params, caller }: Omit<Asked, 'handler'>): unknown {
   requireScope(caller.principal, row.scope, method);
   if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
-  const input = parse(row.params, params === undefined ? {} : params, `${method} params`);
+  const input = parse(row.params(), params === undefined ? {} : params, `${method} params`);
   if (row.stepUp?.(input)) requireFreshProof(caller.principal);
   return input;
 }

@@ -32,8 +32,8 @@ export interface Via {
 }
 
 interface Renamings<E extends Endpoint, M extends MethodName> {
-  params(request: z.output<E['request']>, via: Via): Params<M>;
-  reply(result: Result<M>, request: z.output<E['request']>): z.input<ReturnType<E['reply']>>;
+  params(request: z.output<ReturnType<E['request']>>, via: Via): Params<M>;
+  reply(result: Result<M>, request: z.output<ReturnType<E['request']>>): z.input<ReturnType<E['reply']>>;
   refusal?(details: unknown): Record<string, unknown>;
   replyTo?(details: unknown): z.input<ReturnType<E['reply']>> | undefined;
   asDaemon?: true;

@@ -15,7 +15,7 @@ const row = (verb: Endpoint['verb'], path: Endpoint['path'], more: Partial<Endpo
     path,
     summary: 'Made for this test.',
     scope: 'read',
-    request: Any,
+    request: () => Any,
     reply: () => Any,
     ...more,
   }),
@@ -64,7 +64,7 @@ const moved = endpoint({
   path: '/v1/api/notes',
   summary: 'Made for this test.',
   scope: 'read',
-  request: Any,
+  request: () => Any,
   reply: () => Any,
   status: 302,
 });

@@ -30,14 +30,15 @@ export const auditEndpoints = {
     path: '/v1/api/admin/audit',
     summary: 'Recorded actions, newest first.',
     scope: 'approve',
-    request: z.object({
-      action: z.string().optional(),
-      user_id: z.string().optional(),
-      since: Moment.optional(),
-      until: Moment.optional(),
-      limit: z.coerce.number().int().min(1).max(200).optional(),
-      offset: z.coerce.number().int().min(0).optional(),
-    }),
+    request: () =>
+      z.object({
+        action: z.string().optional(),
+        user_id: z.string().optional(),
+        since: Moment.optional(),
+        until: Moment.optional(),
+        limit: z.coerce.number().int().min(1).max(200).optional(),
+        offset: z.coerce.number().int().min(0).optional(),
+      }),
     reply: () => z.object({ events: z.array(Event), total: z.number() }),
   }),
 };

@@ -22,12 +22,13 @@ export const authEndpoints = {
     path: '/v1/api/auth/login',
     summary: 'Exchange a name and password, a one-time login code or a token for a session cookie.',
     scope: 'public',
-    request: z.object({
-      username: z.string().nullish(),
-      password: z.string().nullish(),
-      code: z.string().nullish(),
-      token: z.string().nullish(),
-    }),
+    request: () =>
+      z.object({
+        username: z.string().nullish(),
+        password: z.string().nullish(),
+        code: z.string().nullish(),
+        token: z.string().nullish(),
+      }),
     reply: () => Session,
     errors: { 401: 'Invalid credentials', 429: 'Too many login attempts' },
   }),
@@ -36,7 +37,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/setup',
     summary: 'Create the first user, who administers the daemon, and log in.',
     scope: 'public',
-    request: z.object({ username: text, display_name: text, password: text, setup_code: z.string().nullish() }),
+    request: () => z.object({ username: text, display_name: text, password: text, setup_code: z.string().nullish() }),
     reply: () => Session.extend({ username: z.string() }),
     errors: { 400: 'Auth is not enabled', 403: 'the setup code is missing', 409: 'Setup already completed' },
   }),
@@ -45,7 +46,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/whoami',
     summary: 'The caller with its scopes and permissions.',
     scope: 'public',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         user_id: z.string(),
@@ -65,7 +66,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/refresh',
     summary: 'Exchange the login of a user for a new one that lasts another 24 hours.',
     scope: 'public',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => Session,
     errors: { 401: 'Not authenticated', 403: 'User has no active permissions' },
   }),
@@ -74,7 +75,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/password',
     summary: 'Change the caller’s own password. All other logins of the caller end.',
     scope: 'public',
-    request: z.object({ current_password: text, new_password: text }),
+    request: () => z.object({ current_password: text, new_password: text }),
     reply: () => Session,
     errors: { 403: 'The current password is wrong', 429: 'Too many login attempts' },
   }),
@@ -83,11 +84,12 @@ export const authEndpoints = {
     path: '/v1/api/auth/confirm',
     summary: 'Prove again who the caller is, for five minutes (HTTP.md, "Confirming a login").',
     scope: 'public',
-    request: z.object({
-      password: z.string().nullish(),
-      code: z.string().nullish(),
-      token: z.string().nullish(),
-    }),
+    request: () =>
+      z.object({
+        password: z.string().nullish(),
+        code: z.string().nullish(),
+        token: z.string().nullish(),
+      }),
     reply: () => z.object({ status: z.literal('ok') }),
     errors: {
       400: 'password: required',
@@ -101,7 +103,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/logout',
     summary: 'End the login session and expire the cookie.',
     scope: 'public',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ status: z.literal('ok') }),
   }),
   status: endpoint({
@@ -109,7 +111,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/status',
     summary: 'Who the caller is; works without a valid token.',
     scope: 'public',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () =>
       z.object({
         authenticated: z.boolean(),

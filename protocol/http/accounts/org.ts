@@ -18,7 +18,7 @@ export const orgEndpoints = {
     path: '/v1/api/admin/orgs',
     summary: 'The organisation, in a list.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ orgs: z.array(Org) }),
   }),
   get: endpoint({
@@ -26,7 +26,7 @@ export const orgEndpoints = {
     path: '/v1/api/admin/orgs/{org_id}',
     summary: 'The organisation.',
     scope: 'approve',
-    request: z.object({ org_id: z.string() }),
+    request: () => z.object({ org_id: z.string() }),
     reply: () => Org,
     errors: { 404: 'Organization not found' },
   }),
@@ -35,7 +35,8 @@ export const orgEndpoints = {
     path: '/v1/api/admin/orgs/{org_id}',
     summary: 'Change the name or the settings of the organisation.',
     scope: 'approve',
-    request: z.object({ org_id: z.string(), display_name: z.string().optional(), settings: z.string().optional() }),
+    request: () =>
+      z.object({ org_id: z.string(), display_name: z.string().optional(), settings: z.string().optional() }),
     reply: () => Org,
     errors: { 400: 'settings must be valid JSON', 404: 'Organization not found' },
   }),

@@ -24,7 +24,7 @@ export const roleEndpoints = {
     path: '/v1/api/admin/roles',
     summary: 'All roles, the built-in ones first.',
     scope: 'approve',
-    request: z.object({}),
+    request: () => z.object({}),
     reply: () => z.object({ roles: z.array(Role) }),
   }),
   create: endpoint({
@@ -32,11 +32,12 @@ export const roleEndpoints = {
     path: '/v1/api/admin/roles',
     summary: 'Define a role.',
     scope: 'approve',
-    request: z.object({
-      name: z.string().catch('').default(''),
-      display_name: z.string().optional(),
-      permissions: Permissions.optional(),
-    }),
+    request: () =>
+      z.object({
+        name: z.string().catch('').default(''),
+        display_name: z.string().optional(),
+        permissions: Permissions.optional(),
+      }),
     reply: () => Role,
     errors: { 403: 'Cannot assign role with permissions you do not hold', 409: "Role 'x' already exists" },
   }),
@@ -45,11 +46,12 @@ export const roleEndpoints = {
     path: '/v1/api/admin/roles/{role_id}',
     summary: 'Change what a role grants.',
     scope: 'approve',
-    request: z.object({
-      role_id: z.string(),
-      display_name: z.string().optional(),
-      permissions: Permissions.optional(),
-    }),
+    request: () =>
+      z.object({
+        role_id: z.string(),
+        display_name: z.string().optional(),
+        permissions: Permissions.optional(),
+      }),
     reply: () => Role,
     errors: { 400: 'Cannot modify builtin role', 404: 'Role not found' },
   }),
@@ -58,7 +60,7 @@ export const roleEndpoints = {
     path: '/v1/api/admin/roles/{role_id}',
     summary: 'Delete a role, and take it away from its holders.',
     scope: 'approve',
-    request: z.object({ role_id: z.string() }),
+    request: () => z.object({ role_id: z.string() }),
     reply: () => Ok,
     errors: { 400: 'Cannot delete builtin role', 404: 'Role not found' },
   }),

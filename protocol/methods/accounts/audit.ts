@@ -38,19 +38,20 @@ export const auditContracts = {
     summary: 'Recorded actions, newest first.',
     scope: 'approve',
     permission: 'admin.audit',
-    params: z
-      .strictObject({
-        action: optionalText(64),
-        userId: optionalText(128),
-        outcome: AuditOutcome.optional(),
-        /** First and last moment. */
-        sinceMs: AtMs.optional(),
-        untilMs: AtMs.optional(),
-        /** Default: 50. */
-        limit: z.int().min(1).max(200).optional(),
-        offset: z.int().min(0).optional(),
-      })
-      .meta({ id: 'AuditListParams' }),
+    params: () =>
+      z
+        .strictObject({
+          action: optionalText(64),
+          userId: optionalText(128),
+          outcome: AuditOutcome.optional(),
+          /** First and last moment. */
+          sinceMs: AtMs.optional(),
+          untilMs: AtMs.optional(),
+          /** Default: 50. */
+          limit: z.int().min(1).max(200).optional(),
+          offset: z.int().min(0).optional(),
+        })
+        .meta({ id: 'AuditListParams' }),
     result: () =>
       z.strictObject({ events: z.array(AuditEvent), total: z.int().min(0) }).meta({ id: 'AuditListResult' }),
   }),
@@ -59,7 +60,7 @@ export const auditContracts = {
     scope: 'approve',
     permission: 'admin.audit',
     weight: 10,
-    params: z.strictObject({}).meta({ id: 'AuditVerifyParams' }),
+    params: () => z.strictObject({}).meta({ id: 'AuditVerifyParams' }),
     result: () =>
       z
         .strictObject({

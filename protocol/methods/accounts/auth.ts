@@ -28,35 +28,37 @@ export const authContracts = {
     summary: 'Exchange a name and password, a one-time login code or a token for a session.',
     scope: 'public',
     audit: { action: 'auth.login', id: 'userId', told: ['username'] },
-    params: z
-      .strictObject({
-        username: optionalText(256),
-        password: optionalText(4096),
-        code: optionalText(256),
-        token: optionalText(4096),
-      })
-      .meta({ id: 'AuthLoginParams' }),
+    params: () =>
+      z
+        .strictObject({
+          username: optionalText(256),
+          password: optionalText(4096),
+          code: optionalText(256),
+          token: optionalText(4096),
+        })
+        .meta({ id: 'AuthLoginParams' }),
     result: () => LoginResult,
   }),
   'auth.setup': contract({
     summary: 'Create the first user, who administers the daemon, and log in.',
     scope: 'public',
     audit: { action: 'auth.setup', id: 'userId' },
-    params: z
-      .strictObject({
-        username: Text,
-        displayName: Text,
-        password: Text,
-        /** Needed where `auth.setup` is not open; `headgate link` prints it. */
-        setupCode: optionalText(256),
-      })
-      .meta({ id: 'AuthSetupParams' }),
+    params: () =>
+      z
+        .strictObject({
+          username: Text,
+          displayName: Text,
+          password: Text,
+          /** Needed where `auth.setup` is not open; `headgate link` prints it. */
+          setupCode: optionalText(256),
+        })
+        .meta({ id: 'AuthSetupParams' }),
     result: () => LoginResult.extend({ username: z.string() }).meta({ id: 'AuthSetupResult' }),
   }),
   'auth.whoami': contract({
     summary: 'The caller with its scopes and permissions.',
     scope: 'public',
-    params: z.strictObject({}).meta({ id: 'AuthWhoamiParams' }),
+    params: () => z.strictObject({}).meta({ id: 'AuthWhoamiParams' }),
     result: () =>
       z
         .strictObject({
@@ -75,30 +77,31 @@ export const authContracts = {
   'auth.refresh': contract({
     summary: 'Exchange a login session for a new one that lasts another 24 hours.',
     scope: 'public',
-    params: z.strictObject({}).meta({ id: 'AuthRefreshParams' }),
+    params: () => z.strictObject({}).meta({ id: 'AuthRefreshParams' }),
     result: () => LoginResult,
   }),
   'auth.password': contract({
     summary: 'Change the caller’s own password. All other logins of the caller end.',
     scope: 'public',
     audit: { action: 'auth.password', id: 'userId' },
-    params: z.strictObject({ current: Text, new: Text }).meta({ id: 'AuthPasswordParams' }),
+    params: () => z.strictObject({ current: Text, new: Text }).meta({ id: 'AuthPasswordParams' }),
     result: () => LoginResult,
   }),
   'auth.confirm': contract({
     summary: 'Prove again who the caller is, for methods that a browser may call only for five minutes after that.',
     scope: 'public',
     audit: { action: 'auth.confirm' },
-    params: z
-      .strictObject({
-        /** Of the user who is logged in. */
-        password: optionalText(4096),
-        /** For a session that began with a link: the code of a new one. */
-        code: optionalText(256),
-        /** For a session that began with a token or its link: that token. */
-        token: optionalText(4096),
-      })
-      .meta({ id: 'AuthConfirmParams' }),
+    params: () =>
+      z
+        .strictObject({
+          /** Of the user who is logged in. */
+          password: optionalText(4096),
+          /** For a session that began with a link: the code of a new one. */
+          code: optionalText(256),
+          /** For a session that began with a token or its link: that token. */
+          token: optionalText(4096),
+        })
+        .meta({ id: 'AuthConfirmParams' }),
     result: () =>
       z.strictObject({ status: z.literal('ok'), untilMs: z.int().min(0) }).meta({ id: 'AuthConfirmResult' }),
   }),
@@ -106,13 +109,13 @@ export const authContracts = {
     summary: 'End the caller’s login session, on open sockets and streams too.',
     scope: 'public',
     audit: { action: 'auth.logout' },
-    params: z.strictObject({}).meta({ id: 'AuthLogoutParams' }),
+    params: () => z.strictObject({}).meta({ id: 'AuthLogoutParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'AuthLogoutResult' }),
   }),
   'auth.status': contract({
     summary: 'Who the caller is and how to authenticate.',
     scope: 'public',
-    params: z.strictObject({}).meta({ id: 'AuthStatusParams' }),
+    params: () => z.strictObject({}).meta({ id: 'AuthStatusParams' }),
     result: () =>
       z
         .strictObject({
@@ -145,7 +148,7 @@ export const authContracts = {
     scope: 'approve',
     audit: { action: 'auth.link' },
     stepUp: always,
-    params: z.strictObject({}).meta({ id: 'AuthLinkParams' }),
+    params: () => z.strictObject({}).meta({ id: 'AuthLinkParams' }),
     result: () =>
       z
         .strictObject({

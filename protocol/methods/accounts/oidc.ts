@@ -44,12 +44,13 @@ export const oidcContracts = {
   'oidc.authorize': contract({
     summary: 'Begin a login through the provider: the address to open, and a text to bring back.',
     scope: 'public',
-    params: z
-      .strictObject({
-        /** Ask the person again, even with a session at the provider. */
-        fresh: z.boolean().optional(),
-      })
-      .meta({ id: 'OidcAuthorizeParams' }),
+    params: () =>
+      z
+        .strictObject({
+          /** Ask the person again, even with a session at the provider. */
+          fresh: z.boolean().optional(),
+        })
+        .meta({ id: 'OidcAuthorizeParams' }),
     result: () =>
       z
         .strictObject({
@@ -64,23 +65,24 @@ export const oidcContracts = {
     summary: 'Exchange the answer of the provider for a session. A first login may create the user.',
     scope: 'public',
     audit: { action: 'auth.login' },
-    params: z
-      .strictObject({
-        pending: optionalText(512),
-        state: Answer,
-        code: optionalText(8_192),
-        iss: optionalText(8_192),
-        /** An error of the provider, in place of a code. */
-        error: optionalText(8_192),
-      })
-      .meta({ id: 'OidcCallbackParams' }),
+    params: () =>
+      z
+        .strictObject({
+          pending: optionalText(512),
+          state: Answer,
+          code: optionalText(8_192),
+          iss: optionalText(8_192),
+          /** An error of the provider, in place of a code. */
+          error: optionalText(8_192),
+        })
+        .meta({ id: 'OidcCallbackParams' }),
     result: () => LoginResult,
   }),
   'oidc.identity.list': contract({
     summary: 'The people of the provider who log in as a user.',
     scope: 'approve',
     permission: 'admin.users',
-    params: z.strictObject({ userId: NonEmpty.max(64) }).meta({ id: 'OidcIdentityListParams' }),
+    params: () => z.strictObject({ userId: NonEmpty.max(64) }).meta({ id: 'OidcIdentityListParams' }),
     result: () => z.strictObject({ identities: z.array(OidcIdentity) }).meta({ id: 'OidcIdentityListResult' }),
   }),
   'oidc.identity.add': contract({
@@ -88,9 +90,10 @@ export const oidcContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.identity.add', id: 'userId' },
-    params: z
-      .strictObject({ userId: NonEmpty.max(64), issuer: optionalText(2_048), subject: Subject })
-      .meta({ id: 'OidcIdentityAddParams' }),
+    params: () =>
+      z
+        .strictObject({ userId: NonEmpty.max(64), issuer: optionalText(2_048), subject: Subject })
+        .meta({ id: 'OidcIdentityAddParams' }),
     result: () => OidcIdentity,
   }),
   'oidc.identity.remove': contract({
@@ -98,7 +101,7 @@ export const oidcContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.identity.remove', id: 'subject' },
-    params: z.strictObject(Identified).meta({ id: 'OidcIdentityRemoveParams' }),
+    params: () => z.strictObject(Identified).meta({ id: 'OidcIdentityRemoveParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'OidcIdentityRemoveResult' }),
   }),
 };

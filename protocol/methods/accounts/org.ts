@@ -24,14 +24,14 @@ export const orgContracts = {
     summary: 'The organisation, in a list.',
     scope: 'approve',
     permission: 'admin.orgs',
-    params: z.strictObject({}).meta({ id: 'OrgListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'OrgListParams' }),
     result: () => z.strictObject({ orgs: z.array(Org) }).meta({ id: 'OrgListResult' }),
   }),
   'org.get': contract({
     summary: 'The organisation.',
     scope: 'approve',
     permission: 'admin.orgs',
-    params: z.strictObject({ orgId: OrgId }).meta({ id: 'OrgGetParams' }),
+    params: () => z.strictObject({ orgId: OrgId }).meta({ id: 'OrgGetParams' }),
     result: () => Org,
   }),
   'org.update': contract({
@@ -39,13 +39,14 @@ export const orgContracts = {
     scope: 'approve',
     permission: 'admin.orgs',
     audit: { action: 'org.update', id: 'orgId' },
-    params: z
-      .strictObject({
-        orgId: OrgId,
-        displayName: optionalText(256),
-        settings: optionalText(65_536),
-      })
-      .meta({ id: 'OrgUpdateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          orgId: OrgId,
+          displayName: optionalText(256),
+          settings: optionalText(65_536),
+        })
+        .meta({ id: 'OrgUpdateParams' }),
     result: () => Org,
   }),
 };

@@ -31,7 +31,7 @@ export const roleContracts = {
     summary: 'All roles, the built-in ones first.',
     scope: 'approve',
     permission: 'admin.roles',
-    params: z.strictObject({}).meta({ id: 'RoleListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'RoleListParams' }),
     result: () => z.strictObject({ roles: z.array(Role) }).meta({ id: 'RoleListResult' }),
   }),
   'role.create': contract({
@@ -40,9 +40,10 @@ export const roleContracts = {
     permission: 'admin.roles',
     audit: { action: 'role.create', id: 'roleId' },
     stepUp: always,
-    params: z
-      .strictObject({ name: z.string().max(256), displayName: optionalText(256), permissions: Permissions })
-      .meta({ id: 'RoleCreateParams' }),
+    params: () =>
+      z
+        .strictObject({ name: z.string().max(256), displayName: optionalText(256), permissions: Permissions })
+        .meta({ id: 'RoleCreateParams' }),
     result: () => Role,
   }),
   'role.update': contract({
@@ -51,9 +52,10 @@ export const roleContracts = {
     permission: 'admin.roles',
     audit: { action: 'role.update', id: 'roleId' },
     stepUp: always,
-    params: z
-      .strictObject({ roleId: RoleId, displayName: optionalText(256), permissions: Permissions.optional() })
-      .meta({ id: 'RoleUpdateParams' }),
+    params: () =>
+      z
+        .strictObject({ roleId: RoleId, displayName: optionalText(256), permissions: Permissions.optional() })
+        .meta({ id: 'RoleUpdateParams' }),
     result: () => Role,
   }),
   'role.delete': contract({
@@ -62,7 +64,7 @@ export const roleContracts = {
     permission: 'admin.roles',
     audit: { action: 'role.delete', id: 'roleId' },
     stepUp: always,
-    params: z.strictObject({ roleId: RoleId }).meta({ id: 'RoleDeleteParams' }),
+    params: () => z.strictObject({ roleId: RoleId }).meta({ id: 'RoleDeleteParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'RoleDeleteResult' }),
   }),
 };

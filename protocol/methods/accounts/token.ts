@@ -34,20 +34,21 @@ export const tokenContracts = {
     scope: 'approve',
     audit: { action: 'token.create', id: 'tokenId' },
     stepUp: always,
-    params: z
-      .strictObject({
-        name: TokenName,
-        scope: TokenScope,
-        /** One minute to ten years. Default: the token does not expire. */
-        expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
-      })
-      .meta({ id: 'TokenCreateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          name: TokenName,
+          scope: TokenScope,
+          /** One minute to ten years. Default: the token does not expire. */
+          expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
+        })
+        .meta({ id: 'TokenCreateParams' }),
     result: () => ApiToken.extend({ token: z.string().regex(/^svc_[0-9a-f]{64}$/) }).meta({ id: 'TokenCreateResult' }),
   }),
   'token.list': contract({
     summary: 'The API tokens that are not revoked, oldest first.',
     scope: 'approve',
-    params: z.strictObject({}).meta({ id: 'TokenListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'TokenListParams' }),
     result: () => z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'TokenListResult' }),
   }),
   'token.revoke': contract({
@@ -55,7 +56,7 @@ export const tokenContracts = {
     scope: 'approve',
     audit: { action: 'token.revoke', id: 'tokenId' },
     stepUp: always,
-    params: z.strictObject({ tokenId: z.string().min(1).max(64) }).meta({ id: 'TokenRevokeParams' }),
+    params: () => z.strictObject({ tokenId: z.string().min(1).max(64) }).meta({ id: 'TokenRevokeParams' }),
     result: () => z.strictObject({ revoked: z.literal(true) }).meta({ id: 'TokenRevokeResult' }),
   }),
 };

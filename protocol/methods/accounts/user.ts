@@ -41,7 +41,7 @@ export const userContracts = {
     summary: 'Users in the order of creation, 100 at a time. `query` is part of a name.',
     scope: 'approve',
     permission: 'admin.users',
-    params: z.strictObject({ query: optionalText(256), ...Page }).meta({ id: 'UserListParams' }),
+    params: () => z.strictObject({ query: optionalText(256), ...Page }).meta({ id: 'UserListParams' }),
     result: () =>
       z
         .strictObject({
@@ -57,14 +57,15 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'user.create', id: 'userId' },
     stepUp: always,
-    params: z
-      .strictObject({
-        username: Text,
-        displayName: optionalText(4_096),
-        password: Text,
-        roles: z.array(NonEmpty.max(64)).max(100).optional(),
-      })
-      .meta({ id: 'UserCreateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          username: Text,
+          displayName: optionalText(4_096),
+          password: Text,
+          roles: z.array(NonEmpty.max(64)).max(100).optional(),
+        })
+        .meta({ id: 'UserCreateParams' }),
     result: () => User,
   }),
   'user.update': contract({
@@ -73,14 +74,15 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'user.update', id: 'userId' },
     stepUp: always,
-    params: z
-      .strictObject({
-        userId: UserId,
-        displayName: optionalText(4_096),
-        password: optionalText(4_096),
-        disabled: z.boolean().optional(),
-      })
-      .meta({ id: 'UserUpdateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          userId: UserId,
+          displayName: optionalText(4_096),
+          password: optionalText(4_096),
+          disabled: z.boolean().optional(),
+        })
+        .meta({ id: 'UserUpdateParams' }),
     result: () => User,
   }),
   'user.delete': contract({
@@ -89,14 +91,14 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'user.delete', id: 'userId' },
     stepUp: always,
-    params: z.strictObject({ userId: UserId }).meta({ id: 'UserDeleteParams' }),
+    params: () => z.strictObject({ userId: UserId }).meta({ id: 'UserDeleteParams' }),
     result: () => Done.meta({ id: 'UserDeleteResult' }),
   }),
   'user.token.list': contract({
     summary: 'The API tokens of a user, oldest first.',
     scope: 'approve',
     permission: 'admin.users',
-    params: z.strictObject({ userId: UserId }).meta({ id: 'UserTokenListParams' }),
+    params: () => z.strictObject({ userId: UserId }).meta({ id: 'UserTokenListParams' }),
     result: () => z.strictObject({ tokens: z.array(ApiToken) }).meta({ id: 'UserTokenListResult' }),
   }),
   'user.token.create': contract({
@@ -105,29 +107,30 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'token.create', id: 'tokenId' },
     stepUp: always,
-    params: z
-      .strictObject({
-        userId: UserId,
-        name: Text,
-        /** The highest one counts. Default: approve. */
-        scopes: z.array(Text).max(10).optional(),
-        expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
-      })
-      .meta({ id: 'UserTokenCreateParams' }),
+    params: () =>
+      z
+        .strictObject({
+          userId: UserId,
+          name: Text,
+          /** The highest one counts. Default: approve. */
+          scopes: z.array(Text).max(10).optional(),
+          expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
+        })
+        .meta({ id: 'UserTokenCreateParams' }),
     result: () => ApiToken.extend({ token: z.string() }).meta({ id: 'UserTokenCreateResult' }),
   }),
   'user.role.list': contract({
     summary: 'The roles of a user.',
     scope: 'approve',
     permission: 'admin.users',
-    params: z.strictObject({ userId: UserId }).meta({ id: 'UserRoleListParams' }),
+    params: () => z.strictObject({ userId: UserId }).meta({ id: 'UserRoleListParams' }),
     result: () => z.strictObject({ roles: z.array(RoleAssignment) }).meta({ id: 'UserRoleListResult' }),
   }),
   'user.role.choices': contract({
     summary: 'All roles by name, and which of them the caller may give and take away.',
     scope: 'approve',
     permission: 'admin.users',
-    params: z.strictObject({}).meta({ id: 'UserRoleChoicesParams' }),
+    params: () => z.strictObject({}).meta({ id: 'UserRoleChoicesParams' }),
     result: () => z.strictObject({ roles: z.array(RoleChoice) }).meta({ id: 'UserRoleChoicesResult' }),
   }),
   'user.role.assign': contract({
@@ -136,7 +139,7 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'role.assign', id: 'userId' },
     stepUp: always,
-    params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleAssignParams' }),
+    params: () => z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleAssignParams' }),
     result: () => Done.meta({ id: 'UserRoleAssignResult' }),
   }),
   'user.role.unassign': contract({
@@ -145,7 +148,7 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'role.unassign', id: 'userId' },
     stepUp: always,
-    params: z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleUnassignParams' }),
+    params: () => z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleUnassignParams' }),
     result: () => Done.meta({ id: 'UserRoleUnassignResult' }),
   }),
 };

@@ -79,23 +79,24 @@ export const listingContracts = {
   'workstream.list': contract({
     summary: 'Loaded workstreams, in the order of their creation.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'WorkstreamListParams' }),
     result: () => z.strictObject({ workstreams: z.array(WorkstreamRow) }).meta({ id: 'WorkstreamListResult' }),
   }),
   'workstream.saved': contract({
     summary: 'Stored workstreams, most recently updated first.',
     scope: 'read',
     weight: 3,
-    params: z
-      .strictObject({
-        limit: z.int().min(1).max(500).optional(),
-        /** With `beforeWsId`: `updatedMs` and `wsId` of the last row read. Without it, rows with an equal time are skipped. */
-        before: Count.optional(),
-        beforeWsId: optionalText(128),
-        /** Words, each of which has to be in the name or the title. */
-        search: optionalText(256),
-      })
-      .meta({ id: 'WorkstreamSavedParams' }),
+    params: () =>
+      z
+        .strictObject({
+          limit: z.int().min(1).max(500).optional(),
+          /** With `beforeWsId`: `updatedMs` and `wsId` of the last row read. Without it, rows with an equal time are skipped. */
+          before: Count.optional(),
+          beforeWsId: optionalText(128),
+          /** Words, each of which has to be in the name or the title. */
+          search: optionalText(256),
+        })
+        .meta({ id: 'WorkstreamSavedParams' }),
     result: () =>
       z.strictObject({ workstreams: z.array(SavedWorkstream), nodeId: NonEmpty }).meta({ id: 'WorkstreamSavedResult' }),
   }),
@@ -103,7 +104,7 @@ export const listingContracts = {
     summary: 'What the loaded workstreams do, and what they have used.',
     scope: 'read',
     weight: 3,
-    params: z.strictObject({}).meta({ id: 'WorkstreamDashboardParams' }),
+    params: () => z.strictObject({}).meta({ id: 'WorkstreamDashboardParams' }),
     result: () =>
       z
         .strictObject({

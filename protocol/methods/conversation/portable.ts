@@ -11,9 +11,10 @@ export const portableContracts = {
     summary: 'A conversation as a file that can be imported, or as Markdown. Long ones: GET …/export over HTTP.',
     scope: 'read',
     weight: 3,
-    params: z
-      .strictObject({ wsId: z.string(), format: z.enum(['json', 'markdown']).default('json') })
-      .meta({ id: 'WorkstreamExportParams' }),
+    params: () =>
+      z
+        .strictObject({ wsId: z.string(), format: z.enum(['json', 'markdown']).default('json') })
+        .meta({ id: 'WorkstreamExportParams' }),
     result: () =>
       z
         .discriminatedUnion('format', [
@@ -26,9 +27,10 @@ export const portableContracts = {
     summary: 'Create a workstream from an exported conversation. Long ones: POST …/import over HTTP.',
     scope: 'write',
     weight: 3,
-    params: z
-      .strictObject({ conversation: ConversationFile, workdir: optionalText(4096), idempotencyKey: optionalKey() })
-      .meta({ id: 'WorkstreamImportParams' }),
+    params: () =>
+      z
+        .strictObject({ conversation: ConversationFile, workdir: optionalText(4096), idempotencyKey: optionalKey() })
+        .meta({ id: 'WorkstreamImportParams' }),
     result: () =>
       z
         .strictObject({

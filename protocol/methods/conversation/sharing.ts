@@ -20,14 +20,15 @@ export const sharingContracts = {
     summary: 'Set who sees a workstream, or give it to another owner. For its owner, and holders of `workstreams.all`.',
     scope: 'write',
     audit: { action: 'workstream.share', id: 'wsId', by: 'handler' },
-    params: z
-      .strictObject({
-        wsId: z.string(),
-        visibility: z.enum(VISIBILITIES).optional(),
-        /** The new owner: a user, or empty for the operator. */
-        userId: z.string().max(128).optional(),
-      })
-      .meta({ id: 'WorkstreamShareParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: z.string(),
+          visibility: z.enum(VISIBILITIES).optional(),
+          /** The new owner: a user, or empty for the operator. */
+          userId: z.string().max(128).optional(),
+        })
+        .meta({ id: 'WorkstreamShareParams' }),
     result: () =>
       z
         .strictObject({

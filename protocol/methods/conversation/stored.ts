@@ -9,7 +9,7 @@ export const storedContracts = {
     scope: 'write',
     permission: 'workstreams.create',
     weight: 3,
-    params: z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamOpenParams' }),
+    params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamOpenParams' }),
     result: () =>
       z
         .strictObject({
@@ -24,7 +24,7 @@ export const storedContracts = {
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
     audit: { action: 'sessions.delete', id: 'wsId' },
-    params: z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamDeleteParams' }),
+    params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamDeleteParams' }),
     result: () => z.strictObject({ deleted: z.literal(true) }).meta({ id: 'WorkstreamDeleteResult' }),
   }),
 };

@@ -13,17 +13,18 @@ export const takingBackContracts = {
     summary: 'Take back the last turns of the person, or everything after a message. Files are not changed.',
     scope: 'write',
     weight: 3,
-    params: z
-      .strictObject({
-        wsId: WsId,
-        /** Messages of the person, with their answers. Either this or `toSeq`. */
-        turns: z.int().min(1).optional(),
-        /** The last message to keep: the end of a turn, or 0. */
-        toSeq: Count.optional(),
-        idempotencyKey: optionalKey(),
-      })
-      .refine(({ turns, toSeq }) => (turns === undefined) !== (toSeq === undefined), 'either turns or toSeq')
-      .meta({ id: 'WorkstreamRewindParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          /** Messages of the person, with their answers. Either this or `toSeq`. */
+          turns: z.int().min(1).optional(),
+          /** The last message to keep: the end of a turn, or 0. */
+          toSeq: Count.optional(),
+          idempotencyKey: optionalKey(),
+        })
+        .refine(({ turns, toSeq }) => (turns === undefined) !== (toSeq === undefined), 'either turns or toSeq')
+        .meta({ id: 'WorkstreamRewindParams' }),
     result: () =>
       z
         .strictObject({
@@ -40,14 +41,15 @@ export const takingBackContracts = {
     summary: 'Answer a message of the person again, in place of its answer or failure and everything after it.',
     scope: 'write',
     weight: 3,
-    params: z
-      .strictObject({
-        wsId: WsId,
-        /** The message; default: the last one of the person. */
-        seq: z.int().min(1).optional(),
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'WorkstreamRetryParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          /** The message; default: the last one of the person. */
+          seq: z.int().min(1).optional(),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'WorkstreamRetryParams' }),
     result: () => Resent,
     idempotency: 'optional',
   }),
@@ -55,9 +57,10 @@ export const takingBackContracts = {
     summary: 'Send a text in place of a message of the person and everything after it; its files are kept.',
     scope: 'write',
     weight: 3,
-    params: z
-      .strictObject({ wsId: WsId, seq: z.int().min(1), message: z.string(), idempotencyKey: optionalKey() })
-      .meta({ id: 'WorkstreamEditParams' }),
+    params: () =>
+      z
+        .strictObject({ wsId: WsId, seq: z.int().min(1), message: z.string(), idempotencyKey: optionalKey() })
+        .meta({ id: 'WorkstreamEditParams' }),
     result: () => Resent,
     idempotency: 'optional',
   }),
@@ -65,9 +68,10 @@ export const takingBackContracts = {
     summary: 'Remove a message whose run failed without an answer.',
     scope: 'write',
     weight: 3,
-    params: z
-      .strictObject({ wsId: WsId, seq: z.int().min(1), idempotencyKey: optionalKey() })
-      .meta({ id: 'WorkstreamRemoveParams' }),
+    params: () =>
+      z
+        .strictObject({ wsId: WsId, seq: z.int().min(1), idempotencyKey: optionalKey() })
+        .meta({ id: 'WorkstreamRemoveParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'WorkstreamRemoveResult' }),
     idempotency: 'optional',
   }),
@@ -75,15 +79,16 @@ export const takingBackContracts = {
     summary: 'Copy a conversation, up to the end of a turn, into a new workstream with the same folder and model.',
     scope: 'write',
     weight: 3,
-    params: z
-      .strictObject({
-        wsId: WsId,
-        /** The last message to copy; default: the last one. */
-        seq: z.int().min(1).optional(),
-        name: optionalText(128),
-        idempotencyKey: optionalKey(),
-      })
-      .meta({ id: 'WorkstreamForkParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          /** The last message to copy; default: the last one. */
+          seq: z.int().min(1).optional(),
+          name: optionalText(128),
+          idempotencyKey: optionalKey(),
+        })
+        .meta({ id: 'WorkstreamForkParams' }),
     result: () =>
       z.strictObject({ wsId: NonEmpty, name: NonEmpty, messageCount: Count }).meta({ id: 'WorkstreamForkResult' }),
     idempotency: 'optional',

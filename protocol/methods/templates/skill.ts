@@ -23,7 +23,7 @@ export const skillContracts = {
   'skill.list': contract({
     summary: 'The prompt templates and the enabled workstream templates, as clients of later releases list them.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'SkillListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'SkillListParams' }),
     result: () => z.strictObject({ skills: z.array(SkillSummary) }).meta({ id: 'SkillListResult' }),
   }),
 };

@@ -48,14 +48,14 @@ export const templateContracts = {
   'template.list': contract({
     summary: 'The prompt templates in the order of their names, without their texts.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'TemplateListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'TemplateListParams' }),
     result: () => z.strictObject({ templates: z.array(TemplateSummary) }).meta({ id: 'TemplateListResult' }),
   }),
   'template.details': contract({
     summary: 'The prompt templates in the order of their names, with their texts.',
     scope: 'approve',
     permission: 'admin.templates',
-    params: z.strictObject({}).meta({ id: 'TemplateDetailsParams' }),
+    params: () => z.strictObject({}).meta({ id: 'TemplateDetailsParams' }),
     result: () => z.strictObject({ templates: z.array(PromptTemplate) }).meta({ id: 'TemplateDetailsResult' }),
   }),
   'template.create': contract({
@@ -63,7 +63,8 @@ export const templateContracts = {
     scope: 'approve',
     permission: 'admin.templates',
     audit: { action: 'template.create', id: 'templateId' },
-    params: z.strictObject({ name: z.string().max(256).optional(), ...fields }).meta({ id: 'TemplateCreateParams' }),
+    params: () =>
+      z.strictObject({ name: z.string().max(256).optional(), ...fields }).meta({ id: 'TemplateCreateParams' }),
     result: () => PromptTemplate,
   }),
   'template.update': contract({
@@ -71,9 +72,10 @@ export const templateContracts = {
     scope: 'approve',
     permission: 'admin.templates',
     audit: { action: 'template.update', id: 'templateId' },
-    params: z
-      .strictObject({ templateId: TemplateId, name: z.string().max(256).optional(), ...fields })
-      .meta({ id: 'TemplateUpdateParams' }),
+    params: () =>
+      z
+        .strictObject({ templateId: TemplateId, name: z.string().max(256).optional(), ...fields })
+        .meta({ id: 'TemplateUpdateParams' }),
     result: () => PromptTemplate,
   }),
   'template.delete': contract({
@@ -81,7 +83,7 @@ export const templateContracts = {
     scope: 'approve',
     permission: 'admin.templates',
     audit: { action: 'template.delete', id: 'templateId' },
-    params: z.strictObject({ templateId: TemplateId }).meta({ id: 'TemplateDeleteParams' }),
+    params: () => z.strictObject({ templateId: TemplateId }).meta({ id: 'TemplateDeleteParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'TemplateDeleteResult' }),
   }),
 };

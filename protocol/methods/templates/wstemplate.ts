@@ -98,21 +98,21 @@ export const wstemplateContracts = {
   'wstemplate.list': contract({
     summary: 'The enabled workstream templates in the order of their names, in short.',
     scope: 'read',
-    params: z.strictObject({}).meta({ id: 'WsTemplateListParams' }),
+    params: () => z.strictObject({}).meta({ id: 'WsTemplateListParams' }),
     result: () => z.strictObject({ templates: z.array(WsTemplateSummary) }).meta({ id: 'WsTemplateListResult' }),
   }),
   'wstemplate.details': contract({
     summary: 'All workstream templates in the order of their names.',
     scope: 'approve',
     permission: 'admin.ws_templates',
-    params: z.strictObject({}).meta({ id: 'WsTemplateDetailsParams' }),
+    params: () => z.strictObject({}).meta({ id: 'WsTemplateDetailsParams' }),
     result: () => z.strictObject({ templates: z.array(WsTemplate) }).meta({ id: 'WsTemplateDetailsResult' }),
   }),
   'wstemplate.get': contract({
     summary: 'One workstream template.',
     scope: 'approve',
     permission: 'admin.ws_templates',
-    params: z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateGetParams' }),
+    params: () => z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateGetParams' }),
     result: () => WsTemplate,
   }),
   'wstemplate.create': contract({
@@ -121,7 +121,7 @@ export const wstemplateContracts = {
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.create', id: 'wsTemplateId' },
     stepUp: grantsApproval,
-    params: z.strictObject(fields).meta({ id: 'WsTemplateCreateParams' }),
+    params: () => z.strictObject(fields).meta({ id: 'WsTemplateCreateParams' }),
     result: () => WsTemplate,
   }),
   'wstemplate.update': contract({
@@ -131,7 +131,7 @@ export const wstemplateContracts = {
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.update', id: 'wsTemplateId' },
     stepUp: grantsApproval,
-    params: z.strictObject({ wsTemplateId: WsTemplateId, ...fields }).meta({ id: 'WsTemplateUpdateParams' }),
+    params: () => z.strictObject({ wsTemplateId: WsTemplateId, ...fields }).meta({ id: 'WsTemplateUpdateParams' }),
     result: () => WsTemplate,
   }),
   'wstemplate.delete': contract({
@@ -139,14 +139,14 @@ export const wstemplateContracts = {
     scope: 'approve',
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.delete', id: 'wsTemplateId' },
-    params: z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateDeleteParams' }),
+    params: () => z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateDeleteParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'WsTemplateDeleteResult' }),
   }),
   'wstemplate.versions': contract({
     summary: 'The states of a workstream template before its edits, newest first.',
     scope: 'approve',
     permission: 'admin.ws_templates',
-    params: z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateVersionsParams' }),
+    params: () => z.strictObject({ wsTemplateId: WsTemplateId }).meta({ id: 'WsTemplateVersionsParams' }),
     result: () => z.strictObject({ versions: z.array(WsTemplateVersion) }).meta({ id: 'WsTemplateVersionsResult' }),
   }),
 };

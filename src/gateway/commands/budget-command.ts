@@ -29,7 +29,7 @@ function toLimit(argument: string, wsId: string): { tokens?: number | undefined;
   const { tokens, dollars, usd = dollars } = AMOUNT.exec(argument)?.groups ?? {};
   const amount = Number((tokens ?? usd ?? '').replaceAll(/[,_]/g, ''));
   const given = tokens === undefined ? { usd: amount } : { tokens: amount };
-  const { data } = usageContracts['budget.set'].params.safeParse({ wsId, ...given });
+  const { data } = usageContracts['budget.set'].params().safeParse({ wsId, ...given });
   if (!data) {
     const right = 'from 1 to 1000000000000 tokens, or up to $1000000';
     throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('budget')}: 200000, $2, 2 USD or off (${right})`);

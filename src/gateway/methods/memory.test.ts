@@ -33,7 +33,7 @@ async function setUp() {
     return async <M extends Method>(method: M, params: ParamsInput<M>): Promise<Result<M>> => {
       const { params: input, result } = CONTRACTS[method];
       const handler = methods[method] as Handlers[M]; // one of nine
-      return result().parse(await handler(input.parse(params) as never, call)) as Result<M>;
+      return result().parse(await handler(input().parse(params) as never, call)) as Result<M>;
     };
   };
   return { as, audited, [Symbol.asyncDispose]: () => store.close() };

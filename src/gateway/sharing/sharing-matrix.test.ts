@@ -69,7 +69,7 @@ const methods = Object.keys(CONTRACTS).filter(isMethodName);
 
 test('every method that could name a workstream is in the matrix', () => {
   const namesOne = ({ params }: Contract) => {
-    const { properties = {} } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
+    const { properties = {} } = z.toJSONSchema(params(), { io: 'input', unrepresentable: 'any' });
     return NAMING.some((name) => Object.hasOwn(properties, name));
   };
   const missing = methods.filter(

@@ -36,7 +36,7 @@ export const nodeRoutes = ({ cluster, respond, notFound }: NodeDeps): Guarded[] 
         path,
         summary: 'A path of another machine.',
         scope: 'read',
-        request: z.object({}),
+        request: () => z.object({}),
         reply: () => z.object({}),
       }),
       work(exchange) {

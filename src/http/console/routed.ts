@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { kept } from '../../../protocol/contract.ts';
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
 import type { Cluster } from '../../gateway/cluster/cluster.ts';
 import { unknownNode } from '../../gateway/cluster/node-ids.ts';
@@ -28,8 +29,8 @@ export const routed = (rows: readonly Guarded[]): Guarded[] =>
 export function routedCreation(bindings: readonly Binding[], { here }: Pick<Cluster, 'here'>): Binding[] {
   const plain = bindings.find(({ endpoint }) => endpoint === create);
   if (!plain) return [];
-  const request = create.request.and(z.object({ target_node: z.string().nullish() }));
-  const placed = (asked: z.output<typeof request>) => {
+  const request = kept(() => create.request().and(z.object({ target_node: z.string().nullish() })));
+  const placed = (asked: z.output<ReturnType<typeof request>>) => {
     const strategy = asked.target_node ? 'target_node' : asked.resume_ws ? 'resume' : 'rendezvous';
     return { node_url: here.serverUrl, node_id: here.nodeId, routing_strategy: strategy };
   };
@@ -38,7 +39,7 @@ export function routedCreation(bindings: readonly Binding[], { here }: Pick<Clus
       ...plain,
       endpoint: { ...create, path: `${ROUTE}workstreams/new`, request },
       params(asked: never, via) {
-        const { target_node: target }: z.output<typeof request> = asked;
+        const { target_node: target }: z.output<ReturnType<typeof request>> = asked;
         if (target && target !== here.nodeId) throw unknownNode();
         return plain.params(asked, via);
       },

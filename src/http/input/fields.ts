@@ -8,9 +8,9 @@ import type { Exchange } from '../exchange.ts';
 import { halfSurrogate, holdsEncodedSurrogate } from './surrogates.ts';
 
 /** Parses request fields with the row's schema. The error names fields and never repeats input. */
-export function read<E extends Endpoint>(endpoint: E, input: unknown): z.output<E['request']> {
-  const parsed = check(endpoint.request, input);
-  if (parsed.success) return parsed.data as z.output<E['request']>;
+export function read<E extends Endpoint>(endpoint: E, input: unknown): z.output<ReturnType<E['request']>> {
+  const parsed = check(endpoint.request(), input);
+  if (parsed.success) return parsed.data as z.output<ReturnType<E['request']>>;
   throw new GatewayError('INVALID_REQUEST', problemsOf(parsed.error));
 }
 

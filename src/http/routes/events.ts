@@ -31,7 +31,7 @@ export interface StreamRequest<Q> {
 
 interface StreamRoute<E extends Endpoint> {
   endpoint: E;
-  open(request: StreamRequest<z.output<E['request']>>, deps: EventRouteDeps): void | Promise<void>;
+  open(request: StreamRequest<z.output<ReturnType<E['request']>>>, deps: EventRouteDeps): void | Promise<void>;
 }
 
 /** A stream writes its own answer once it is open. Until then it fails like any other endpoint. */
@@ -48,7 +48,7 @@ export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>,
   },
 });
 
-type EventsQuery = z.output<(typeof eventsEndpoints)['events']['request']>;
+type EventsQuery = z.output<ReturnType<(typeof eventsEndpoints)['events']['request']>>;
 
 /** Streams one workstream: `connected`, the beginning, then its log. */
 export async function streamWorkstream(

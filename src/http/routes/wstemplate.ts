@@ -30,7 +30,7 @@ const toWsTemplate = (template: Result<'wstemplate.get'>) => ({
 
 const asText = (json: string | object | undefined) => (typeof json === 'object' ? JSON.stringify(json) : json);
 
-const toFields = (request: z.output<typeof wstemplateEndpoints.create.request>) => ({
+const toFields = (request: z.output<ReturnType<typeof wstemplateEndpoints.create.request>>) => ({
   name: request.name,
   description: request.description,
   systemPrompt: request.system_prompt,
