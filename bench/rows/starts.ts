@@ -63,17 +63,22 @@ const jobsRow: Row = {
 
 const idleRow: Row = {
   name: 'idle-memory',
-  what: 'memory of an idle daemon',
+  what: 'memory of an idle daemon that was started before',
   anchor: 'bare ws',
   unit: 'x',
   target: { atMost: 1.65 },
   maxRounds: 3,
   async open(stage) {
     const afterMs = stage.quick ? 1_000 : 5_000;
+    const { home } = await usedHome(stage);
     return async () => {
-      const [product, anchor] = [await stage.product(), await stage.anchor('echo')];
+      const product = await spawnProduct(stage, { home, port: await freePort() });
+      await product.printed(/^Headgate /m);
+      const anchor = await stage.anchor('echo');
       await sleep(afterMs);
-      return ratio({ product: residentBytes(product.pid), anchor: residentBytes(anchor.pid) });
+      const resident = ratio({ product: residentBytes(product.pid), anchor: residentBytes(anchor.pid) });
+      await kill(product);
+      return resident;
     };
   },
 };

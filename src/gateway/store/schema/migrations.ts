@@ -130,7 +130,8 @@ function apply(connection: Connection, { version, statements, fill }: Migration)
   fill?.(connection);
   connection.run('begin immediate');
   try {
-    for (const statement of statements) connection.run(statement);
+    // Each runs once, so that it should not take up memory as a prepared statement.
+    for (const statement of statements) connection.database.exec(statement);
     connection.run(SET_VERSION, [String(version)]);
     connection.run('commit');
   } catch (error) {
