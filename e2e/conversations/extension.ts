@@ -6,6 +6,8 @@ import type { StoredConversation } from './stored-cuts.ts';
 /** A request in its wire's own form, as text. */
 interface SentRequest extends Placed {
   before: string;
+  /** How many messages each request of its line had that was answered, oldest first. */
+  answered: readonly number[];
 }
 
 /** What one conversation sent, model after model. */
@@ -27,13 +29,26 @@ export function forget(sent: Sent): void {
 
 /** What stays if the message with this text, and everything after it, is taken back. */
 export function without({ latest, last }: Sent, taken: RegExp): Sent {
-  const kept = [...latest].map(([alias, sent]) => {
-    const all: unknown[] = JSON.parse(sent.messages);
-    const at = all.findIndex((message) => taken.test(JSON.stringify(message)));
-    return [alias, at < 0 ? sent : { ...sent, messages: JSON.stringify(all.slice(0, at)) }] as const;
-  });
+  const kept = [...latest].map(([alias, sent]) => [alias, withoutIn(sent, taken)] as const);
   return { latest: new Map(kept), last, first: new Map() };
 }
+
+/**
+ * Without the model's answer, it counts no longer whether its server could read the images in front of it: they are new
+ * again, so that they may be refused, or read, without a further cut.
+ */
+function withoutIn(sent: SentRequest, taken: RegExp): SentRequest {
+  const all = (JSON.parse(sent.messages) as unknown[]).map((message) => JSON.stringify(message));
+  const at = all.findIndex((message) => taken.test(message));
+  if (at < 0) return sent;
+  const answered = sent.answered.filter((count) => count < at);
+  const upTo = answered.at(-1) ?? 0;
+  const image = all.findIndex((message, index) => index >= upTo && index < at && IMAGE.test(message));
+  return { ...sent, answered, messages: `[${all.slice(0, image < 0 ? at : image).join(',')}]` };
+}
+
+/** An image on any wire, or the words in its place. */
+const IMAGE = /iVBORw0KGg|which is not shown to you/;
 
 /** Where the first requests since everything began anew do not extend what was kept of the earlier ones. */
 export function differencesOf({ first }: Sent, { latest, last }: Sent, stored: StoredConversation): string[] {
@@ -68,14 +83,18 @@ export function extend(
   const alias = aliasOf(request.model);
   const before = JSON.stringify(request.before);
   const messages = JSON.stringify(request.messages);
-  const next: SentRequest = { before, messages, place: stored.place() };
+  const earlier = sent.latest.get(alias);
+  const next: SentRequest = { before, messages, place: stored.place(), answered: [] };
   const isMoved = sent.last !== undefined && familyOf(sent.last) !== familyOf(alias);
   const broken = isMoved
     ? lossOf([...sent.latest.values()].at(-1), next, { stored, isMoved })
-    : differenceOf(sent.latest.get(alias), next, stored);
+    : differenceOf(earlier, next, stored);
   if (isMoved) forget(sent);
   if (!sent.first.has(alias)) sent.first.set(alias, next);
   if (!isUnanswered) {
+    const isSameLine = earlier && !isMoved && cutsBetween(earlier, next, stored).length === 0;
+    const count = request.messages.length;
+    next.answered = [...(isSameLine ? earlier.answered.filter((fewer) => fewer < count) : []), count];
     sent.latest.delete(alias); // the newest is the last one
     sent.latest.set(alias, next);
   }

@@ -20,7 +20,8 @@ export function cutsBetween({ place: from }: Placed, { place: to }: Placed, { cu
 
 /**
  * What is wrong with a request after cuts: something that no cut names is missing or stands elsewhere, or something that a
- * cut names is still there. `isMoved`: to another family, which may read images that the server of the first one refused.
+ * cut names is still there. `isMoved`: to another family, which may read images that the server of the first one refused, or
+ * have refused some that the first one reads.
  */
 export function findUnexplained(
   previous: Placed,
@@ -33,7 +34,7 @@ export function findUnexplained(
     return seq !== undefined && cuts.some((cut) => names(cut, piece, seq));
   };
   const kinds = cuts.map(({ kind }) => kind).join(', ') || 'nothing';
-  const before = piecesOf(previous.messages);
+  const before = piecesOf(previous.messages).filter(({ kind, name }) => !isMoved || !isInWords(kind, name, next));
   const { named = [], kept = [] } = Object.groupBy(before, (piece) => (isNamed(piece) ? 'named' : 'kept'));
   const isExpected = ({ kind, name }: Piece) => !isMoved || kind !== 'image' || before.some((one) => one.name === name);
   const after = piecesOf(next.messages).filter(isExpected);
@@ -46,6 +47,10 @@ export function findUnexplained(
   }
   return undefined;
 }
+
+/** Whether words stand in place of an image. */
+const isInWords = (kind: Piece['kind'], name: string, { messages }: Placed): boolean =>
+  kind === 'image' && messages.includes(`\\"${name.slice('image '.length)}.png\\" (`);
 
 /** Whether a cut takes this piece of the message with this number from the model. */
 function names({ kind, after_seq, to_seq }: StoredCut, piece: Piece, seq: number): boolean {

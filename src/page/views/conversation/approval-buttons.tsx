@@ -5,6 +5,7 @@ import type { ApprovalBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
 import { isCovered, isField } from '../overlay.ts';
 import { usePressGuard } from '../use-press-guard.ts';
+import { useConversation } from './conversation-context.ts';
 
 interface ApprovalButtonsProps {
   approval: ApprovalBlock;
@@ -24,9 +25,11 @@ export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
   const step = useSignal<Step>('choose');
   const busy = useSignal(false);
   const cameFrom = useRef<Step>('choose');
+  const { goToEnd } = useConversation();
   const go = (to: Step) => () => {
     cameFrom.current = step.peek();
     step.value = to;
+    goToEnd(); // the next buttons may need more room, and a person who had scrolled up a little would not see them
   };
   useEscape(step.value, go('choose'));
   const decide = async (verdict: Verdict) => {

@@ -9,6 +9,8 @@ export interface ConversationContext {
   client: Desk['client'];
   /** Choices of a person by name, so that a part that was scrolled away comes back as it was. */
   remembered: Map<string, boolean>;
+  /** Shows the end of the conversation, and follows it from now on. */
+  goToEnd(): void;
 }
 
 export const InConversation = createContext<ConversationContext | undefined>(undefined);

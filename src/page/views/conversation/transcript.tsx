@@ -37,7 +37,10 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
   useEffect(() => {
     if (isSending) following.jump(); // the sender wants to see the answer
   }, [isSending]);
-  const context = useMemo(() => ({ wsId: tab.wsId, client: desk.client, remembered: rememberedOf(tab) }), [tab, desk]);
+  const context = useMemo(
+    () => ({ wsId: tab.wsId, client: desk.client, remembered: rememberedOf(tab), goToEnd: following.jump }),
+    [tab, desk, following],
+  );
   return (
     <InConversation.Provider value={context}>
       <div class="transcript-frame">
