@@ -82,7 +82,7 @@ for (const [device, size] of Object.entries(DEVICES)) {
         await page.locator('.transcript').evaluate((view) => {
           view.scrollTop -= 1; // a person who scrolls up a little no longer follows the end
         });
-        await button(page, 'Always allow…').click(); // its warning takes room
+        await button(page, 'Always allow…').press('Enter'); // its warning takes room
         await button(page, 'Back').waitFor();
         assert.deepEqual(await settledCard(page), IN_VIEW);
         await button(page, 'Back').click();
