@@ -3,12 +3,15 @@ import type { Permission } from './methods/accounts/permissions.ts';
 
 /** The scopes of credentials; each includes the ones before it. */
 export const GRANTED = ['read', 'write', 'approve'] as const;
+/** The scopes that an API token can have. */
+export const TOKEN_SCOPES = [...GRANTED, 'service'] as const;
 /** The scopes in ascending order; every caller has `public`. */
 export const LADDER = ['public', ...GRANTED] as const;
 
 /**
  * The right that a method requires. `read` < `write` < `approve`; the others are separate. `pairing` is for a machine that
- * wants to become a node; callers with `approve` have it, too.
+ * wants to become a node; callers with `approve` have it, too. `service` is for a machine that calls the daemon as part of
+ * the same installation; its token has the ladder, too, and no permission check stops it.
  */
 export type Scope = (typeof LADDER)[number] | 'service' | 'node' | 'pairing';
 
@@ -21,6 +24,11 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   scope: Scope;
   /** Needed in addition to the scope; a user holds it through a role. */
   permission?: Permission;
+  /**
+   * Service tokens are refused although no permission stops them: the method creates credentials or gives rights, and
+   * both would outlive the hour of such a token.
+   */
+  refusesServices?: true;
   /**
    * Whether a browser session must have proved less than five minutes ago whose it is. Other credentials are not asked:
    * they are no session that somebody left open.

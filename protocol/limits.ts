@@ -46,6 +46,7 @@ export const LIMITS = {
   idempotencyMs: 24 * 60 * 60 * 1000,
   loginCodeMs: 10 * 60 * 1000,
   apiTokens: 1_000,
+  serviceTokenMs: 60 * 60 * 1000,
   cookieMs: 24 * 60 * 60 * 1000,
   queuedRunsPerWorkstream: 10,
   pairingMs: 5 * 60 * 1000,

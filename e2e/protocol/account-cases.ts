@@ -37,6 +37,10 @@ export function accountCases({ call, open, key, answer }: Caller) {
     'auth.refresh': async () => (await member()).ask('auth.refresh', {}),
     'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
     'auth.confirm': async () => (await member()).ask('auth.confirm', { password: PASSWORD }),
+    async 'token.refresh'() {
+      const { token } = await call('token.create', { name: `service-${key()}`, scope: 'service' });
+      await (await open(token)).ask('token.refresh', {});
+    },
     'user.list': () => call('user.list', {}),
     'user.create': () => newUser(),
     'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),

@@ -88,9 +88,20 @@ test('tokens are created, listed and revoked in the terminal, and survive a rest
   assert.match(refused.stderr, /^UNAUTHORIZED: \S+ refused the token from --token: [^\n]+\n$/);
 });
 
+test('a service token that is created in the terminal lasts an hour', async () => {
+  const made = await runHeadgate(['token', 'create', '--scope', 'service', '--name', 'worker'], here);
+  assert.match(made.stderr, /^Token "worker" \(service, expires 20\d\d-.* UTC\)\. It is shown only once:\n$/);
+  const { tokens } = await (await daemon.client()).call('token.list', {});
+  const lives = tokens.filter(({ name }) => name === 'worker').map((one) => (one.expiresAtMs ?? 0) - one.createdAtMs);
+  assert.deepEqual(lives, [3_600_000]);
+  const renewed = await runHeadgate(['call', 'token.refresh', '--url', daemon.url, '--token', made.stdout.trim()]);
+  assert.deepEqual([renewed.code, JSON.parse(renewed.stdout).name], [0, 'worker']);
+});
+
 test('an invalid token name, scope or expiry is refused in one line', async () => {
   const wrong = {
-    '--scope admin': /^headgate: --scope must be one of read, write, approve, not "admin"\n$/,
+    '--scope admin': /^headgate: --scope must be one of read, write, approve, service, not "admin"\n$/,
+    '--scope service --expires 2h': /^INVALID_REQUEST: expiresInMs: a service token lives at most one hour [^\n]*\n$/,
     '--scope read --expires soon': /^headgate: --expires must be a time such as 12h, 30d or 8w, not "soon"\n$/,
     '--scope read --name ../x': /^INVALID_REQUEST: [^\n]*name[^\n]*\n$/,
   };

@@ -3,7 +3,12 @@ import { after, test } from 'node:test';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
-import { MAY_CALL, METHODS_BY_PERMISSION, METHODS_BY_SCOPE } from '../support/clients/expected-rights.ts';
+import {
+  CLOSED_TO_SERVICES,
+  MAY_CALL,
+  METHODS_BY_PERMISSION,
+  METHODS_BY_SCOPE,
+} from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 const inbound = { burst: 1_000_000, perSecond: 1_000 };
@@ -54,15 +59,17 @@ async function allowed(jwt: string, methods: readonly string[] = METHODS): Promi
 const permissionOf = (method: string) =>
   Object.entries(METHODS_BY_PERMISSION).find(([, methods]) => methods?.includes(method))?.[0];
 
+const scopeOf = (method: string) =>
+  Object.entries(METHODS_BY_SCOPE).find(([, methods]) => methods?.includes(method))?.[0] ?? '';
+
 /** By the tables that were written a second time. */
 function expected(permissions: readonly string[]): string[] {
   const isAdmin = permissions.some((held) => held.startsWith('admin.') || held === 'approve');
   const rung = isAdmin ? 'approve' : permissions.includes('write') ? 'write' : 'read';
   const scopes: readonly string[] = MAY_CALL[rung];
   return METHODS.filter((method) => {
-    const scope = Object.entries(METHODS_BY_SCOPE).find(([, methods]) => methods?.includes(method))?.[0] ?? '';
     const permission = permissionOf(method);
-    return scopes.includes(scope) && (permission === undefined || permissions.includes(permission));
+    return scopes.includes(scopeOf(method)) && (permission === undefined || permissions.includes(permission));
   });
 }
 
@@ -84,13 +91,25 @@ test('each built-in role may call exactly what its permissions allow', async () 
 });
 
 test('each permission opens its own methods, and its lack closes them', async () => {
+  const roleId = await newRole(['read']);
+  const { jwt } = await newPerson([roleId]);
+  /** The login goes on with the rights of now. */
+  const hold = (permissions: readonly Permission[]) => operator.call('role.update', { roleId, permissions });
   for (const [permission, methods = []] of Object.entries(METHODS_BY_PERMISSION)) {
-    const needed = permission as Permission;
-    const only = await newPerson([await newRole(['read', 'write', 'approve', needed])]);
-    const without = await newPerson([await newRole(PERMISSIONS.filter((held) => held !== needed))]);
-    assert.deepEqual(await allowed(only.jwt, methods), methods, `with ${permission}`);
-    assert.deepEqual(await allowed(without.jwt, methods), [], `without ${permission}`);
+    await hold(['read', 'write', 'approve', permission as Permission]);
+    assert.deepEqual(await allowed(jwt, methods), methods, `with ${permission}`);
+    await hold(PERMISSIONS.filter((held) => held !== permission));
+    assert.deepEqual(await allowed(jwt, methods), [], `without ${permission}`);
   }
+});
+
+test('A service token must pass every permission check, and be refused by methods that create credentials or give rights', async () => {
+  const { token } = (await operator.call('token.create', { name: 'worker', scope: 'service' })) as { token: string };
+  const may: readonly string[] = MAY_CALL.service;
+  const open = METHODS.filter((method) => may.includes(scopeOf(method)) && !Object.hasOwn(CLOSED_TO_SERVICES, method));
+  assert.deepEqual(await allowed(token), open);
+  const rows = Object.entries(CONTRACTS).flatMap(([method, row]) => ('refusesServices' in row ? [method] : []));
+  assert.deepEqual(new Set(rows), new Set(Object.keys(CLOSED_TO_SERVICES)));
 });
 
 test('a user without roles, a disabled one and a deleted one cannot log in, and open sockets end', async () => {

@@ -111,10 +111,10 @@ const scopeOf = (table: Partial<Record<string, readonly string[]>>, name: string
 const WRONG = { wrong: 'params' };
 
 /** The result of every method for a caller, each on a new connection: `FORBIDDEN`, or `allowed` if its params are checked. */
-async function tryMethods(connect: object): Promise<Record<string, string>> {
+async function tryMethods(connect: object, headers: Record<string, string> = {}): Promise<Record<string, string>> {
   const outcomes: [string, string][] = [];
   for (const method of METHODS) {
-    const { socket, call, request, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+    const { socket, call, request, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, headers);
     await call('connect', connect);
     const { ok, error } = await request(method, WRONG);
     outcomes.push([method, ok || error?.code === 'INVALID_REQUEST' ? 'allowed' : (error?.code ?? '')]);
@@ -131,11 +131,13 @@ const expectedOf = (caller: keyof typeof MAY_CALL) => {
   return Object.fromEntries(METHODS.map((method) => [method, outcomeOf(method)]));
 };
 
-test('over WebSocket every method enforces its right for every scope, with tokens and logins', async () => {
+test('over WebSocket every method enforces its right for every scope, with tokens, logins and cookies', async () => {
   for (const { scope, token, jwt } of GOOD) {
     for (const credential of [token, jwt]) {
       assert.deepEqual(await tryMethods(connectOf(credential)), expectedOf(scope), scope);
     }
+    const ofPage = { cookie: `service_auth=${jwt}`, origin: daemon.url };
+    assert.deepEqual(await tryMethods(connectOf(undefined), ofPage), expectedOf(scope), `${scope} by cookie`);
   }
 });
 
@@ -150,9 +152,11 @@ const UNAUTHORIZED = { code: 1008, reason: 'unauthorized' };
 
 test('no method can be reached with an invalid credential or without one', async () => {
   const { port } = daemon;
-  for (const [what, token] of Object.entries({ ...WORTHLESS, none: undefined })) {
+  const basic = { authorization: `Basic ${Buffer.from(`operator:${daemon.token}`).toString('base64')}` };
+  for (const [what, token] of Object.entries({ ...WORTHLESS, none: undefined, 'the header Basic': undefined })) {
+    const headers: Record<string, string> = what === 'the header Basic' ? basic : {};
     for (const method of METHODS) {
-      const { socket, frames, closed } = await openClient(`ws://127.0.0.1:${port}/v1/ws`, {});
+      const { socket, frames, closed } = await openClient(`ws://127.0.0.1:${port}/v1/ws`, headers);
       socket.send(JSON.stringify({ type: 'req', id: '1', method: 'connect', params: connectOf(token) }));
       socket.send(JSON.stringify({ type: 'req', id: '2', method, params: WRONG }));
       assert.deepEqual(await closed, UNAUTHORIZED, `${method} ${what}`);
@@ -194,7 +198,12 @@ const ROUTES = Object.values(ROUTES_BY_SCOPE).flat();
 
 async function tryRoutes(headersOf: () => Promise<Record<string, string>>) {
   const outcomes: [string, string][] = [];
-  for (const route of ROUTES) outcomes.push([route, await tryRoute(route, await headersOf())]);
+  let headers: Record<string, string> | undefined;
+  for (const route of ROUTES) {
+    headers ??= await headersOf();
+    outcomes.push([route, await tryRoute(route, headers)]);
+    if (route.includes('/auth/')) headers = undefined; // a new login, because this route may have ended it
+  }
   return Object.fromEntries(outcomes);
 }
 
@@ -208,7 +217,6 @@ const expectedRoutes = (may: readonly string[], { as, refused }: { as: 'none' | 
 
 test('over HTTP every route enforces its right for every scope, with tokens, logins and cookies', async () => {
   for (const { scope, token } of GOOD) {
-    // A new login for each route, because one of the routes ends it.
     const transports = {
       token: async () => ({ authorization: `Bearer ${token}` }),
       login: async () => ({ authorization: `Bearer ${await login(token)}` }),

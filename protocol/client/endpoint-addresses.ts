@@ -68,6 +68,9 @@ export const endpoints: Addresses = {
     logout: { verb: 'post', path: '/v1/api/auth/logout' },
     status: { verb: 'get', path: '/v1/api/auth/status' },
   },
+  token: {
+    refresh: { verb: 'post', path: '/v1/api/_internal/token-refresh' },
+  },
   user: {
     list: { verb: 'get', path: '/v1/api/admin/users' },
     create: { verb: 'post', path: '/v1/api/admin/users' },

@@ -3,6 +3,7 @@ import { authEndpoints } from './accounts/auth.ts';
 import { oidcEndpoints } from './accounts/oidc.ts';
 import { orgEndpoints } from './accounts/org.ts';
 import { roleEndpoints } from './accounts/role.ts';
+import { tokenEndpoints } from './accounts/token.ts';
 import { userEndpoints } from './accounts/user.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
@@ -30,6 +31,7 @@ export const ENDPOINTS = {
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,
+  token: tokenEndpoints,
   user: userEndpoints,
   oidc: oidcEndpoints,
   role: roleEndpoints,

@@ -81,7 +81,7 @@ export const cronContracts = {
   'cron.add': contract({
     summary: 'Create a job.',
     scope: 'approve',
-    audit: { action: 'cron.add', id: 'id' },
+    audit: { action: 'cron.add', id: 'id', by: 'handler' },
     idempotency: 'optional',
     params: () =>
       z
@@ -100,7 +100,7 @@ export const cronContracts = {
   'cron.update': contract({
     summary: 'Change a job; a refused change leaves it unchanged.',
     scope: 'approve',
-    audit: { action: 'cron.update', id: 'id' },
+    audit: { action: 'cron.update', id: 'id', by: 'handler' },
     params: () =>
       z
         .strictObject({
@@ -125,7 +125,7 @@ export const cronContracts = {
   'cron.remove': contract({
     summary: 'Delete a job; a run in progress continues to its end.',
     scope: 'approve',
-    audit: { action: 'cron.remove', id: 'id' },
+    audit: { action: 'cron.remove', id: 'id', by: 'handler' },
     params: () => z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
     serial: ({ id }) => `cron ${id}`,
     result: () => z.strictObject({ ok: z.literal(true), removed: z.boolean() }).meta({ id: 'CronRemoveResult' }),
@@ -134,7 +134,7 @@ export const cronContracts = {
     summary:
       'Run a job now: if it is due, or in any case (`force`). Answers when the run has ended, unless `wait` is false.',
     scope: 'approve',
-    audit: { action: 'cron.run', id: 'id' },
+    audit: { action: 'cron.run', id: 'id', by: 'handler' },
     idempotency: 'optional',
     params: () =>
       z

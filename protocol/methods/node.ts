@@ -155,6 +155,7 @@ const pairing = {
     summary: 'Pair a node with the commands it named; its earlier token becomes invalid at once.',
     scope: 'approve',
     audit: { action: 'node.pair.approve', id: 'requestId' },
+    refusesServices: true,
     params: () => RequestId.meta({ id: 'NodePairApproveParams' }),
     result: () =>
       z
@@ -244,6 +245,7 @@ export const nodeContracts = {
     scope: 'approve',
     audit: { action: 'node.token.rotate', id: 'nodeId' },
     stepUp: always,
+    refusesServices: true,
     params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRotateParams' }),
     result: () => z.strictObject({ nodeId: NodeId, token: Token }).meta({ id: 'NodeTokenRotateResult' }),
   }),

@@ -152,9 +152,12 @@ function addToken(program: Command, { root, around }: Omit<ProgramDeps, 'version
   const load = () => import('./commands/token.ts');
   withTarget(token.command('create'))
     .description('create a token and print it; it cannot be shown again')
-    .requiredOption('--scope <scope>', 'read, write or approve; each includes the ones before it')
+    .requiredOption(
+      '--scope <scope>',
+      'read, write or approve, each with the ones before it; or service, for another machine',
+    )
     .option('--name <name>', 'what the token is for (default: the scope and a random suffix)')
-    .option('--expires <time>', 'when the token expires, such as 12h, 30d or 8w (default: never)')
+    .option('--expires <time>', 'when the token expires, such as 12h, 30d or 8w (default: never; a service token: 1h)')
     .action(async (flags: CreateFlags) => (await load()).createToken({ flags, around, root }));
   withTarget(token.command('list'))
     .description('list the tokens that are not revoked')

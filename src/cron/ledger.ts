@@ -18,9 +18,12 @@ export interface Ledger {
   open(): Promise<OpenOccurrence[]>;
   /**
    * A change by a caller. `job` is the job afterwards; undefined removes it. Its open occurrence then keeps a copy of
-   * the job.
+   * the job. `also`: what the caller writes in the same transaction.
    */
-  change(before: Job, to: { job: Job | undefined; settled: readonly Settled[] }): Promise<boolean>;
+  change(
+    before: Job,
+    to: { job: Job | undefined; settled: readonly Settled[]; also?: readonly Rider[] },
+  ): Promise<boolean>;
   /** Moves the cursor of a job past settled instants, and claims the one to run. */
   advance(job: Job, step: Advance): Promise<Claim | 'settled' | undefined>;
   /** Claims an unscheduled run at this instant or the next free one. */
@@ -45,7 +48,7 @@ export interface Ledger {
 export type Keep = (scheduledMs: number) => readonly Rider[];
 
 /** A statement from another part; only the ledger reads it. */
-interface Rider {
+export interface Rider {
   readonly sql: string;
   readonly parameters: readonly unknown[];
   readonly expect?: number;

@@ -10,7 +10,7 @@ import type { Job } from './jobs/job.ts';
 import { JobBook } from './jobs/job-book.ts';
 import type { Attempt } from './jobs/job-end.ts';
 import { RENEW_MS } from './lease-watch.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Rider } from './ledger.ts';
 import type { Outcome } from './occurrence.ts';
 import type { OccurrenceRun } from './occurrence-run.ts';
 import { createTransitions, type Transitions } from './transitions.ts';
@@ -116,10 +116,10 @@ export class Scheduler {
 
   /**
    * Changes a job for a caller: `change` returns the new job, or undefined to remove it. Rejects with what `change`
-   * throws.
+   * throws. `also`: what the caller writes in the same transaction.
    */
-  async change(jobId: string, change: (job: Job) => Job | undefined): Promise<Changed> {
-    const changed = await this.#lanes.run(jobId, () => this.#transitions.changes.apply(jobId, change));
+  async change(jobId: string, change: (job: Job) => Job | undefined, also?: () => readonly Rider[]): Promise<Changed> {
+    const changed = await this.#lanes.run(jobId, () => this.#transitions.changes.apply(jobId, change, also));
     this.#arrange(jobId);
     this.#wake();
     return changed;

@@ -293,5 +293,5 @@ test('calls with the same serial key never overlap, others do', async () => {
 
 test('every row of the protocol has a scope', () => {
   const scopes = new Set(Object.keys(CONTRACTS).map((method) => CONTRACTS[method as MethodName].scope));
-  assert.deepEqual([...scopes].sort(), ['approve', 'node', 'pairing', 'public', 'read', 'write']);
+  assert.deepEqual([...scopes].sort(), ['approve', 'node', 'pairing', 'public', 'read', 'service', 'write']);
 });

@@ -10,6 +10,7 @@ import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Principal } from './auth/principal.ts';
+import { isService } from './auth/services/service-tokens.ts';
 import { type Call, type Caller, type Handlers, loggedAs } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
@@ -123,6 +124,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
 function toInput({ row, method, params, caller }: Omit<Asked, 'handler'>): unknown {
   requireScope(caller.principal, row.scope, method);
   if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
+  if (row.refusesServices) refuseServices(caller.principal, method);
   const input = parse(row.params(), params === undefined ? {} : params, `${method} params`);
   if (row.stepUp?.(input)) requireFreshProof(caller.principal);
   return input;
@@ -176,6 +178,14 @@ function requireScope(principal: Principal | undefined, needed: Scope, method: M
 function requirePermission(principal: Principal | undefined, needed: Permission): void {
   if (principal?.permissions.has(needed)) return;
   throw new GatewayError('FORBIDDEN', `Forbidden: missing '${needed}' permission`);
+}
+
+function refuseServices(principal: Principal | undefined, method: MethodName): void {
+  if (!principal || !isService(principal)) return;
+  throw new GatewayError(
+    'FORBIDDEN',
+    `${method} refuses service tokens, because it creates credentials or gives rights`,
+  );
 }
 
 function keyOf(input: unknown): string | undefined {

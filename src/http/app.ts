@@ -37,6 +37,7 @@ import { authRoutes } from './routes/accounts/auth.ts';
 import { oidcRoutes } from './routes/accounts/oidc.ts';
 import { orgRoutes } from './routes/accounts/org.ts';
 import { roleRoutes } from './routes/accounts/role.ts';
+import { tokenRoutes } from './routes/accounts/token.ts';
 import { userRoutes } from './routes/accounts/user.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { clusterRoutes } from './routes/cluster.ts';
@@ -196,6 +197,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...modelsRoutes,
     ...importRoutes,
     ...authRoutes,
+    ...tokenRoutes,
     ...userRoutes,
     ...oidcRoutes,
     ...roleRoutes,

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Scope } from '../../protocol/contract.ts';
+import { type Scope, TOKEN_SCOPES } from '../../protocol/contract.ts';
 import type { Authenticator } from '../gateway/auth/authenticator.ts';
 import { createClientAddress } from '../gateway/auth/client-address.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createOriginPolicy } from '../gateway/auth/origin-policy.ts';
 import type { Principal } from '../gateway/auth/principal.ts';
 import { Proof } from '../gateway/auth/proof.ts';
+import { SERVICE_SCOPES } from '../gateway/auth/services/service-tokens.ts';
 import type { Caller } from '../gateway/call.ts';
-
 import { expandScopes } from '../gateway/rights.ts';
 import { ALL_PERMISSIONS } from '../gateway/users/grant.ts';
 import { createHttpApp, type HttpDeps } from '../http/app.ts';
@@ -33,8 +33,8 @@ interface Sent {
 }
 
 /**
- * The HTTP edge on a real port, with a function as the gateway. The tokens `read`, `write` and `approve` have the scope of
- * their name.
+ * The HTTP edge on a real port, with a function as the gateway. The tokens `read`, `write`, `approve` and `service` have
+ * the scope of their name.
  */
 export async function httpEdge(
   deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } & Partial<
@@ -166,7 +166,7 @@ const PROOF = new Proof(fakeClock(0), 0);
 export function principalWith(scope: Scope, ended = new AbortController().signal): Principal {
   return {
     id: scope,
-    scopes: expandScopes([scope]),
+    scopes: scope === 'service' ? SERVICE_SCOPES : expandScopes([scope]),
     permissions: ALL_PERMISSIONS,
     source: {
       ...{ kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
@@ -183,7 +183,8 @@ function scopedTokens(enabled: boolean): Authenticator {
     endOf: () => undefined,
     async authenticate(token) {
       if (!enabled) return local;
-      return token === 'read' || token === 'write' || token === 'approve' ? principalWith(token) : undefined;
+      const scope = TOKEN_SCOPES.find((known) => known === token);
+      return scope && principalWith(scope);
     },
   };
 }

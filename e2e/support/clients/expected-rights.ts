@@ -71,6 +71,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
   ],
+  service: ['token.refresh'],
   pairing: ['node.pair.request'],
   node: ['node.invoke.result', 'node.event'],
 };
@@ -135,6 +136,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
     'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
   ],
+  service: ['POST /v1/api/_internal/token-refresh'],
 };
 
 /** The permissions that methods need besides their scope, written a second time, too. */
@@ -160,6 +162,71 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.memories': ['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
 };
 
+/** The permissions that routes need besides their scope. */
+export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
+  'workstreams.create': ['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/{ws_id}/open'],
+  'workstreams.close': ['POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/{ws_id}/close'],
+  'admin.users': [
+    ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
+    ...['PUT /v1/api/admin/users/{user_id}', 'DELETE /v1/api/admin/users/{user_id}'],
+    ...['GET /v1/api/admin/users/{user_id}/tokens', 'POST /v1/api/admin/users/{user_id}/tokens'],
+    ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
+    'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
+    ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/users/{user_id}/oidc-identities`),
+    'DELETE /v1/api/admin/oidc-identities',
+  ],
+  'admin.roles': [
+    ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
+    ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
+  ],
+  'admin.orgs': ['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
+  'admin.audit': ['GET /v1/api/admin/audit'],
+  'admin.usage': ['GET /v1/api/admin/usage'],
+  'admin.settings': [
+    ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
+    ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
+  ],
+  'admin.templates': [
+    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
+    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
+  ],
+  'admin.ws_templates': [
+    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
+    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
+    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
+  ],
+  'admin.memories': [
+    ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
+    ...['GET', 'DELETE'].map((verb) => `${verb} /v1/api/admin/memories/{memory_id}`),
+  ],
+};
+
+/** What creates credentials or gives rights, so that service tokens are refused: the methods with their routes. */
+export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
+  'auth.link': [],
+  'token.create': [],
+  'user.create': ['POST /v1/api/admin/users'],
+  'user.update': ['PUT /v1/api/admin/users/{user_id}'],
+  'user.token.create': ['POST /v1/api/admin/users/{user_id}/tokens'],
+  'user.role.assign': ['POST /v1/api/admin/users/{user_id}/roles'],
+  'oidc.identity.add': ['POST /v1/api/admin/users/{user_id}/oidc-identities'],
+  'role.create': ['POST /v1/api/admin/roles'],
+  'role.update': ['PUT /v1/api/admin/roles/{role_id}'],
+  'node.pair.approve': [],
+  'node.token.rotate': [],
+};
+
+/** The routes that are also served below `/v1/api/route`, as they begin. */
+const ROUTED = ['send', 'approve', 'cancel', 'command', 'workstreams/close', 'workstreams/new', 'workstreams/{ws_id}'];
+
+/** A route below `/v1/api/route`; undefined if it is not served there. */
+export const routedOf = (route: string): string | undefined => {
+  const [verb = '', path = ''] = route.split(' ');
+  const rest = path.startsWith('/v1/api/') ? path.slice('/v1/api/'.length) : '';
+  const isRouted = ROUTED.some((known) => rest === known || (known.endsWith('}') && rest.startsWith(`${known}/`)));
+  return isRouted ? `${verb} /v1/api/route/${rest}` : undefined;
+};
+
 /** Public routes that answer only to a login, with the answers to callers without one, and with a token. */
 export const ROUTES_OF_LOGINS: Record<string, { none: string; token: string; login: string }> = {
   'GET /v1/api/auth/whoami': { none: 'unauthorized', token: 'allowed', login: 'allowed' },
@@ -173,6 +240,7 @@ export const MAY_CALL = {
   read: ['public', 'read'],
   write: ['public', 'read', 'write'],
   approve: ['public', 'read', 'write', 'approve', 'pairing'],
+  service: ['public', 'read', 'write', 'approve', 'service', 'pairing'],
   node: ['node', 'pairing'],
   unpaired: ['pairing'],
 } as const satisfies Record<string, readonly Scope[]>;

@@ -148,6 +148,7 @@ export const authContracts = {
     scope: 'approve',
     audit: { action: 'auth.link' },
     stepUp: always,
+    refusesServices: true,
     params: () => z.strictObject({}).meta({ id: 'AuthLinkParams' }),
     result: () =>
       z

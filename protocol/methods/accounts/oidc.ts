@@ -90,6 +90,7 @@ export const oidcContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.identity.add', id: 'userId' },
+    refusesServices: true,
     params: () =>
       z
         .strictObject({ userId: NonEmpty.max(64), issuer: optionalText(2_048), subject: Subject })

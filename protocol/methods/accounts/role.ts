@@ -40,6 +40,7 @@ export const roleContracts = {
     permission: 'admin.roles',
     audit: { action: 'role.create', id: 'roleId' },
     stepUp: always,
+    refusesServices: true,
     params: () =>
       z
         .strictObject({ name: z.string().max(256), displayName: optionalText(256), permissions: Permissions })
@@ -52,6 +53,7 @@ export const roleContracts = {
     permission: 'admin.roles',
     audit: { action: 'role.update', id: 'roleId' },
     stepUp: always,
+    refusesServices: true,
     params: () =>
       z
         .strictObject({ roleId: RoleId, displayName: optionalText(256), permissions: Permissions.optional() })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { always, contract, GRANTED } from '../../contract.ts';
+import { always, contract, TOKEN_SCOPES } from '../../contract.ts';
 
-const TokenScope = z.enum(GRANTED);
+const TokenScope = z.enum(TOKEN_SCOPES);
 export type TokenScope = z.infer<typeof TokenScope>;
 
 const TokenName = z
@@ -27,23 +27,35 @@ export const ApiToken = z
   .meta({ id: 'ApiToken' });
 export type ApiToken = z.infer<typeof ApiToken>;
 
-/** Creates, lists and revokes API tokens. */
+/** An API token with its secret. */
+const Created = () => ApiToken.extend({ token: z.string().regex(/^svc_[0-9a-f]{64}$/) });
+
+/** Creates, lists, renews and revokes API tokens. */
 export const tokenContracts = {
   'token.create': contract({
     summary: 'Create an API token. Only this answer ever contains it.',
     scope: 'approve',
     audit: { action: 'token.create', id: 'tokenId' },
     stepUp: always,
+    refusesServices: true,
     params: () =>
       z
         .strictObject({
           name: TokenName,
           scope: TokenScope,
-          /** One minute to ten years. Default: the token does not expire. */
+          /** One minute to ten years. Default: the token does not expire. With the scope `service`: at most, and by default, an hour. */
           expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
         })
         .meta({ id: 'TokenCreateParams' }),
-    result: () => ApiToken.extend({ token: z.string().regex(/^svc_[0-9a-f]{64}$/) }).meta({ id: 'TokenCreateResult' }),
+    result: () => Created().meta({ id: 'TokenCreateResult' }),
+  }),
+  'token.refresh': contract({
+    summary:
+      'Give the service token of the caller a new secret that lasts another hour. Only this answer ever contains it.',
+    scope: 'service',
+    audit: { action: 'token.refresh', id: 'tokenId' },
+    params: () => z.strictObject({}).meta({ id: 'TokenRefreshParams' }),
+    result: () => Created().meta({ id: 'TokenRefreshResult' }),
   }),
   'token.list': contract({
     summary: 'The API tokens that are not revoked, oldest first.',

@@ -57,6 +57,7 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'user.create', id: 'userId' },
     stepUp: always,
+    refusesServices: true,
     params: () =>
       z
         .strictObject({
@@ -74,6 +75,7 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'user.update', id: 'userId' },
     stepUp: always,
+    refusesServices: true,
     params: () =>
       z
         .strictObject({
@@ -107,6 +109,7 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'token.create', id: 'tokenId' },
     stepUp: always,
+    refusesServices: true,
     params: () =>
       z
         .strictObject({
@@ -139,6 +142,7 @@ export const userContracts = {
     permission: 'admin.users',
     audit: { action: 'role.assign', id: 'userId' },
     stepUp: always,
+    refusesServices: true,
     params: () => z.strictObject({ userId: UserId, roleId: NonEmpty.max(64) }).meta({ id: 'UserRoleAssignParams' }),
     result: () => Done.meta({ id: 'UserRoleAssignResult' }),
   }),

@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import { GRANTED } from '../../../protocol/contract.ts';
+import { TOKEN_SCOPES } from '../../../protocol/contract.ts';
 import type { ApiToken, TokenScope } from '../../../protocol/methods/accounts/token.ts';
 import { parseDuration } from '../../duration.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -9,7 +9,7 @@ import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toTextTable } from '../text-table.ts';
 
-const isScope = (text: string): text is TokenScope => GRANTED.some((scope) => scope === text);
+const isScope = (text: string): text is TokenScope => TOKEN_SCOPES.some((scope) => scope === text);
 
 interface TokenCommand<F = TargetFlags> {
   flags: F;
@@ -27,7 +27,7 @@ export interface CreateFlags extends TargetFlags {
 /** Creates an API token and prints only the token on stdout, for scripts; its description goes to stderr. */
 export async function createToken(command: TokenCommand<CreateFlags>): Promise<void> {
   const { scope, expires, name = `${scope}-${randomIds.secret(2)}` } = command.flags;
-  if (!isScope(scope)) throw new UsageError(`--scope must be one of ${GRANTED.join(', ')}, not "${scope}"`);
+  if (!isScope(scope)) throw new UsageError(`--scope must be one of ${TOKEN_SCOPES.join(', ')}, not "${scope}"`);
   const expiresInMs = expires === undefined ? undefined : parseDuration(expires);
   if (expires !== undefined && expiresInMs === undefined) {
     throw new UsageError(`--expires must be a time such as 12h, 30d or 8w, not "${expires}"`);

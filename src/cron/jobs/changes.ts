@@ -1,4 +1,5 @@
 import { planGivenUp } from '../due-plan.ts';
+import type { Rider } from '../ledger.ts';
 import { toMissed } from '../plain-status.ts';
 import type { TransitionContext, TransitionDeps } from '../transition-deps.ts';
 import { isMoved } from './define-job.ts';
@@ -20,9 +21,13 @@ export class Changes {
 
   /**
    * `change` returns the new job, or undefined to remove it. Instants that are due but have not begun are given up, and
-   * get their records with the change.
+   * get their records with the change. `also`: what the caller writes with it.
    */
-  async apply(jobId: string, change: (job: Job) => Job | undefined): Promise<Changed> {
+  async apply(
+    jobId: string,
+    change: (job: Job) => Job | undefined,
+    also: () => readonly Rider[] = () => [],
+  ): Promise<Changed> {
     const { book, sync } = this.#at;
     await sync.refresh(jobId);
     const before = book.jobs.get(jobId);
@@ -31,7 +36,7 @@ export class Changes {
     const givenUp = await this.#givenUp(before, wanted);
     const job = wanted && { ...wanted, ...(givenUp && { handledMs: givenUp.handledMs }) };
     const settled = givenUp?.settled ?? [];
-    if (!(await this.#deps.ledger.change(before, { job, settled }))) {
+    if (!(await this.#deps.ledger.change(before, { job, settled, also: also() }))) {
       await sync.reload(jobId);
       return 'refused';
     }

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ApiTokenTable } from '../store/schema/credential-schema.ts';
-import type { Statement, Store } from '../store/store.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { runExpiry } from './expiry.ts';
 import {
   type Bounds,
@@ -15,10 +15,12 @@ import {
   type Minter,
   narrow,
   parentEnded,
+  parentOf,
   toColumns,
   type UserBounds,
 } from './lineage.ts';
 import type { Principal } from './principal.ts';
+import { renewal, requireOperator, serviceLifeMs } from './services/service-tokens.ts';
 import { findOrphans, type TokenEntry, TokenTree } from './token-tree.ts';
 
 /** Distinguishes a token from a JWT, and identifies it for secret scanners. */
@@ -38,6 +40,11 @@ export interface ApiTokens extends Lineage {
   /** All tokens that are not revoked, including expired ones, oldest first. `userId`: only those that act for this user. */
   list(userId?: string): ApiToken[];
   find(token: string): Principal | undefined;
+  /**
+   * Gives a service token a new secret that lasts an hour, which only this result contains. The earlier one works until its own end, and open
+   * connections go on. Throws UNAUTHORIZED for a token that was revoked or has expired.
+   */
+  refresh(tokenId: string, also?: readonly Statement[]): Promise<ApiToken & { token: string }>;
   /** The user that a token acts for; undefined below the operator, and for an unknown token. */
   userOf(tokenId: string): string | undefined;
   /** Ends open connections of a user's tokens after a change of the user's rights. */
@@ -55,7 +62,7 @@ export interface ApiTokens extends Lineage {
 export interface NewApiToken {
   name: string;
   scope: TokenScope;
-  /** Default: the parent's expiry, which is also the maximum. */
+  /** Default: the parent's expiry, which is also the maximum; of a service token an hour, if that is earlier. */
   expiresInMs?: number | undefined;
   /** The principal that requested it. */
   createdBy: string;
@@ -76,6 +83,7 @@ export async function openApiTokens(deps: ApiTokensDeps): Promise<ApiTokens> {
   return {
     boundsOf: (parent) => tree.boundsOf(parent),
     create: (asked, also = () => []) => create({ ...asked, also }, tree, deps),
+    refresh: (tokenId, also = []) => refresh(tree.find(tokenId), also, { tree, deps }),
     list: (userId) =>
       tree.entries
         .filter(({ principal }) => userId === undefined || principal.userId === userId)
@@ -142,6 +150,7 @@ interface Asked extends NewApiToken {
 async function create(asked: Asked, tree: TokenTree, deps: ApiTokensDeps): Promise<ApiToken & { token: string }> {
   const { store, clock, ids } = deps;
   const { name, scope, minter } = asked;
+  const over = dropOverServices(tree);
   const { entries } = tree;
   if (entries.length >= LIMITS.apiTokens)
     throw new GatewayError('CONFLICT', `Token limit (${entries.length}) reached; revoke one first`);
@@ -149,13 +158,15 @@ async function create(asked: Asked, tree: TokenTree, deps: ApiTokensDeps): Promi
   if (bounds === undefined) throw parentEnded();
   if (entries.some(({ row, principal }) => row.name === name && principal.userId === bounds.userId))
     throw nameTaken(name);
-  if (!narrow(minter.scopes, bounds).includes(scope)) throw scopeTooWide(scope);
-  const token = `${TOKEN_PREFIX}${ids.secret(32)}`;
+  if (scope === 'service') requireOperator(minter);
+  else if (!narrow(minter.scopes, bounds).includes(scope)) throw scopeTooWide(scope);
+  const token = newSecret(ids);
   const row = toRow(asked, { bounds, token, tokenId: ids.id('tok'), nowMs: clock.now() });
   const entry = tree.add(row); // reserves the name during the write
   try {
     const insert = store.db.insertInto('api_tokens').values(row).compile();
-    await store.commit({ statements: [insert, ...asked.also(row.token_id)], durable: true });
+    const statements = [...over.map((tokenId) => revocationOf([tokenId], deps)), insert, ...asked.also(row.token_id)];
+    await store.commit({ statements, durable: true });
   } catch (error) {
     tree.remove(entry);
     throw error;
@@ -163,6 +174,40 @@ async function create(asked: Asked, tree: TokenTree, deps: ApiTokensDeps): Promi
   if (!tree.isStanding(entry)) throw parentEnded(); // revoked during the write
   return { ...toApiToken(entry), token };
 }
+
+/**
+ * Service tokens that have expired leave the list when another token is created: a service that creates one at each of its starts would
+ * soon reach the limit. Nothing hangs below them.
+ */
+function dropOverServices(tree: TokenTree): string[] {
+  const over = tree.entries.filter((entry) => entry.row.scope === 'service' && !tree.isStanding(entry));
+  for (const entry of over) tree.remove(entry);
+  return over.map(({ row }) => row.token_id);
+}
+
+async function refresh(
+  entry: TokenEntry | undefined,
+  also: readonly Statement[],
+  { tree, deps }: { tree: TokenTree; deps: ApiTokensDeps },
+): Promise<ApiToken & { token: string }> {
+  const { store, clock, ids } = deps;
+  const bounds = entry && tree.isStanding(entry) ? tree.boundsOf(parentOf(entry.row)) : undefined;
+  if (entry === undefined || bounds === undefined) throw parentEnded();
+  const token = newSecret(ids);
+  const secret = { ...toSecret(token), expires_ms: clampEnd(clock.now() + serviceLifeMs(), bounds) };
+  try {
+    await store.commit({ statements: [renewal(entry.row.token_id, secret, store), ...also], durable: true });
+  } catch (error) {
+    throw error instanceof UnitRefused ? parentEnded() : error;
+  }
+  tree.renew(entry, secret);
+  if (!tree.isStanding(entry)) throw parentEnded(); // revoked during the write
+  return { ...toApiToken(entry), token };
+}
+
+const newSecret = (ids: Pick<Ids, 'secret'>): string => `${TOKEN_PREFIX}${ids.secret(32)}`;
+
+const toSecret = (token: string) => ({ token_hash: digestOf(token), token_prefix: token.slice(0, PREFIX_LENGTH) });
 
 interface Making {
   bounds: Bounds;
@@ -172,14 +217,13 @@ interface Making {
 }
 
 function toRow(asked: NewApiToken, { bounds, token, tokenId, nowMs }: Making): ApiTokenTable {
-  const { name, scope, expiresInMs = Number.POSITIVE_INFINITY, createdBy, minter } = asked;
-  const expiresMs = clampEnd(nowMs + expiresInMs, bounds);
+  const { name, scope, createdBy, minter } = asked;
+  const expiresMs = clampEnd(nowMs + lifeMsOf(asked), bounds);
   return {
     token_id: tokenId,
     name,
     scope,
-    token_hash: digestOf(token),
-    token_prefix: token.slice(0, PREFIX_LENGTH),
+    ...toSecret(token),
     ...toColumns(minter.parent),
     created_by: createdBy,
     created_ms: nowMs,
@@ -188,6 +232,9 @@ function toRow(asked: NewApiToken, { bounds, token, tokenId, nowMs }: Making): A
     revoked_ms: null,
   };
 }
+
+const lifeMsOf = ({ scope, expiresInMs }: NewApiToken): number =>
+  scope === 'service' ? serviceLifeMs(expiresInMs) : (expiresInMs ?? Number.POSITIVE_INFINITY);
 
 const toApiToken = ({ row, principal: { userId } }: TokenEntry): ApiToken => ({
   tokenId: row.token_id,

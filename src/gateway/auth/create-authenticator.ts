@@ -3,6 +3,7 @@ import type { Authenticator } from './authenticator.ts';
 import { OPERATOR, OPERATOR_BOUNDS, OPERATOR_ID } from './lineage.ts';
 import type { LoginSessions } from './logins/login-sessions.ts';
 import type { Principal } from './principal.ts';
+import { isService } from './services/service-tokens.ts';
 import { tokenMatcher } from './token-matcher.ts';
 
 /** Longer tokens are rejected unread; our JWTs have about 350 characters. */
@@ -28,7 +29,10 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
       if (!enabled) return local;
       if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) return undefined;
       if (isOperator(token)) return operator;
-      return token.startsWith(TOKEN_PREFIX) ? tokens.find(token) : sessions.verify(token, via);
+      if (!token.startsWith(TOKEN_PREFIX)) return sessions.verify(token, via);
+      const principal = tokens.find(token);
+      // A service sends headers; in a cookie jar, its token has been put into a browser.
+      return via === 'cookie' && principal && isService(principal) ? undefined : principal;
     },
     endOf(principalId) {
       if (principalId === LOCAL_ID) return enabled ? AbortSignal.abort() : undefined;

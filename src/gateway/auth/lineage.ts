@@ -52,8 +52,12 @@ export const OPERATOR_BOUNDS: Bounds = {
   userId: undefined,
 };
 
-/** A login session passes on its own parent, so logging out, or its expiry, ends nothing that was created in it. */
+/**
+ * A login session passes on its own parent, so logging out, or its expiry, ends nothing that was created in it. A service
+ * token creates no credentials.
+ */
 export function minterOf({ source, scopes }: Pick<Principal, 'source' | 'scopes'>): Minter | undefined {
+  if (scopes.has('service')) return undefined;
   switch (source.kind) {
     case 'operator':
     case 'local':

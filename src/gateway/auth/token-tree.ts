@@ -1,3 +1,5 @@
+import type { Scope } from '../../../protocol/contract.ts';
+import type { TokenScope } from '../../../protocol/methods/accounts/token.ts';
 import type { Clock } from '../../clock.ts';
 import { expandScopes, lesserOf, rightsOf } from '../rights.ts';
 import type { ApiTokenTable } from '../store/schema/credential-schema.ts';
@@ -15,6 +17,8 @@ import {
 import type { Parent } from './parent.ts';
 import type { Principal } from './principal.ts';
 import { RightsChanged } from './rights-changed.ts';
+import { FormerSecrets } from './services/former-secrets.ts';
+import { SERVICE_SCOPES } from './services/service-tokens.ts';
 
 export interface TokenEntry {
   row: ApiTokenTable;
@@ -22,6 +26,9 @@ export interface TokenEntry {
   principal: Principal;
   end: AbortController;
 }
+
+/** The columns that change with a token's secret. */
+export type TokenSecret = Pick<ApiTokenTable, 'token_hash' | 'token_prefix'> & { expires_ms: number };
 
 interface TokenTreeDeps {
   clock: Pick<Clock, 'now'>;
@@ -34,10 +41,12 @@ export class TokenTree implements Lineage {
   readonly #users: UserBounds;
   readonly #byId = new Map<string, TokenEntry>();
   readonly #byHash = new Map<string, TokenEntry>();
+  readonly #former: FormerSecrets;
 
   constructor({ clock, users }: TokenTreeDeps) {
     this.#clock = clock;
     this.#users = users;
+    this.#former = new FormerSecrets(clock);
   }
 
   /** In the order of creation. */
@@ -56,6 +65,17 @@ export class TokenTree implements Lineage {
   remove({ row }: TokenEntry): void {
     this.#byId.delete(row.token_id);
     this.#byHash.delete(row.token_hash);
+    this.#former.forget(row.token_id);
+  }
+
+  /** Gives a token another secret. The one before works until its own end. */
+  renew({ row }: TokenEntry, secret: TokenSecret): void {
+    const entry = this.#byId.get(row.token_id);
+    if (entry === undefined) return; // revoked in the meantime
+    this.#former.add({ tokenId: row.token_id, tokenHash: row.token_hash, endsMs: row.expires_ms ?? 0 });
+    this.#byHash.delete(row.token_hash);
+    Object.assign(row, secret);
+    this.#byHash.set(row.token_hash, entry);
   }
 
   find(tokenId: string): TokenEntry | undefined {
@@ -63,7 +83,8 @@ export class TokenTree implements Lineage {
   }
 
   findByHash(tokenHash: string): TokenEntry | undefined {
-    return this.#byHash.get(tokenHash);
+    const formerId = this.#former.tokenIdOf(tokenHash);
+    return formerId === undefined ? this.#byHash.get(tokenHash) : this.#byId.get(formerId);
   }
 
   boundsOf(parent: Parent): Bounds | undefined {
@@ -127,14 +148,22 @@ export class TokenTree implements Lineage {
     const userId = this.userAbove(parentOf(row));
     return {
       id: principalIdOf({ kind: 'token', id: row.token_id }),
-      // A token keeps its scope; what it may do changes with its user.
-      scopes: bounds === undefined ? new Set() : expandScopes([lesserOf(row.scope, rightsOf(bounds.scopes))]),
+      scopes: bounds === undefined ? new Set() : scopesOf(row.scope, bounds),
       permissions: bounds?.permissions ?? NO_PERMISSIONS,
       source: { kind: 'token', tokenId: row.token_id },
       ended,
       ...(userId !== undefined && { userId }),
     };
   }
+}
+
+/**
+ * A token keeps its scope; what it may do changes with its user. A service token is the operator's, so it has every
+ * permission: that is how it passes all permission checks. Below a user, the scope would mean nothing.
+ */
+function scopesOf(scope: TokenScope, { scopes, userId }: Bounds): ReadonlySet<Scope> {
+  if (scope !== 'service') return expandScopes([lesserOf(scope, rightsOf(scopes))]);
+  return userId === undefined ? SERVICE_SCOPES : new Set();
 }
 
 /** The ids of tokens whose chain of parents leads neither to the operator nor to a known user. */

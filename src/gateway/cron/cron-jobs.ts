@@ -66,25 +66,26 @@ export class CronJobs {
 
   /**
    * Throws NOT_FOUND for an unknown id, and CONFLICT for a revision other than the expected one. A refused change
-   * leaves the job unchanged.
+   * leaves the job unchanged. `also`: statements to commit with the change.
    */
-  async update({ id, patch, revision }: Change): Promise<Job> {
-    const changed = await this.#deps.scheduler.change(id, (job) => {
+  async update({ id, patch, revision }: Change, also?: () => Statement[]): Promise<Job> {
+    const change = (job: Job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
       const after = changedJob(job, patch, this.#circumstances());
       if (patch.payload) this.#checkRoom(after);
       return after;
-    });
+    };
+    const changed = await this.#deps.scheduler.change(id, change, also);
     if (changed === 'unknown') throw unknownJob(id);
     if (changed === 'refused') throw changedMeanwhile();
     this.#tell('updated', id);
     return changed.job ?? this.get(id);
   }
 
-  /** False when it did not exist. */
-  async remove(id: string): Promise<boolean> {
-    const removed = await this.#deps.scheduler.change(id, () => undefined);
+  /** False when it did not exist. `also`: statements to commit with the removal. */
+  async remove(id: string, also?: () => Statement[]): Promise<boolean> {
+    const removed = await this.#deps.scheduler.change(id, () => undefined, also);
     if (removed === 'refused') throw changedMeanwhile();
     if (removed === 'unknown') return false;
     this.#deps.publish({ jobId: id, action: 'removed' });

@@ -74,12 +74,13 @@ export class SqlLedger implements Ledger {
     return row && toOpenOccurrence(row, this.#read);
   }
 
-  change(before: Job, { job, settled }: Parameters<Ledger['change']>[1]): Promise<boolean> {
+  change(before: Job, { job, settled, also = [] }: Parameters<Ledger['change']>[1]): Promise<boolean> {
     const nowMs = this.#deps.clock.now();
     const nextRunMs = plannedMs(job, nowMs);
     return this.#commit([
       ...(job ? [updateJob(before, job)] : [keepRemoved(before), deleteJob(before)]),
       ...settled.map((one) => insertSettled(before.id, one, { nowMs, nextRunMs })),
+      ...also,
     ]);
   }
 

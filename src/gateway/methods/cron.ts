@@ -58,11 +58,20 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
       const kept = keptOf<{ id: string; madeMs: number }>(call);
       const job = kept
         ? jobs.asMade(asked, kept)
-        : await jobs.add(asked, ({ id, createdMs: madeMs }) => call.keep({ id, madeMs }));
+        : await jobs.add(asked, ({ id, name, createdMs: madeMs }) => [
+            ...call.keep({ id, madeMs }),
+            ...call.audited({ id, name }),
+          ]);
       return toWire(job, asked);
     }),
-    'cron.update': onceLoaded(async (asked) => toWire(await jobs.update(asked), asked)),
-    'cron.remove': onceLoaded(async ({ id }) => ({ ok: true, removed: await jobs.remove(id) })),
+    'cron.update': onceLoaded(async (asked, { audited }) => {
+      const changed = Object.keys(asked.patch);
+      return toWire(await jobs.update(asked, () => audited({ changed })), asked);
+    }),
+    'cron.remove': onceLoaded(async ({ id }, { audited }) => ({
+      ok: true,
+      removed: await jobs.remove(id, () => audited()),
+    })),
     'cron.run': onceLoaded((asked, call) => run(asked, call, deps)),
     'cron.runs': async ({ id, limit = RUNS, extended = false }) => {
       const rows = await occurrences.latest(id, { limit, isOver: !extended });
@@ -80,7 +89,7 @@ async function run({ id, mode, wait = true }: Params<'cron.run'>, call: Call, { 
     ? { ran: true as const, ended: cron.scheduler.ended(id, kept.scheduledMs) }
     : await cron.scheduler.runNow(id, {
         force: mode === 'force',
-        keep: (scheduledMs) => call.keep({ scheduledMs }),
+        keep: (scheduledMs) => [...call.keep({ scheduledMs }), ...call.audited({ scheduledMs })],
       });
   if (!forced.ran) return { ok: true as const, ran: false as const, reason: forced.reason };
   if (wait && forced.ended) await until(forced.ended, call.signal);

@@ -23,8 +23,8 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
       if (!nodeId.trim()) throw required('nodeId');
       return { ts: clock.now(), ...nodes.describe(nodeId) };
     },
-    'node.rename': async ({ nodeId, displayName }) => {
-      await paired.rename(nodeId, displayName);
+    'node.rename': async ({ nodeId, displayName }, { audited }) => {
+      await paired.rename(nodeId, displayName, audited());
       return { nodeId, displayName };
     },
     'node.invoke': (asked, { kept, keep, signal }) => {
@@ -50,9 +50,9 @@ export function nodeMethods({ nodes, broadcast, clock }: NodeMethodDeps): Handle
       broadcast.publish('node.event', { nodeId, event, ...(payload !== undefined && { payload }), ts: clock.now() });
       return { ok: true };
     },
-    'node.token.rotate': async ({ nodeId }) => ({ nodeId, token: await paired.rotate(nodeId) }),
-    'node.token.revoke': async ({ nodeId }) => {
-      await paired.revoke(nodeId);
+    'node.token.rotate': async ({ nodeId }, { audited }) => ({ nodeId, token: await paired.rotate(nodeId, audited()) }),
+    'node.token.revoke': async ({ nodeId }, { audited }) => {
+      await paired.revoke(nodeId, audited());
       return { nodeId, revoked: true };
     },
   };
@@ -74,11 +74,11 @@ function pairingMethods({ paired, requests }: Nodes) {
       return { status: 'pending', ...requests.ask(claim, isNode ? link : undefined) };
     },
     'node.pair.list': () => ({ pending: requests.list(), paired: paired.list() }),
-    'node.pair.approve': async ({ requestId }, { principal }) => {
-      const { node, retire, link } = await requests.settle(requestId, 'approved', async ({ request, link }) => ({
-        ...(await paired.approve(request, principal?.id ?? '')),
-        link,
-      }));
+    'node.pair.approve': async ({ requestId }, { principal, audited }) => {
+      const { node, retire, link } = await requests.settle(requestId, 'approved', async ({ request, link }) => {
+        const { nodeId, commands } = request;
+        return { ...(await paired.approve(request, principal?.id ?? '', audited({ nodeId, commands }))), link };
+      });
       link?.send('node.pair.token', { requestId, nodeId: node.nodeId, token: node.token });
       retire(); // last, because the node may have called on a connection with its old token
       return { requestId, node };

@@ -57,7 +57,7 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
       throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
     if (found === undefined) return { ok: true, key, deleted: false, archived: [] };
     const { wsId, sessionKey } = found;
-    if (deleteTranscript) await deps.workstreams.remove(wsId, viewer);
+    if (deleteTranscript) await deps.workstreams.remove(wsId, viewer, call.audited());
     else if (deps.workstreams.find(wsId, viewer)) await deps.workstreams.close(wsId, viewer);
     return { ok: true, key: sessionKey, deleted: true, archived: deleteTranscript ? [] : [wsId] };
   },

@@ -38,7 +38,7 @@ export const usageMethods = ({
   },
   'budget.set': async ({ wsId, tokens, usd }, call) => {
     await workstreams.get(wsId, viewerOf(call));
-    await budgets.set(wsId, { tokens, usd });
+    await budgets.set(wsId, { tokens, usd }, call.audited({ tokens, usd }));
     return { budgets: await budgets.list({ wsId }) };
   },
 });

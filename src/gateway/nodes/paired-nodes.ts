@@ -14,7 +14,7 @@ import { NO_PERMISSIONS } from '../users/grant.ts';
 /** Identifies a node's token, for people and secret scanners. */
 const TOKEN_PREFIX = 'node_';
 
-/** The approved nodes. Only digests of their tokens are stored. */
+/** The approved nodes. `also`: statements to commit with a change. Only digests of their tokens are stored. */
 export interface PairedNodes {
   /** Newest first. */
   list(): PairedNode[];
@@ -26,11 +26,15 @@ export interface PairedNodes {
   /** The principal of the node whose token this is. */
   authenticate(nodeId: string, token: string): Principal | undefined;
   /** Pairs the requesting machine with a new token. `retire` ends everything open under an earlier token. */
-  approve(request: NodePairing, by: string): Promise<{ node: PairedNode & { token: string }; retire(): void }>;
-  rename(nodeId: string, displayName: string): Promise<void>;
+  approve(
+    request: NodePairing,
+    by: string,
+    also?: readonly Statement[],
+  ): Promise<{ node: PairedNode & { token: string }; retire(): void }>;
+  rename(nodeId: string, displayName: string, also?: readonly Statement[]): Promise<void>;
   /** Ends everything open under the old token at once. Returns the new token, which is not shown anywhere else. */
-  rotate(nodeId: string): Promise<string>;
-  revoke(nodeId: string): Promise<void>;
+  rotate(nodeId: string, also?: readonly Statement[]): Promise<string>;
+  revoke(nodeId: string, also?: readonly Statement[]): Promise<void>;
 }
 
 interface PairedNodesDeps {
@@ -59,11 +63,10 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
     return entry;
   }
 
-  const update = (nodeId: string, change: Partial<NodeTable>) =>
-    store.commit({
-      statements: [statementOf(build.updateTable('nodes').set(change).where('node_id', '=', nodeId), 1)],
-      durable: true,
-    });
+  const update = (nodeId: string, change: Partial<NodeTable>, also: readonly Statement[]) => {
+    const row = statementOf(build.updateTable('nodes').set(change).where('node_id', '=', nodeId), 1);
+    return store.commit({ statements: [row, ...also], durable: true });
+  };
 
   return {
     list: () => [...entries.values()].map(({ row }) => toNode(row)).sort((a, b) => b.approvedAtMs - a.approvedAtMs),
@@ -78,7 +81,7 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
       if (entry === undefined || !isSame(entry.row.token_hash, digestOf(token))) return undefined;
       return entry.principal;
     },
-    async approve(request, by) {
+    async approve(request, by, also = []) {
       const token = newToken(ids);
       const earlier = entries.get(request.nodeId);
       const nowMs = clock.now();
@@ -89,32 +92,32 @@ export async function openPairedNodes({ store, clock, ids }: PairedNodesDeps): P
         token_hash: digestOf(token),
         approved_by: by,
       };
-      await store.commit({ statements: [toUpsert(row)], durable: true });
+      await store.commit({ statements: [toUpsert(row), ...also], durable: true });
       const replaced = entries.get(row.node_id);
       entries.set(row.node_id, toEntry(row, replaced?.revocation));
       const node = { ...toNode(row), token };
       return { node, retire: () => replaced?.end.abort(new Error('the node was paired again')) };
     },
-    async rename(nodeId, displayName) {
+    async rename(nodeId, displayName, also = []) {
       const { row } = entryOf(nodeId);
-      await update(nodeId, { display_name: displayName });
+      await update(nodeId, { display_name: displayName }, also);
       row.display_name = displayName;
     },
-    async rotate(nodeId) {
+    async rotate(nodeId, also = []) {
       const { row, end, revocation } = entryOf(nodeId);
       const token = newToken(ids);
       end.abort(new Error('the token was rotated')); // before the write: the old token ends even if the write fails
       const changed = { ...row, token_hash: digestOf(token) };
       entries.set(nodeId, toEntry(changed, revocation));
-      await update(nodeId, { token_hash: changed.token_hash });
+      await update(nodeId, { token_hash: changed.token_hash }, also);
       return token;
     },
-    async revoke(nodeId) {
+    async revoke(nodeId, also = []) {
       const { end, revocation } = entryOf(nodeId);
       for (const over of [end, revocation]) over.abort(new Error('the pairing was revoked'));
       entries.delete(nodeId);
       const gone = statementOf(build.deleteFrom('nodes').where('node_id', '=', nodeId));
-      await store.commit({ statements: [gone], durable: true });
+      await store.commit({ statements: [gone, ...also], durable: true });
     },
   };
 }

@@ -23,6 +23,7 @@ export async function openCredentialWorld() {
     store,
     create: (by: Principal, asked: { name: string; scope: TokenScope; expiresInMs?: number }) =>
       parts.programs['token.create'](asked, callBy(by)),
+    refresh: async (by: Principal) => parts.programs['token.refresh']({}, callBy(by)),
     revoke: async (tokenId: string) =>
       parts.programs['token.revoke']({ tokenId }, callBy(await parts.authenticator.authenticate(OPERATOR_TOKEN))),
     async link(by: Principal): Promise<string> {
@@ -32,6 +33,7 @@ export async function openCredentialWorld() {
     login: async (given: { code: string } | { token: string }) => parts.people['auth.login'](given, callBy(undefined)),
     logout: async (by: Principal) => parts.people['auth.logout']({}, callBy(by)),
     authenticate: async (secret: string) => parts.authenticator.authenticate(secret),
+    byCookie: async (secret: string) => parts.authenticator.authenticate(secret, 'cookie'),
     listed: () => parts.tokens.list().length,
     async restart() {
       await parts.stop();

@@ -8,7 +8,7 @@ import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { until } from '../../timing/until.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { RunRecord } from '../runs/run-record.ts';
-import type { Store } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 import type { BudgetKey, BudgetLimit } from './budget-key.ts';
 import {
   amountOf,
@@ -77,9 +77,9 @@ export class Budgets {
     for (const { ws_id, tokens, micro_usd } of rows) this.#own.set(ws_id, toLimit(tokens, micro_usd));
   }
 
-  /** Replaces the own budget of a workstream; without limits, removes it. */
-  async set(wsId: string, limit: BudgetLimit): Promise<void> {
-    await this.#deps.store.commit({ statements: [storeBudget(wsId, limit)] });
+  /** Replaces the own budget of a workstream; without limits, removes it. `also`: statements to commit with it. */
+  async set(wsId: string, limit: BudgetLimit, also: readonly Statement[] = []): Promise<void> {
+    await this.#deps.store.commit({ statements: [storeBudget(wsId, limit), ...also] });
     this.apply(wsId, limit);
   }
 

@@ -177,17 +177,18 @@ export class Workstreams {
   async close(wsId: string, viewer: Viewer): Promise<void> {
     const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
-    await this.#unload(workstream, setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }));
+    await this.#unload(workstream, [setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) })]);
   }
 
-  /** Deletes a workstream, open or not, with its whole conversation. False when it does not exist. */
-  async remove(wsId: string, viewer: Viewer): Promise<boolean> {
+  /** Deletes a workstream, open or not, with its whole conversation. `also` is committed with that. False when it does not exist. */
+  async remove(wsId: string, viewer: Viewer, also: readonly Statement[] = []): Promise<boolean> {
     const { store } = this.#deps;
     await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
     if (!(await this.isStored(wsId, viewer))) return false;
     const open = this.#open.get(wsId);
-    if (open) await this.#unload(open, markDeleted(wsId));
-    else if (!(await tookEffect(store.commit({ statements: [markDeleted(wsId)] })))) return false;
+    const marks = [markDeleted(wsId), ...also];
+    if (open) await this.#unload(open, marks);
+    else if (!(await tookEffect(store.commit({ statements: marks })))) return false;
     await removeRows(store, wsId);
     await this.#deps.onRemoved();
     return true;
@@ -257,16 +258,16 @@ export class Workstreams {
     if (this.#open.size + this.#arriving <= live.maxWorkstreams) return;
     const oldest = idleLongest(this.#open.values(), this.#reopenedMs);
     if (!oldest) throw new NoRoom(live.maxWorkstreams);
-    await this.#unload(oldest, setWorkstream(oldest.data.wsId, { loaded: 2 }), 'evicted');
+    await this.#unload(oldest, [setWorkstream(oldest.data.wsId, { loaded: 2 })], 'evicted');
   }
 
-  /** `mark` stores the new state. */
-  async #unload(workstream: Workstream, mark: Statement, reason: Unloading = 'closed'): Promise<void> {
+  /** `marks` store the new state. */
+  async #unload(workstream: Workstream, marks: readonly Statement[], reason: Unloading = 'closed'): Promise<void> {
     const { wsId } = workstream.data;
     // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
     workstream.retire();
-    const gone = this.#putAway(workstream, mark).catch((error: unknown) => {
+    const gone = this.#putAway(workstream, marks).catch((error: unknown) => {
       this.#open.set(wsId, workstream);
       workstream.reopen();
       throw error;
@@ -290,8 +291,8 @@ export class Workstreams {
     }
   }
 
-  async #putAway(workstream: Workstream, mark: Statement): Promise<void> {
+  async #putAway(workstream: Workstream, marks: readonly Statement[]): Promise<void> {
     await workstream.cancel({ force: false });
-    await this.#deps.store.commit({ statements: [mark] });
+    await this.#deps.store.commit({ statements: marks });
   }
 }

@@ -5,6 +5,7 @@ import type { Users } from '../../users/users.ts';
 import type { Authenticator } from '../authenticator.ts';
 import { type Minter, minterOf, OPERATOR } from '../lineage.ts';
 import type { OidcLogin } from '../oidc/oidc-login.ts';
+import { isService } from '../services/service-tokens.ts';
 import type { LoginCodes } from './login-codes.ts';
 import type { Attempt, LoginThrottle } from './login-throttle.ts';
 
@@ -103,6 +104,9 @@ async function minterOfToken(
   authenticator: IdentifyDeps['authenticator'],
 ): Promise<Minter | undefined> {
   const principal = await authenticator.authenticate(token);
+  if (principal && isService(principal)) {
+    throw new GatewayError('FORBIDDEN', 'A service token cannot log in. Send it as "Authorization: Bearer …"');
+  }
   const isToken = principal?.source.kind === 'operator' || principal?.source.kind === 'token';
   return isToken ? minterOf(principal) : undefined;
 }

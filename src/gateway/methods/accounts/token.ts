@@ -6,10 +6,11 @@ import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { Principal } from '../../auth/principal.ts';
 import { requireAuthentication } from '../../auth/require-authentication.ts';
+import { isService } from '../../auth/services/service-tokens.ts';
 import type { Handlers } from '../../call.ts';
 
 export interface TokenMethodDeps {
-  tokens: Pick<ApiTokens, 'create' | 'list' | 'below' | 'revoke' | 'userOf'>;
+  tokens: Pick<ApiTokens, 'create' | 'refresh' | 'list' | 'below' | 'revoke' | 'userOf'>;
   sessions: Pick<LoginSessions, 'revokeBelow'>;
   codes: Pick<LoginCodes, 'revokeBelow'>;
 }
@@ -23,6 +24,12 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
       if (minter === undefined) throw new GatewayError('FORBIDDEN', 'This credential cannot create tokens');
       const also = (id: string) => call.audited({ id, name: asked.name, scope: asked.scope });
       return tokens.create({ ...asked, createdBy: principal?.id ?? '', minter }, also);
+    },
+    'token.refresh': (_params, { principal, audited }) => {
+      if (principal?.source.kind !== 'token' || !isService(principal))
+        throw new GatewayError('FORBIDDEN', 'Only a service token can be refreshed');
+      const { tokenId } = principal.source;
+      return tokens.refresh(tokenId, audited({ id: tokenId }));
     },
     'token.list': (_params, { principal }) => ({ tokens: tokens.list(visibleTo(principal)) }),
     'token.revoke': async ({ tokenId }, call) => {

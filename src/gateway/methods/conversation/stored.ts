@@ -23,7 +23,7 @@ export const storedMethods = ({
     const viewer = viewerOf(call);
     if ((await workstreams.lookUp(MAIN, viewer))?.wsId === wsId)
       throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
-    if (!(await workstreams.remove(wsId, viewer))) throw unknownWorkstream();
+    if (!(await workstreams.remove(wsId, viewer, call.audited()))) throw unknownWorkstream();
     return { deleted: true };
   },
 });

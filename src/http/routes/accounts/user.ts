@@ -22,7 +22,12 @@ const toUser = ({
 });
 
 /** A scope includes the lower ones, which clients of the specification expect to see. */
-const SCOPES = { read: 'read', write: 'read,write', approve: 'read,write,approve' };
+export const SCOPES = {
+  read: 'read',
+  write: 'read,write',
+  approve: 'read,write,approve',
+  service: 'read,write,approve,service',
+};
 
 const DAY_MS = 86_400_000;
 const listed = (text: string): string[] => text.split(',').map((part) => part.trim());

@@ -38,6 +38,7 @@ export const AUDIT_ACTIONS = [
   'template.delete',
   'template.update',
   'token.create',
+  'token.refresh',
   'token.revoke',
   'user.create',
   'user.delete',

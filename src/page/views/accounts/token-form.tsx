@@ -1,5 +1,6 @@
 import type { TokenScope } from '../../../../protocol/methods/accounts/token.ts';
 import type { OwnTokens } from '../../state/accounts/own-tokens.ts';
+import { isUser } from '../../state/accounts/who.ts';
 import type { App } from '../../state/app.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { useSubmit } from '../use-submit.ts';
@@ -9,6 +10,7 @@ const SCOPES: Record<TokenScope, string> = {
   read: 'read: only look',
   write: 'write: send messages, too',
   approve: 'approve: everything that you may do',
+  service: 'service: for another machine, for an hour at a time',
 };
 const EXPIRIES = [
   { days: '', words: 'never' },
@@ -25,14 +27,14 @@ export function TokenForm({ app, own }: { app: App; own: OwnTokens }) {
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { name = '', scope, days = '' } = fieldsOf(form);
     if (!isScope(scope)) return 'Choose a scope.';
-    const expiry = days !== '' && { expiresInMs: Number(days) * DAY_MS };
+    const expiry = days !== '' && scope !== 'service' && { expiresInMs: Number(days) * DAY_MS };
     const refused = await own.create({ name: name.trim(), scope, ...expiry });
     if (refused === undefined) form.reset();
     return refused;
   });
   const scopes = Object.keys(SCOPES)
     .filter(isScope)
-    .filter((scope) => app.auth.value.scopes.includes(scope));
+    .filter((scope) => (scope === 'service' ? !isUser(app.who.value) : app.auth.value.scopes.includes(scope)));
   return (
     <form class="account-form" aria-label="Create an API token" onSubmit={onSubmit}>
       <label>

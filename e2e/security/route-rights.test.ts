@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
+import {
+  CLOSED_TO_SERVICES,
+  ROUTES_BY_PERMISSION,
+  ROUTES_BY_SCOPE,
+  routedOf,
+} from '../support/clients/expected-rights.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+
+// Every route that needs a credential, for callers whose rights come from roles or from a service token, with each form
+// of credential, and below the paths of a console. The scopes of tokens are tried in rights.test.ts.
+
+const daemon = await startClockedDaemon({ ratelimit: { enabled: false } });
+after(() => daemon[Symbol.asyncDispose]());
+const operator = await daemon.connect();
+const { node_id: nodeId } = await (await daemon.fetch('/health')).json();
+
+const HOUR_MS = 3_600_000;
+const PASSWORD = 'correct horse';
+const { public: _public, ...PRIVATE } = ROUTES_BY_SCOPE;
+const ROUTES = Object.values(PRIVATE).flat();
+let names = 0;
+
+/** Everything that the forms of requests require. What it names does not exist, so an allowed call changes nothing. */
+const FIELDS = {
+  ...{ ws_id: 'none', resume_ws: 'none', approved: true, message: 'hi', turns: 1, title: 'mine', command: '/help' },
+  ...{ role_id: 'none', subject: 'none', scopes: 'none', username: '', name: '', q: 'x', msg_id: 'none' },
+};
+const QUERY = '?q=x&msg_id=none&ws_id=none&subject=none';
+
+type Headers = Record<string, string>;
+
+/** `allowed` if the request was checked or served, else the words of the refusal. */
+async function outcomeOf(route: string, headers: Headers): Promise<string> {
+  const [method = '', path = ''] = route.split(' ');
+  const stop = new AbortController();
+  const hasBody = method !== 'GET';
+  const answer = await daemon.fetch(`${path.replaceAll(/\{\w+\}/g, 'none')}${QUERY}`, {
+    method,
+    headers: { ...headers, ...(hasBody && { 'content-type': 'application/json' }) },
+    ...(hasBody && { body: JSON.stringify(FIELDS) }),
+    signal: stop.signal,
+  });
+  const { status } = answer;
+  const isRefused = status === 401 || status === 403 || status === 429 || status >= 500;
+  const words = isRefused ? (await answer.json()).error : 'allowed';
+  stop.abort(); // some are streams
+  return words;
+}
+
+async function outcomesOf(routes: readonly string[], headers: Headers): Promise<Record<string, string>> {
+  const found: [string, string][] = [];
+  for (const route of routes) found.push([route, await outcomeOf(route, headers)]);
+  return Object.fromEntries(found);
+}
+
+const keyOf = (table: Partial<Record<string, readonly string[]>>, route: string) =>
+  Object.entries(table).find(([, routes]) => routes?.includes(route))?.[0];
+
+/** What holders of these permissions are answered, by the tables that were written a second time. */
+function refusalFor(permissions: readonly string[], route: string): string | undefined {
+  const isAdmin = permissions.some((held) => held.startsWith('admin.') || held === 'approve');
+  const rungs = isAdmin ? ['read', 'write', 'approve'] : permissions.includes('write') ? ['read', 'write'] : ['read'];
+  const scope = keyOf(PRIVATE, route) ?? '';
+  if (!rungs.includes(scope)) return `Forbidden: token lacks '${scope}' scope`;
+  const needed = keyOf(ROUTES_BY_PERMISSION, route);
+  const isHeld = needed === undefined || permissions.includes(needed);
+  return isHeld ? undefined : `Forbidden: missing '${needed}' permission`;
+}
+
+const expectedOf = (routes: readonly string[], refusal: (route: string) => string | undefined) =>
+  Object.fromEntries(routes.map((route) => [route, refusal(route) ?? 'allowed']));
+
+/** Of a user with one new or built-in role. */
+async function newPerson(role: string | readonly Permission[]) {
+  names += 1;
+  const username = `person-${names}`;
+  const asked = { name: `role-${names}`, permissions: role };
+  const made = typeof role === 'string' ? { roleId: role } : await operator.call('role.create', asked);
+  const { roleId } = made as { roleId: string };
+  const person = { username, password: PASSWORD };
+  const { userId } = (await operator.call('user.create', { ...person, roles: [roleId] })) as { userId: string };
+  const { jwt } = (await operator.call('auth.login', person)) as { jwt: string };
+  return { userId, username, jwt, roleId };
+}
+
+const newService = async () => {
+  names += 1;
+  const made = await operator.call('token.create', { name: `service-${names}`, scope: 'service' });
+  return made as { token: string; tokenId: string };
+};
+
+const bearer = (secret: string): Headers => ({ authorization: `Bearer ${secret}` });
+const cookie = (secret: string): Headers => ({ cookie: `service_auth=${secret}` });
+const basic = (name: string, password: string): Headers => ({
+  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+});
+
+/** The same route below the path of this machine, and below /v1/api/route where it is served there. */
+const prefixed = (route: string): string[] => {
+  const [verb, path] = route.split(' ');
+  const routed = routedOf(route);
+  return [`${verb} /node/${nodeId}${path}`, ...(routed === undefined ? [] : [routed])];
+};
+
+/** The same outcomes, by the route without a prefix. */
+async function checkPrefixed(headers: Headers, refusal: (route: string) => string | undefined): Promise<void> {
+  for (const route of ROUTES)
+    for (const path of prefixed(route)) assert.equal(await outcomeOf(path, headers), refusal(route) ?? 'allowed', path);
+}
+
+test('each built-in role may use exactly the routes that its permissions open, by header and cookie, also below a prefix', async () => {
+  for (const [roleId, { permissions }] of Object.entries(BUILTIN_ROLES)) {
+    const { jwt } = await newPerson(roleId);
+    const refusal = (route: string) => refusalFor(permissions, route);
+    for (const headers of [bearer(jwt), cookie(jwt)])
+      assert.deepEqual(
+        await outcomesOf(ROUTES, headers),
+        expectedOf(ROUTES, refusal),
+        `${roleId} ${Object.keys(headers)}`,
+      );
+    await checkPrefixed(bearer(jwt), refusal);
+  }
+});
+
+test('each permission opens its own routes, and its lack closes them', async () => {
+  const scopes = ['read', 'write', 'approve'] as const;
+  const { jwt, roleId } = await newPerson(scopes);
+  /** The login goes on with the rights of now. */
+  const hold = (permissions: readonly Permission[]) =>
+    operator.call('role.update', { roleId, permissions: [...permissions] });
+  // A route that needs a permission which the table does not have is found here.
+  assert.deepEqual(
+    await outcomesOf(ROUTES, bearer(jwt)),
+    expectedOf(ROUTES, (route) => refusalFor(scopes, route)),
+  );
+  for (const [permission, routes = []] of Object.entries(ROUTES_BY_PERMISSION)) {
+    await hold([...scopes, permission as Permission]);
+    const open = expectedOf(routes, () => undefined);
+    assert.deepEqual(await outcomesOf(routes, bearer(jwt)), open, permission);
+    await hold(PERMISSIONS.filter((held) => held !== permission));
+    const closed = expectedOf(routes, () => `Forbidden: missing '${permission}' permission`);
+    assert.deepEqual(await outcomesOf(routes, bearer(jwt)), closed, `without ${permission}`);
+  }
+});
+
+const methodOf = (route: string) => keyOf(CLOSED_TO_SERVICES, route);
+
+test('A service token must pass every permission check, and get 403 where a call creates credentials or gives rights', async () => {
+  const { token } = await newService();
+  const refusal = (route: string) => {
+    const method = methodOf(route);
+    return method && `${method} refuses service tokens, because it creates credentials or gives rights`;
+  };
+  assert.deepEqual(await outcomesOf(ROUTES, bearer(token)), expectedOf(ROUTES, refusal));
+  await checkPrefixed(bearer(token), refusal);
+  const [owner, other] = [await newPerson('builtin-operator'), await newPerson('builtin-operator')];
+  const made = await daemon.fetch('/v1/api/workstreams/new', {
+    method: 'POST',
+    headers: { ...bearer(owner.jwt), 'content-type': 'application/json' },
+    body: JSON.stringify({ visibility: 'private' }),
+  });
+  const route = `/v1/api/workstreams/${(await made.json()).ws_id}`;
+  const statuses = [token, owner.jwt, other.jwt].map(async (secret) => {
+    return (await daemon.fetch(route, { headers: bearer(secret) })).status;
+  });
+  assert.deepEqual(await Promise.all(statuses), [200, 200, 404], 'it sees private workstreams, too');
+});
+
+test('`POST /v1/api/_internal/token-refresh` must answer a service token with a new secret, and any other credential with 403', async () => {
+  const { token, tokenId } = await newService();
+  const refresh = (secret: string) =>
+    daemon.fetch('/v1/api/_internal/token-refresh', { method: 'POST', headers: bearer(secret) });
+  const answer = await refresh(token);
+  const renewed = await answer.json();
+  assert.deepEqual(
+    [answer.status, answer.headers.get('cache-control'), answer.headers.get('set-cookie'), renewed],
+    [
+      200,
+      'no-store',
+      null,
+      {
+        token: renewed.token,
+        token_id: tokenId,
+        token_prefix: renewed.token.slice(0, 8),
+        scopes: 'read,write,approve,service',
+        expires: new Date(daemon.clock.now() + HOUR_MS).toISOString(),
+      },
+    ],
+  );
+  assert.match(renewed.token, /^svc_[0-9a-f]{64}$/);
+  assert.notEqual(renewed.token, token);
+  const used = await daemon.fetch('/v1/api/admin/audit?action=token.refresh', { headers: bearer(renewed.token) });
+  const { events } = await used.json();
+  const recorded = events.filter((event: { resource_id: string }) => event.resource_id === tokenId);
+  assert.deepEqual([used.status, recorded.length, recorded[0]?.outcome], [200, 1, 'ok']);
+  const refused = await refresh(daemon.token);
+  const words = { error: "Forbidden: token lacks 'service' scope" };
+  assert.deepEqual([refused.status, await refused.json()], [403, words]);
+});
+
+test('a credential that has ended, or that does not come as it should, opens no route, also below a prefix', async () => {
+  const disabled = await newPerson('builtin-admin');
+  const asked = { userId: disabled.userId, name: 'ci', scopes: ['approve'] };
+  const { token: ofDisabled } = (await operator.call('user.token.create', asked)) as { token: string };
+  const unassigned = await newPerson('builtin-admin');
+  const present = await newPerson('builtin-admin');
+  const [revoked, expired, standing] = [await newService(), await newService(), await newService()];
+  assert.equal(await outcomeOf('GET /v1/api/admin/users', bearer(ofDisabled)), 'allowed');
+  await operator.call('user.update', { userId: disabled.userId, disabled: true });
+  await operator.call('user.role.unassign', { userId: unassigned.userId, roleId: 'builtin-admin' });
+  await operator.call('token.revoke', { tokenId: revoked.tokenId });
+  const unauthorized = () => 'Unauthorized: missing or invalid token';
+  const callers: Record<string, Headers> = {
+    'a disabled user': bearer(disabled.jwt),
+    'the cookie of a disabled user': cookie(disabled.jwt),
+    'a token of a disabled user': bearer(ofDisabled),
+    'a revoked service token': bearer(revoked.token),
+    'a service token as a cookie': cookie(standing.token),
+    'Basic with a password': basic(present.username, PASSWORD),
+    'Basic with the operator token': basic('operator', daemon.token),
+    'Basic with a token as the name': basic(standing.token, ''),
+    'Basic with a login': basic('', present.jwt),
+  };
+  for (const [who, headers] of Object.entries(callers))
+    assert.deepEqual(await outcomesOf(ROUTES, headers), expectedOf(ROUTES, unauthorized), who);
+  await checkPrefixed(basic('operator', daemon.token), unauthorized);
+  await checkPrefixed({}, unauthorized);
+  const withoutRights = (route: string) => `Forbidden: token lacks '${keyOf(PRIVATE, route)}' scope`;
+  assert.deepEqual(await outcomesOf(ROUTES, bearer(unassigned.jwt)), expectedOf(ROUTES, withoutRights), 'no roles');
+  await daemon.clock.advance(HOUR_MS);
+  assert.deepEqual(await outcomesOf(ROUTES, bearer(expired.token)), expectedOf(ROUTES, unauthorized), 'expired');
+});
