@@ -249,12 +249,17 @@ test('The system prompt of a workstream template must take precedence over its p
     await endsWith((await create({ ws_template, template: two.name })).ws_id, text);
 });
 
-test('A workstream template with `auto_approve` must be refused with 403 without the approve scope', async () => {
+test('A workstream template with `auto_approve` or `auto_approve_tools` must be refused with 403 without the approve scope', async () => {
   const { name } = await addSettings({ auto_approve: true });
-  assert.equal((await ask('POST workstreams/new', { ws_template: name }, await writer())).status, 403);
+  const tools = await addSettings({ auto_approve_tools: 'write_file, bash' });
+  for (const ws_template of [name, tools.name])
+    assert.equal((await ask('POST workstreams/new', { ws_template }, await writer())).status, 403);
   const { ws_id: wsId } = await create({ ws_template: name });
   const { snapshot } = await client.call('workstream.get', { wsId });
   assert.equal(snapshot.workstream.skipPermissions, true);
+  const some = await create({ ws_template: tools.name, auto_approve_tools: 'read_file' });
+  const { snapshot: shown } = await client.call('workstream.get', { wsId: some.ws_id });
+  assert.deepEqual(shown.autoApproveTools, ['read_file', 'write_file', 'bash']);
 });
 
 test('An unknown or disabled `ws_template` must answer 400 `Workstream template not found or disabled: x`', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { LoginResult } from './auth.ts';
 
@@ -90,6 +90,7 @@ export const oidcContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.identity.add', id: 'userId' },
+    stepUp: always,
     params: () =>
       z
         .strictObject({ userId: NonEmpty.max(64), issuer: optionalText(2_048), subject: Subject })
@@ -101,6 +102,7 @@ export const oidcContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.identity.remove', id: 'subject' },
+    stepUp: always,
     params: () => z.strictObject(Identified).meta({ id: 'OidcIdentityRemoveParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'OidcIdentityRemoveResult' }),
   }),
