@@ -38,6 +38,7 @@ export function accountCases({ call, open, key, answer }: Caller) {
     'auth.password': async () => (await member()).ask('auth.password', { current: PASSWORD, new: `${PASSWORD} 2` }),
     'auth.confirm': async () => (await member()).ask('auth.confirm', { password: PASSWORD }),
     'user.list': () => call('user.list', {}),
+    'user.names': async () => call('user.names', { userIds: [await newUser()] }),
     'user.create': () => newUser(),
     'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),
     'user.delete': async () => call('user.delete', { userId: await newUser() }),

@@ -55,7 +55,10 @@ const isSaid = ({ initialMessage = '' }: Asked): boolean => initialMessage.trim(
 
 /** Approval of everything includes that of some tools. */
 function alwaysOf(
-  { autoApprove, autoApproveTools = [] }: Pick<Asked, 'autoApprove'> & { autoApproveTools?: readonly string[] | undefined },
+  {
+    autoApprove,
+    autoApproveTools = [],
+  }: Pick<Asked, 'autoApprove'> & { autoApproveTools?: readonly string[] | undefined },
   call: Call,
   { always }: Pick<CreationDeps, 'always'>,
 ): Always | undefined {
