@@ -96,7 +96,8 @@ function passwordMethods(deps: AuthMethodDeps) {
       const passwordHash = await passwords.hash(checkPassword(password));
       const first = { ...person, passwordHash, roleIds: ['builtin-admin'], by: 'setup' };
       const { userId } = await users.setUp(first, (id) => call.audited({ id, username }));
-      return { ...toLogin(await sessions.start(minterOfUser(userId)), users), username };
+      const also = [users.noteLogin(userId)];
+      return { ...toLogin(await sessions.start(minterOfUser(userId), { also }), users), username };
     },
     'auth.password': async ({ current, new: wanted }, call) => {
       const { userId } = requireUserSession(call.principal, 'Only the login of a user can change the user’s password.');

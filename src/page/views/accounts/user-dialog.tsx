@@ -47,6 +47,7 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
               autocomplete="off"
               autocapitalize="none"
               spellcheck={false}
+              autofocus
               required
             />
           </label>

@@ -17,7 +17,7 @@ export function UserIdentities({ app, desk, user: { userId, username, hasPasswor
   const whose =
     app.who.value?.userId === userId ? 'your logins end at once, this one too' : 'logins of this user end at once';
   const isLast = identities.length === 1 && !hasPassword;
-  const loss = `from ${username}? All ${whose}.${isLast ? ` ${username} then has no way to log in, until you set a password.` : ''}`;
+  const loss = `from the user ${username}? All ${whose}.${isLast ? ` Without a password, ${username} then has no way to log in.` : ''}`;
   return (
     <>
       {identities.length > 0 && (

@@ -45,7 +45,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
             maxLength={4096}
             autocomplete="off"
             spellcheck={false}
-            placeholder="folder for reading files and running commands"
+            placeholder="folder for files and commands"
           />
         </label>
         {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}

@@ -189,7 +189,7 @@ function toFacts(
   const count = `${messageCount.toLocaleString()} message${messageCount === 1 ? '' : 's'}`;
   const privacy = visibility === 'private' && 'private';
   const whose = owner !== undefined && `owner: ${owner}`;
-  return [alias !== null && title, count, toMoment(updatedMs, nowMs), privacy, whose].filter(Boolean).join(' · ');
+  return [count, toMoment(updatedMs, nowMs), privacy, whose, alias !== null && title].filter(Boolean).join(' · ');
 }
 
 const toCount = (count: number, hasMore: boolean): string =>

@@ -114,7 +114,7 @@ function Filters({ usage }: { usage: UsageReport }) {
   ];
   if (chips.length === 0) return null;
   return (
-    <ul class="usage-choices" aria-label="Filters">
+    <ul class="usage-choices usage-filters" aria-label="Filters">
       {chips.map(({ words, rest }) => (
         <li key={words} class="fact">
           <bdi>{words}</bdi>

@@ -105,7 +105,7 @@ interface SignProps {
 }
 
 const Sign = ({ icon, label, text }: SignProps) => (
-  <span class="fact" title={label}>
+  <span class={`fact ${text === undefined ? '' : 'owner'}`} title={label}>
     <Icon name={icon} />
     <span class="hidden-text">{label}</span>
     {text !== undefined && <bdi aria-hidden="true">{text}</bdi>}
