@@ -189,7 +189,8 @@ function toFacts(
   const count = `${messageCount.toLocaleString()} message${messageCount === 1 ? '' : 's'}`;
   const privacy = visibility === 'private' && 'private';
   const whose = owner !== undefined && `owner: ${owner}`;
-  return [count, toMoment(updatedMs, nowMs), privacy, whose, alias !== null && title].filter(Boolean).join(' · ');
+  // A long title pushes what follows out of sight.
+  return [privacy, whose, alias !== null && title, count, toMoment(updatedMs, nowMs)].filter(Boolean).join(' · ');
 }
 
 const toCount = (count: number, hasMore: boolean): string =>
