@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { askApi, told } from '../support/clients/ask-api.ts';
-import { startDaemon } from '../support/daemon/daemon.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { startProvider } from '../support/oidc/provider.ts';
 import { finish, logInAs, oidcConfig, toCallback } from '../support/oidc/provider-login.ts';
 import { WebVisitor } from '../support/oidc/web-visitor.ts';
@@ -234,4 +234,23 @@ test('Administrators must be able to list, add and remove the people who are a u
   assert.equal((await remove(`issuer=${encodeURIComponent(provider.issuer)}&subject=zoe%40idp`)).status, 200);
   assert.equal((await whoIs(jwt)).error, 'Not authenticated', 'the login has ended');
   assert.deepEqual((await ask('GET', path)).body, { oidc_identities: [] });
+});
+
+test('`headgate user identity` shows who logs in as a user, connects a person, and unlinks one', async () => {
+  provider.know({ tess: { name: 'Tess', preferred_username: 'tess', groups: ['staff'] } });
+  await logIn('tess');
+  const identity = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runHeadgate(['user', 'identity', ...args, '--home', daemon.home]);
+    return { code, text: `${stderr}${stdout}`.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'T').replaceAll(/ +/g, ' ') };
+  };
+  assert.deepEqual(await identity('tess'), {
+    code: 0,
+    text: `tess has no password.\nSUBJECT ISSUER SINCE LAST LOGIN\ntess ${provider.issuer} T T\n`,
+  });
+  const added = `tess-2 of ${provider.issuer} now logs in as root.\n`;
+  assert.deepEqual(await identity('root', 'tess-2'), { code: 0, text: added });
+  const removed = `tess-2 of ${provider.issuer} no longer logs in as root; all logins of root have ended.\n`;
+  assert.deepEqual(await identity('root', 'tess-2', '--remove'), { code: 0, text: removed });
+  const missing = await identity('root', 'tess-2', '--remove');
+  assert.deepEqual([missing.code, /No such identity/.test(missing.text)], [1, true]);
 });

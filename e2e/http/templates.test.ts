@@ -11,10 +11,8 @@ const { client, newName, ask, done, requestOf, systemFor, addPrompt, addSettings
   await openTemplates({ daemon, model });
 
 test('`GET /v1/api/templates` must list name, category, `is_default` and origin of every prompt template, by name, without the texts', async () => {
-  const [second, first] = [
-    await addPrompt({ name: 'h340 b', category: 'support' }),
-    await addPrompt({ name: 'h340 a' }),
-  ];
+  const second = await addPrompt({ name: 'h340 b', category: 'support' });
+  const first = await addPrompt({ name: 'h340 a' });
   const { templates } = await done('GET templates');
   assert.deepEqual(
     templates.filter(({ name }: { name: string }) => name.startsWith('h340')),
@@ -249,9 +247,11 @@ test('The system prompt of a workstream template must take precedence over its p
     await endsWith((await create({ ws_template, template: two.name })).ws_id, text);
 });
 
-test('A workstream template with `auto_approve` must be refused with 403 without the approve scope', async () => {
+test('A workstream template with `auto_approve` or `auto_approve_tools` must be refused with 403 without the approve scope', async () => {
   const { name } = await addSettings({ auto_approve: true });
-  assert.equal((await ask('POST workstreams/new', { ws_template: name }, await writer())).status, 403);
+  const { name: other } = await addSettings({ auto_approve_tools: 'write_file, bash' });
+  for (const ws_template of [name, other])
+    assert.equal((await ask('POST workstreams/new', { ws_template }, await writer())).status, 403);
   const { ws_id: wsId } = await create({ ws_template: name });
   const { snapshot } = await client.call('workstream.get', { wsId });
   assert.equal(snapshot.workstream.skipPermissions, true);

@@ -107,6 +107,49 @@ test('roles change while connected: the page reconnects and shows what may be se
   await connected(page);
 });
 
+test('roles that a person may not give are disabled in the form of a user, and kept; by keyboard, on a phone', async (t) => {
+  const operator = await daemon.client();
+  const name = 'registrar';
+  const permissions = ['read', 'write', 'admin.users'] as const;
+  const { roleId } = await operator.call('role.create', {
+    name,
+    displayName: 'Registrar',
+    permissions: [...permissions],
+  });
+  const registrar = await newUser(daemon, [roleId]);
+  const theirs = await newUser(daemon, ['builtin-viewer', 'builtin-operator']);
+  const { page } = await visit(t, daemon, { loggedIn: false, phone: true });
+  await page.setViewportSize({ width: 390, height: 780 });
+  await fillLogin(page, registrar.username);
+  await openDrawer(page);
+  await connected(page);
+  await page.keyboard.press('Escape'); // closes the drawer
+  await openPart(page, 'Users');
+  await button(page, 'Add a user').press('Enter');
+  await dialog(page).getByText('You can give and take away only roles whose permissions you hold yourself.').waitFor();
+  assert.equal(await dialog(page).getByLabel('Administrator').count(), 0, 'a role that cannot be given is not offered');
+  assert.equal(
+    await dialog(page)
+      .getByLabel('Username')
+      .evaluate((field) => field === document.activeElement),
+    true,
+  );
+  await page.keyboard.press('Escape');
+  await operator.call('user.role.assign', { userId: theirs.userId, roleId });
+  await page.getByRole('searchbox', { name: 'Search users' }).fill(theirs.username);
+  await page.locator('.panel-row').nth(1).waitFor({ state: 'detached' });
+  await button(page, `Edit ${theirs.username}`).press('Enter');
+  const held = dialog(page).getByLabel('Operator');
+  await held.waitFor();
+  assert.deepEqual([await held.isChecked(), await held.isDisabled()], [true, true]);
+  assert.equal(await dialog(page).getByLabel('Registrar').isDisabled(), false);
+  assert.ok((await overflowOf(page)) <= 0, 'the form with disabled roles');
+  await assertAccessible(page, 'the form with disabled roles');
+  await dialog(page).getByLabel('Viewer').press('Space');
+  await button(page, 'Save').press('Enter');
+  await page.getByText(/· Operator, Registrar · |· Registrar, Operator · /).waitFor();
+});
+
 test('a role is defined, changed and deleted; built-in ones can only be looked at', async (t) => {
   const admin = await newUser(daemon, ['builtin-admin']);
   const page = await visitAs(t, daemon, { username: admin.username });

@@ -107,7 +107,52 @@ test('usage fits on a phone', async (t) => {
   await button(page, 'Usage').tap();
   await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
   await page.locator('.usage-table tbody tr').first().waitFor();
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+  const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok((await overflow()) <= 0, `${await overflow()} pixels too wide`);
   await assertAccessible(page, 'usage on a phone');
+  await button(page, 'User').tap();
+  await button(page, 'operator').tap();
+  await page.getByRole('list', { name: 'Filters' }).getByText('Only operator').waitFor();
+  assert.ok((await overflow()) <= 0, 'with a filter');
+  await assertAccessible(page, 'filtered usage on a phone');
+});
+
+test('an administrator chooses time and grouping by keyboard, and follows one user and one model', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'chosen');
+  await send(page, 'count me');
+  await page.locator('.answer', { hasText: 'Done.' }).waitFor();
+  await page.keyboard.press('Alt+U');
+  const choose = async (name: string) => {
+    await button(page, name).focus();
+    await page.keyboard.press('Space');
+    await page.locator('[aria-pressed=true]', { hasText: name }).waitFor();
+  };
+  const heads = page.locator('tbody th');
+  await choose('7 days');
+  await page.getByText('the last 7 days').waitFor();
+  await choose('Hour');
+  await heads.getByText(/^\d{4}-\d\d-\d\dT\d\d$/).waitFor();
+  await choose('User');
+  await heads.getByText('operator', { exact: true }).waitFor();
+  await assertAccessible(page, 'usage by user');
+  const sum = () => page.getByRole('row', { name: /^All / }).locator('td.number').allInnerTexts();
+  const all = await sum();
+  await button(page, 'operator').focus();
+  await page.keyboard.press('Enter');
+  const filters = page.getByRole('list', { name: 'Filters' });
+  await filters.getByText('Only operator').waitFor();
+  await heads.getByText(new Date().toISOString().slice(0, 10)).waitFor();
+  assert.equal(await button(page, 'Workstream').count(), 0, 'a filter knows nothing of workstreams');
+  assert.deepEqual(await sum(), all, 'nobody else has used a model');
+  await choose('Model');
+  await button(page, 'openai-compatible/scripted').press('Enter');
+  await filters.getByText('Only openai-compatible/scripted').waitFor();
+  await assertAccessible(page, 'usage of one user and one model');
+  await button(page, 'Remove “Only operator”').press('Enter');
+  await filters.getByText('Only operator').waitFor({ state: 'detached' });
+  await button(page, 'Remove “Only openai-compatible/scripted”').press('Enter');
+  await button(page, 'Workstream').waitFor();
+  await page.keyboard.press('Escape'); // the focus is still on the page
+  await page.getByRole('textbox', { name: 'Message' }).waitFor();
 });

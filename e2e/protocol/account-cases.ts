@@ -42,6 +42,7 @@ export function accountCases({ call, open, key, answer }: Caller) {
       await (await open(token)).ask('token.refresh', {});
     },
     'user.list': () => call('user.list', {}),
+    'user.names': async () => call('user.names', { userIds: [await newUser()] }),
     'user.create': () => newUser(),
     'user.update': async () => call('user.update', { userId: await newUser(), disabled: true }),
     'user.delete': async () => call('user.delete', { userId: await newUser() }),

@@ -33,6 +33,8 @@ const NEEDED: readonly [string, object][] = [
   ['role.create', { name: '', permissions: [] }],
   ['role.update', { roleId: 'nobody' }],
   ['role.delete', { roleId: 'nobody' }],
+  ['oidc.identity.add', { userId: 'nobody', subject: 'x' }],
+  ['oidc.identity.remove', { issuer: 'nobody', subject: 'x' }],
   ['auth.link', {}],
   ['workstream.create', { autoApprove: true, resumeWs: 'nobody' }],
   ['workstream.update', { wsId: 'nobody', autoApprove: true }],
@@ -218,8 +220,12 @@ test('a template that allows calls without asking must need a fresh proof where 
   const { jwt } = await newAdmin();
   const browser = await openBrowser(jwt);
   await browser.call('wstemplate.create', { name: 'bold', autoApprove: true });
+  await browser.call('wstemplate.create', { name: 'handy', autoApproveTools: 'read_file' });
+  await browser.call('wstemplate.create', { name: 'careful' });
   await daemon.clock.advance(5 * MINUTE_MS);
   assert.ok(await refused(browser, ['workstream.create', { wsTemplate: 'bold' }]));
+  assert.ok(await refused(browser, ['workstream.create', { wsTemplate: 'handy' }]));
+  assert.equal(await refused(browser, ['workstream.create', { wsTemplate: 'careful' }]), undefined);
 });
 
 test('`auth/confirm` must need a login, and answer 400 to other credentials', async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Activity } from '../methods/conversation/listing.ts';
 import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
+import { namesIn } from '../text/name-list.ts';
 import { endpoint } from './endpoint.ts';
 import { OWNED_FIELDS } from './sharing.ts';
 
@@ -17,11 +18,7 @@ const NOT_SUPPORTED = ['notify_targets', 'attachment_ids', 'kind', 'parent_ws_id
 const Names = z
   .union([z.string().max(2_048), z.array(z.string())], { error: 'must be a list of names' })
   .nullish()
-  .transform((names) =>
-    (typeof names === 'string' ? names.split(',') : (names ?? []))
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-  );
+  .transform((names) => (typeof names === 'string' ? [names] : (names ?? [])).flatMap(namesIn));
 
 /** Values that clients send for the default. */
 const isDefault = (field: string, value: unknown): boolean =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
 import type { AuditFlags } from './commands/audit.ts';
-import type { AddFlags, RoleFlags } from './commands/user.ts';
+import type { AddFlags, IdentityFlags, RoleFlags } from './commands/user.ts';
 import type { TargetFlags } from './connect.ts';
 import { refuseUnknown } from './default-command.ts';
 
@@ -43,6 +43,15 @@ function addUsers(program: Command, { root, around, withTarget }: AccountCommand
     .option('--remove', 'take the role away')
     .action(async (which: string, role: string | undefined, flags: RoleFlags) =>
       (await load()).userRole(which, role, on(flags)),
+    );
+  withTarget(user.command('identity'))
+    .description('show who at the provider logs in as a user, or connect a person of the provider')
+    .argument('<user>', 'username or id')
+    .argument('[subject]', 'how the provider names the person: the claim "sub"')
+    .option('--issuer <url>', 'issuer of the provider (default: the configured one)')
+    .option('--remove', 'end that: the person no longer logs in as the user')
+    .action(async (which: string, subject: string | undefined, flags: IdentityFlags) =>
+      (await load()).userIdentity(which, subject, on(flags)),
     );
   withTarget(user.command('disable'))
     .description('end all logins and tokens of a user until it is enabled again')

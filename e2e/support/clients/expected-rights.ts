@@ -31,7 +31,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       'workstream.history',
       'workstream.export',
     ],
-    ...['template.list', 'wstemplate.list', 'skill.list'],
+    ...['template.list', 'wstemplate.list', 'skill.list', 'user.names'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate'].map((view) => `cluster.${view}`),

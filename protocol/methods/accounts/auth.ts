@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { always, contract } from '../../contract.ts';
 import { optionalText } from '../../frames.ts';
+import { OidcIdentity } from './oidc-identity.ts';
 
 /** A browser login session; `jwt` goes into the HttpOnly cookie and authenticates like any bearer token. */
 export const LoginResult = z
@@ -56,7 +57,7 @@ export const authContracts = {
     result: () => LoginResult.extend({ username: z.string() }).meta({ id: 'AuthSetupResult' }),
   }),
   'auth.whoami': contract({
-    summary: 'The caller with its scopes and permissions.',
+    summary: 'The caller with its scopes and permissions, and how a user logs in.',
     scope: 'public',
     params: () => z.strictObject({}).meta({ id: 'AuthWhoamiParams' }),
     result: () =>
@@ -67,6 +68,10 @@ export const authContracts = {
           displayName: z.string().optional(),
           scopes: z.array(z.string()),
           permissions: z.array(z.string()),
+          /** Of a user: whether there is a password to log in with. */
+          hasPassword: z.boolean().optional(),
+          /** Of a user: the people at a provider who log in as this user. */
+          identities: z.array(OidcIdentity).optional(),
           /** Of a login session. */
           expiresAtMs: z.int().min(0).optional(),
           /** How long that is by the clock of the daemon. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { contract } from '../../contract.ts';
+import { always, contract } from '../../contract.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { LoginResult } from './auth.ts';
+import { OidcIdentity } from './oidc-identity.ts';
 
 /** Why a login through the provider failed: `reason` in the details of the error, and `oidc_error` in the address of the page. */
 export const OIDC_REFUSALS = [
@@ -24,18 +25,6 @@ const AtMs = z.int().min(0);
 const Answer = z.string().max(8_192);
 const Issuer = NonEmpty.max(2_048);
 const Subject = NonEmpty.max(255);
-
-/** A person at an OpenID Connect provider who is a user here. */
-export const OidcIdentity = z
-  .strictObject({
-    issuer: z.string(),
-    subject: z.string(),
-    userId: z.string(),
-    createdAtMs: AtMs,
-    lastLoginAtMs: AtMs.nullable(),
-  })
-  .meta({ id: 'OidcIdentity' });
-export type OidcIdentity = z.infer<typeof OidcIdentity>;
 
 const Identified = { issuer: Issuer, subject: Subject };
 
@@ -91,6 +80,7 @@ export const oidcContracts = {
     permission: 'admin.users',
     audit: { action: 'user.identity.add', id: 'userId' },
     refusesServices: true,
+    stepUp: always,
     params: () =>
       z
         .strictObject({ userId: NonEmpty.max(64), issuer: optionalText(2_048), subject: Subject })
@@ -102,6 +92,7 @@ export const oidcContracts = {
     scope: 'approve',
     permission: 'admin.users',
     audit: { action: 'user.identity.remove', id: 'subject' },
+    stepUp: always,
     params: () => z.strictObject(Identified).meta({ id: 'OidcIdentityRemoveParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'OidcIdentityRemoveResult' }),
   }),

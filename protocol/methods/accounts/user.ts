@@ -24,6 +24,11 @@ export const User = z
   .meta({ id: 'User' });
 export type User = z.infer<typeof User>;
 
+/** As much of a user as everyone here may know. */
+const UserName = z
+  .strictObject({ userId: z.string(), username: z.string(), displayName: z.string() })
+  .meta({ id: 'UserName' });
+
 /** A role that a user holds. */
 const RoleAssignment = z
   .strictObject({ roleId: z.string(), name: z.string(), displayName: z.string(), builtin: z.boolean() })
@@ -50,6 +55,20 @@ export const userContracts = {
           total: z.int().min(0),
         })
         .meta({ id: 'UserListResult' }),
+  }),
+  'user.names': contract({
+    summary: 'Names of users: of those with these ids, or 50 of those who may log in. `query` is part of a name.',
+    scope: 'read',
+    params: () =>
+      z
+        .strictObject({
+          /** Those of deleted users are left out. */
+          userIds: z.array(NonEmpty.max(64)).max(500).optional(),
+          /** Ignored with `userIds`. */
+          query: optionalText(256),
+        })
+        .meta({ id: 'UserNamesParams' }),
+    result: () => z.strictObject({ users: z.array(UserName) }).meta({ id: 'UserNamesResult' }),
   }),
   'user.create': contract({
     summary: 'Add a user. Without `roles`, the user may only look.',

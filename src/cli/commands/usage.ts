@@ -3,6 +3,7 @@ import { systemClock } from '../../clock.ts';
 import { toDay } from '../../day.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';
+import { sumOfUsage } from '../../usage-sum.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
@@ -46,7 +47,8 @@ interface Found {
 /** A table of the rows and the sum of all. */
 export function toUsageLines({ rows, truncated, ...found }: Found, by: UsageGrouping): string[] {
   if (rows.length === 0) return ['No model has been used in this time.'];
-  const total = found.total ?? rows.reduce(add);
+  const totals: readonly UsageTotal[] = rows;
+  const total = found.total ?? totals.reduce(sumOfUsage);
   const table = toTextTable([
     [by, 'turns', 'input', 'cached', 'output', 'reasoning', 'US$'],
     ...rows.map((row) => toCells(row, toSafeText(row.key))),
@@ -69,15 +71,3 @@ const toCells = (row: UsageTotal, key: string): string[] => [
   ...[row.turns, row.inputTokens, row.cacheReadTokens, row.outputTokens, row.reasoningTokens].map(toCount),
   row.costUsd.toFixed(2),
 ];
-
-const add = (one: UsageRow, other: UsageRow): UsageRow => ({
-  key: '',
-  turns: one.turns + other.turns,
-  inputTokens: one.inputTokens + other.inputTokens,
-  cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-  cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-  outputTokens: one.outputTokens + other.outputTokens,
-  reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-  costUsd: one.costUsd + other.costUsd,
-  unpricedTokens: one.unpricedTokens + other.unpricedTokens,
-});

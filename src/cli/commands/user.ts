@@ -1,8 +1,9 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { OidcIdentity } from '../../../protocol/methods/accounts/oidc-identity.ts';
 import type { Role } from '../../../protocol/methods/accounts/role.ts';
 import type { User } from '../../../protocol/methods/accounts/user.ts';
 import type { Surroundings } from '../../home/home-path.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
 import { readPassword } from '../read-password.ts';
@@ -95,6 +96,72 @@ export async function userRole(
   });
 }
 
+export interface IdentityFlags extends TargetFlags {
+  issuer?: string;
+  remove?: boolean;
+}
+
+/** Shows who at the provider logs in as a user, or lets a person of the provider do so, or ends that. */
+export async function userIdentity(
+  which: string,
+  subject: string | undefined,
+  command: UserCommand<IdentityFlags>,
+): Promise<void> {
+  const { issuer: asked, remove = false } = command.flags;
+  if (remove && subject === undefined) throw new UsageError('--remove needs the SUBJECT to remove.');
+  await ask(command, async (client) => {
+    const { userId, username, hasPassword } = await userNamed(which, client);
+    const { identities } = await client.call('oidc.identity.list', { userId });
+    if (subject === undefined) return showIdentities(identities, { username, hasPassword });
+    if (!remove) {
+      const { issuer } = await client.call('oidc.identity.add', { userId, issuer: asked, subject });
+      process.stderr.write(`${subject} of ${toSafeText(issuer)} now logs in as ${username}.\n`);
+      return;
+    }
+    const issuer = issuerOf(subject, identities, { asked, username });
+    await client.call('oidc.identity.remove', { issuer, subject });
+    process.stderr.write(
+      `${subject} of ${toSafeText(issuer)} no longer logs in as ${username}; all logins of ${username} have ended.\n`,
+    );
+  });
+}
+
+function showIdentities(
+  identities: readonly OidcIdentity[],
+  { username, hasPassword }: { username: string; hasPassword: boolean },
+): void {
+  const password = hasPassword ? `${username} has a password.` : `${username} has no password.`;
+  if (identities.length === 0)
+    return void process.stderr.write(`${password} Nobody at a provider logs in as ${username}.\n`);
+  process.stderr.write(`${password}\n`);
+  process.stdout.write(
+    toTextTable([
+      ['SUBJECT', 'ISSUER', 'SINCE', 'LAST LOGIN'],
+      ...identities.map(({ subject, issuer, createdAtMs, lastLoginAtMs }) => [
+        toSafeText(subject),
+        toSafeText(issuer),
+        toMinute(createdAtMs),
+        lastLoginAtMs === null ? 'never' : toMinute(lastLoginAtMs),
+      ]),
+    ]),
+  );
+}
+
+/** The issuer of the identity that is meant. Two providers may have the same subject. */
+function issuerOf(
+  subject: string,
+  identities: readonly OidcIdentity[],
+  { asked, username }: { asked: string | undefined; username: string },
+): string {
+  const found = identities.filter((each) => each.subject === subject && (asked === undefined || each.issuer === asked));
+  const [only] = found;
+  if (only === undefined)
+    throw new StartError(`No such identity. List those of ${username} with: headgate user identity ${username}`);
+  if (found.length > 1)
+    throw new UsageError(`Several providers have the subject "${subject}". Name one with --issuer.`);
+  return only.issuer;
+}
+
 async function ask<T>({ flags, around, root }: UserCommand, use: (client: GatewayClient) => Promise<T>): Promise<T> {
   const target = await resolveTarget(flags, around);
   return withClient({ target, version: await readVersion(root) }, use);
@@ -135,12 +202,13 @@ const toMinute = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace
 function toTable(users: readonly User[], roles: readonly Role[]): string {
   const nameOf = (roleId: string) => roles.find((role) => role.roleId === roleId)?.name ?? roleId;
   return toTextTable([
-    ['USERNAME', 'NAME', 'ROLES', 'STATE', 'LAST LOGIN', 'ID'],
-    ...users.map(({ username, displayName, roles: held, disabled, lastLoginAtMs, userId }) => [
+    ['USERNAME', 'NAME', 'ROLES', 'STATE', 'PASSWORD', 'LAST LOGIN', 'ID'],
+    ...users.map(({ username, displayName, roles: held, disabled, hasPassword, lastLoginAtMs, userId }) => [
       username,
       toSafeText(displayName),
       held.map(nameOf).join(', ') || '–',
       disabled ? 'disabled' : 'enabled',
+      hasPassword ? 'yes' : 'none',
       lastLoginAtMs === null ? 'never' : toMinute(lastLoginAtMs),
       userId,
     ]),

@@ -55,7 +55,10 @@ const isSaid = ({ initialMessage = '' }: Asked): boolean => initialMessage.trim(
 
 /** Approval of everything includes that of some tools. */
 function alwaysOf(
-  { autoApprove, autoApproveTools = [] }: Pick<Asked, 'autoApprove' | 'autoApproveTools'>,
+  {
+    autoApprove,
+    autoApproveTools = [],
+  }: Pick<Asked, 'autoApprove'> & { autoApproveTools?: readonly string[] | undefined },
   call: Call,
   { always }: Pick<CreationDeps, 'always'>,
 ): Always | undefined {
@@ -64,13 +67,19 @@ function alwaysOf(
   return autoApproveTools.length > 0 ? always.grant(principal, [...new Set(autoApproveTools)]) : undefined;
 }
 
+/** Both may let calls run without asking; neither takes away what the other allows. */
+const allowedBy = ({ autoApprove, autoApproveTools = [] }: Asked, begun: Beginning) => ({
+  autoApprove: autoApprove || begun.autoApprove,
+  autoApproveTools: [...autoApproveTools, ...begun.autoApproveTools],
+});
+
 /** Settings of a workstream template win over those of the request. */
 async function createNew(
   params: Asked,
   call: Call,
   { begun, deps }: { begun: Beginning; deps: CreationDeps },
 ): Promise<Created> {
-  requireApproveFor(begun.autoApprove, call);
+  requireApproveFor(begun.autoApprove || begun.autoApproveTools.length > 0, call);
   const { name, model, workdir, wsId: newId, judgeModel, visibility, fileIds = [] } = params;
   const { workstreams, budgets, attachments, live } = deps;
   const files = attachments.staged.adopt(callerOf(call).principal, fileIds);
@@ -86,7 +95,7 @@ async function createNew(
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
     ...(begun.model !== undefined && { model: begun.model }),
-    always: alwaysOf({ ...params, autoApprove: params.autoApprove || begun.autoApprove }, call, deps),
+    always: alwaysOf(allowedBy(params, begun), call, deps),
     effort: begun.effort,
     ...(workdir !== undefined && { workdir, by: namerOf(call) }),
     wsId: newId,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { DAEMON } from '../sharing/perception.ts';
+import { calling } from '../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** Sends a message, and returns the request that the model received. */
@@ -127,6 +128,33 @@ test('a workstream template that approves needs the approve scope; one that is d
   await gateway.call('wstemplate.update', { wsTemplateId, enabled: false });
   const refused = await gateway.refusal('workstream.create', { wsTemplate: 'desk' });
   assert.equal(refused.message, 'Workstream template not found or disabled: desk');
+});
+
+test('the tools of a workstream template run without asking in its new workstreams; that needs the approve scope', async () => {
+  await using gateway = await wholeGateway();
+  const { wsTemplateId } = await gateway.call('wstemplate.create', { name: 'desk', autoApproveTools: ' touch, look,' });
+  assert.deepEqual(await gateway.refusal('workstream.create', { wsTemplate: 'desk' }, { scope: 'write' }), {
+    code: 'FORBIDDEN',
+    message: 'auto-approve needs the approve scope',
+  });
+  const [first, second] = [
+    await makeWith(gateway, { wsTemplate: 'desk' }),
+    await makeWith(gateway, { wsTemplate: 'desk', autoApproveTools: ['bash', 'touch'] }),
+  ];
+  await gateway.call('wstemplate.update', { wsTemplateId, autoApproveTools: '' });
+  const third = await makeWith(gateway, { wsTemplate: 'desk' });
+  const toolsOf = async (wsId: string) => (await gateway.call('workstream.get', { wsId })).snapshot.autoApproveTools;
+  assert.deepEqual(
+    [await toolsOf(first), await toolsOf(second), await toolsOf(third)],
+    [['touch', 'look'], ['bash', 'touch', 'look'], undefined],
+  );
+  gateway.puppet.turn(calling('touch', { text: 'a' }));
+  await gateway.call('workstream.send', { wsId: first, message: 'touch it' });
+  await gateway.isIdle(first);
+  const { messages } = (await gateway.call('workstream.get', { wsId: first })).snapshot;
+  assert.equal(messages.at(-1)?.content, 'ok', 'it ran without asking');
+  const { versions } = await gateway.call('wstemplate.versions', { wsTemplateId });
+  assert.equal(versions[0]?.snapshot.autoApproveTools, ' touch, look,');
 });
 
 test('a skill names a workstream template or a prompt template; a template next to resumeWs is ignored', async () => {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { WsTemplate } from '../../../protocol/methods/templates/wstemplate.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
+import { namesIn } from '../../../protocol/text/name-list.ts';
 import type { AppliedTemplateTable } from '../store/schema/template-schema.ts';
 import type { Statement } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -20,6 +21,8 @@ export interface AskedTemplates {
 export interface Beginning {
   model: string | undefined;
   autoApprove: boolean;
+  /** Tools whose calls run without asking. */
+  autoApproveTools: readonly string[];
   effort: Effort | undefined;
   budget: { tokens: number } | undefined;
   /** Store what is needed later; committed with the workstream. */
@@ -52,6 +55,7 @@ export class Templates {
     return {
       model: settings?.model || undefined,
       autoApprove: settings?.autoApprove ?? false,
+      autoApproveTools: namesIn(settings?.autoApproveTools ?? ''),
       effort: settings?.reasoningEffort || undefined,
       budget: settings?.tokenBudget ? { tokens: settings.tokenBudget } : undefined,
       statementsFor: (wsId) => (isAny ? [storeApplied({ ...columns, ws_id: wsId })] : []),
@@ -114,7 +118,7 @@ export class Templates {
 type Prompt = Pick<AppliedTemplateTable, 'prompt_name' | 'prompt_content'>;
 
 const toColumns = (template: WsTemplate): Omit<AppliedTemplateTable, 'ws_id'> => {
-  const { autoApproveTools, agentMaxTurns, notifyOnComplete } = template;
+  const { agentMaxTurns, notifyOnComplete } = template;
   return {
     ws_template_id: template.wsTemplateId,
     ws_template_name: template.name,
@@ -123,7 +127,7 @@ const toColumns = (template: WsTemplate): Omit<AppliedTemplateTable, 'ws_id'> =>
     prompt_content: null,
     temperature: template.temperature,
     max_tokens: template.maxTokens,
-    stored_only_json: JSON.stringify({ autoApproveTools, agentMaxTurns, notifyOnComplete }),
+    stored_only_json: JSON.stringify({ agentMaxTurns, notifyOnComplete }),
   };
 };
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ReportGrouping, UsageReport, UsageReportRow } from '../../../protocol/methods/usage.ts';
 import { toDay } from '../../day.ts';
+import { sumOfUsage } from '../../usage-sum.ts';
 import { userIdOf } from '../auth/lineage.ts';
 import type { Store } from '../store/store.ts';
 import { SUMS, type Sums, toTotal } from './usage-rows.ts';
@@ -109,22 +110,11 @@ function merged(rows: readonly UsageReportRow[]): UsageReportRow[] {
   return [...byKey.values()];
 }
 
-function sumOf(one: UsageReportRow, other: UsageReportRow): UsageReportRow {
-  const estimatedTokens = (one.estimatedTokens ?? 0) + (other.estimatedTokens ?? 0);
-  return {
-    key: one.key,
-    turns: one.turns + other.turns,
-    toolCalls: one.toolCalls + other.toolCalls,
-    inputTokens: one.inputTokens + other.inputTokens,
-    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-    costUsd: one.costUsd + other.costUsd,
-    unpricedTokens: one.unpricedTokens + other.unpricedTokens,
-    ...(estimatedTokens > 0 && { estimatedTokens }),
-  };
-}
+const sumOf = (one: UsageReportRow, other: UsageReportRow): UsageReportRow => ({
+  ...sumOfUsage(one, other),
+  key: one.key,
+  toolCalls: one.toolCalls + other.toolCalls,
+});
 
 function named(userId: string, users: ReportDeps['users']): { username?: string } {
   const username = users.find(userId)?.username;

@@ -16,7 +16,7 @@ function open(schedule = (run: () => void) => run()) {
     client: fake.client,
     workstreams: {
       show: async (wsId) => void shown.push(wsId),
-      share: async ({ wsId }, visibility) => void shown.push(`${wsId} ${visibility}`),
+      share: async ({ wsId }, { visibility }) => void shown.push(`${wsId} ${visibility}`),
     },
     newKey: () => `key${++keys}`,
   });

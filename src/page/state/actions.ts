@@ -33,7 +33,7 @@ export function createActions(port: SubmitPort) {
 
     update: createUpdate(client, attempt),
 
-    share: (tab: Tab, visibility: Visibility) => attempt(tab, () => port.workstreams.share(tab, visibility)),
+    share: (tab: Tab, visibility: Visibility) => attempt(tab, () => port.workstreams.share(tab, { visibility })),
 
     /** Answers the last message again, or sends it again if it failed. */
     retry: (tab: Tab) => {

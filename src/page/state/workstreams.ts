@@ -3,7 +3,6 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
-import type { Visibility } from '../../../protocol/methods/conversation/sharing.ts';
 import type { Drafts } from './drafts.ts';
 import { openTab, type Tab } from './tab.ts';
 
@@ -130,9 +129,9 @@ export class Workstreams {
     await this.refresh();
   }
 
-  /** Sets who sees it. */
-  async share({ wsId }: Tab, visibility: Visibility): Promise<void> {
-    await this.#port.client.call('workstream.share', { wsId, visibility });
+  /** Sets who sees it, or whose it is. */
+  async share({ wsId }: Tab, change: Omit<ParamsInput<'workstream.share'>, 'wsId'>): Promise<void> {
+    await this.#port.client.call('workstream.share', { wsId, ...change });
     await this.refresh();
   }
 

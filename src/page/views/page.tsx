@@ -71,7 +71,16 @@ function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   if (shown.value === 'account') return <AccountView app={app} desk={desk} overlay={overlay} />;
   if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
   if (front.value)
-    return <ConversationView key={front.value.wsId} app={app} desk={desk} tab={front.value} isRenaming={isRenaming} />;
+    return (
+      <ConversationView
+        key={front.value.wsId}
+        app={app}
+        desk={desk}
+        tab={front.value}
+        overlay={overlay}
+        isRenaming={isRenaming}
+      />
+    );
   return <p class="empty">{app.connection.value.kind === 'open' ? 'No workstream is open.' : 'Connecting…'}</p>;
 }
 
@@ -89,6 +98,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'drawer':
     case 'job': // CronView shows this dialog, as it knows which job is edited
     case 'account': // AccountView shows this dialog, as it knows what is edited
+    case 'owner': // the head of the conversation shows this dialog, because it is about this one
     case undefined:
       return null;
   }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import type { Theme } from '../state/theme.ts';
 import type { Panel } from '../state/workstreams.ts';
@@ -20,6 +20,9 @@ export function Rail({ app, desk, overlay }: RailProps) {
   const tabs = desk.workstreams.tabs.value;
   const isDrawn = overlay.value === 'drawer';
   useDrawerFocus(isDrawn, element.current);
+  const rows = tabs.map(({ row }) => row.value);
+  const { owners } = desk.accounts;
+  useEffect(() => void owners.read(rows), [owners, rows.map(({ userId }) => userId).join()]);
   const show = (what: 'new' | 'saved' | 'shortcuts') => () => {
     overlay.value = what;
   };
@@ -58,7 +61,14 @@ export function Rail({ app, desk, overlay }: RailProps) {
         />
         <ul class="tabs" onKeyDown={(event) => walk(event, '[role=tab]')}>
           {tabs.map((tab) => (
-            <TabButton key={tab.wsId} tab={tab} desk={desk} isOnly={tabs.length === 1} onChosen={closeDrawer} />
+            <TabButton
+              key={tab.wsId}
+              app={app}
+              tab={tab}
+              desk={desk}
+              isOnly={tabs.length === 1}
+              onChosen={closeDrawer}
+            />
           ))}
         </ul>
         <div class="rail-actions">

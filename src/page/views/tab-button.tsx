@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import type { Desk } from '../state/app.ts';
+import type { App, Desk } from '../state/app.ts';
 import { type Tab, tabName, tabState } from '../state/tab.ts';
 import { Icon } from './icons.tsx';
 import { RenameField } from './rename-field.tsx';
@@ -15,6 +15,7 @@ export const STATE_WORDS: Record<WorkstreamState, string> = {
 };
 
 interface TabButtonProps {
+  app: App;
   tab: Tab;
   desk: Desk;
   /** The only tab cannot be closed. */
@@ -23,12 +24,15 @@ interface TabButtonProps {
 }
 
 /** One workstream in the list: its state, its name (double click or F2 renames), its close button (or Delete). */
-export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
+export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) {
   const renaming = useSignal(false);
   const isNext = desk.workstreams.front.value === tab;
   const isFront = isNext && desk.workstreams.shown.value === 'conversation';
   const state = tabState(tab);
   const name = tabName(tab);
+  const who = app.who.value;
+  const { owners } = desk.accounts;
+  const owner = owners.otherThan(who, tab.row.value);
   const rename = () => {
     renaming.value = true;
   };
@@ -54,7 +58,7 @@ export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
         aria-selected={isFront}
         aria-controls="conversation"
         tabIndex={isNext ? 0 : -1}
-        title={`${name}: ${STATE_WORDS[state]}. Double-click to rename.`}
+        title={`${name}: ${STATE_WORDS[state]}.${owner === undefined ? '' : ` Owner: ${owner}.`} Double-click to rename.`}
         onClick={() => {
           desk.workstreams.select(tab.wsId);
           onChosen();
@@ -67,8 +71,13 @@ export function TabButton({ tab, desk, isOnly, onChosen }: TabButtonProps) {
       >
         <span class={`dot ${state}`} aria-hidden="true" />
         <span class="tab-name">{name}</span>
+        {owner !== undefined && (
+          <span class="tab-owner">
+            <span class="hidden-text">of</span> {owner}
+          </span>
+        )}
         {tab.row.value.visibility === 'private' && (
-          <span class="tab-lock" title="Others do not see it">
+          <span class="tab-lock" title={`${owners.onlyWords(who, tab.row.value)} see it`}>
             <Icon name="lock" />
             <span class="hidden-text">private</span>
           </span>

@@ -1,4 +1,4 @@
-import type { OidcIdentity } from '../../../../protocol/methods/accounts/oidc.ts';
+import type { OidcIdentity } from '../../../../protocol/methods/accounts/oidc-identity.ts';
 import type { Clock } from '../../../clock.ts';
 import { build, statementOf } from '../../store/statements.ts';
 import type { Statement, Store } from '../../store/store.ts';

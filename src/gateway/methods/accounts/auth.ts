@@ -27,7 +27,7 @@ export interface AuthMethodDeps {
   passwords: Passwords;
   setup: SetupGate;
   clock: Pick<Clock, 'now'>;
-  oidc: Pick<OidcLogin, 'settings'>;
+  oidc: Pick<OidcLogin, 'settings' | 'identities'>;
   /** The base URL for browsers, without a trailing slash; known once the daemon listens. */
   baseUrl(): string;
 }
@@ -96,7 +96,8 @@ function passwordMethods(deps: AuthMethodDeps) {
       const passwordHash = await passwords.hash(checkPassword(password));
       const first = { ...person, passwordHash, roleIds: ['builtin-admin'], by: 'setup' };
       const { userId } = await users.setUp(first, (id) => call.audited({ id, username }));
-      return { ...toLogin(await sessions.start(minterOfUser(userId)), users), username };
+      const also = [users.noteLogin(userId)];
+      return { ...toLogin(await sessions.start(minterOfUser(userId), { also }), users), username };
     },
     'auth.password': async ({ current, new: wanted }, call) => {
       const { userId } = requireUserSession(call.principal, 'Only the login of a user can change the user’s password.');
@@ -119,12 +120,16 @@ function knownMethods(deps: AuthMethodDeps) {
   const { authenticator, users, setup, oidc, clock } = deps;
   const { settings } = oidc;
   return {
-    'auth.whoami': (_params, { principal }) => {
+    'auth.whoami': async (_params, { principal }) => {
       if (principal === undefined) throw new GatewayError('UNAUTHORIZED', 'Not authenticated');
       const { userId, source } = principal;
       return {
         ...toWho(principal, users),
-        ...(userId !== undefined && { displayName: users.get(userId).displayName }),
+        ...(userId !== undefined && {
+          displayName: users.get(userId).displayName,
+          hasPassword: users.get(userId).hasPassword,
+          identities: await oidc.identities.list(userId),
+        }),
         ...(source.kind === 'login' && { expiresAtMs: source.expiresAtMs, expiresInMs: leftOf(source, clock) }),
       };
     },

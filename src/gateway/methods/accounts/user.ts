@@ -34,11 +34,16 @@ function personMethods(deps: UserMethodDeps) {
   const shown = (person: Person) => toUser(person, users);
   return {
     'user.list': ({ query = '', limit = 100, offset = 0 }) => {
-      const part = query.toLowerCase();
-      const found = users
-        .list()
-        .filter(({ username, displayName }) => `${username}\n${displayName}`.toLowerCase().includes(part));
+      const found = matching(users, query);
       return { users: found.slice(offset, offset + limit).map(shown), total: found.length };
+    },
+    'user.names': ({ userIds, query = '' }) => {
+      const found =
+        userIds?.flatMap((userId) => users.find(userId) ?? []) ??
+        matching(users, query)
+          .filter(({ disabled }) => !disabled)
+          .slice(0, MOST_NAMES);
+      return { users: found.map(({ userId, username, displayName }) => ({ userId, username, displayName })) };
     },
     'user.create': async ({ username, displayName = username, password, roles: asked }, call) => {
       requireAuthentication(call.principal, 'add users');
@@ -67,6 +72,14 @@ function personMethods(deps: UserMethodDeps) {
       return { status: 'ok' };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** Enough to choose from; the others are found by more of their name. */
+const MOST_NAMES = 50;
+
+function matching(users: Users, query: string): Person[] {
+  const part = query.toLowerCase();
+  return users.list().filter(({ username, displayName }) => `${username}\n${displayName}`.toLowerCase().includes(part));
 }
 
 function tokenMethods(deps: UserMethodDeps) {

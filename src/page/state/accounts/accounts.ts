@@ -1,22 +1,26 @@
 import { type Signal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { AuditPages } from './audit-pages.ts';
+import { IdentityBoard } from './identity-board.ts';
 import { OwnTokens } from './own-tokens.ts';
+import { Owners } from './owners.ts';
 import { RoleBoard } from './role-board.ts';
 import type { Section } from './sections.ts';
 import { SettingsBoard } from './settings-board.ts';
 import { UserBoard } from './user-board.ts';
 import type { Who } from './who.ts';
 
-/** What the account view shows. Nothing is read until it is shown. */
+/** People, and what the account view shows. Nothing is read until it is shown. */
 export interface Accounts {
   /** The chosen section. Without the right to see it, the first one is shown. */
   section: Signal<Section>;
   tokens: OwnTokens;
   users: UserBoard;
+  identities: IdentityBoard;
   roles: RoleBoard;
   audit: AuditPages;
   settings: SettingsBoard;
+  owners: Owners;
 }
 
 interface Port {
@@ -28,7 +32,9 @@ export const createAccounts = ({ client, who }: Port): Accounts => ({
   section: signal('own'),
   tokens: new OwnTokens({ client, who }),
   users: new UserBoard(client),
+  identities: new IdentityBoard(client),
   roles: new RoleBoard(client),
   audit: new AuditPages(client),
   settings: new SettingsBoard(client),
+  owners: new Owners(client),
 });

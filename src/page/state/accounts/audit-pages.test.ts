@@ -76,3 +76,16 @@ test('the filter offers every action that the daemon records', () => {
   const all = new Set<string>([...recorded, 'sessions.expire']); // by the daemon itself, without a call
   assert.deepEqual([...AUDIT_ACTIONS].map(String), [...all].sort());
 });
+
+test('users whom records are about are named, as long as they exist', async () => {
+  const { pages, trail, answer, calls } = open(0);
+  trail.push(event(3, { resourceId: 'user_2' }), event(2, { resourceId: 'user_gone' }), event(1));
+  answer('user.names', () => ({ users: [{ userId: 'user_2', username: 'bob', displayName: 'Bob' }] }));
+  await pages.read();
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    trail.map((each) => pages.targetOf(each)),
+    ['bob', undefined, 'ada'],
+  );
+  assert.deepEqual(calls.at(-1), ['user.names', { userIds: ['user_2', 'user_gone'] }]);
+});

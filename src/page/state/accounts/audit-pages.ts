@@ -26,6 +26,7 @@ export class AuditPages {
   readonly #problem = signal<string | undefined>(undefined);
   readonly #filter = signal<AuditFilter>({ action: '', userId: '' });
   readonly #people = signal<ReadonlyMap<string, string>>(new Map());
+  readonly #targets = signal<ReadonlyMap<string, string>>(new Map());
   readonly #verdict = signal<Verdict | undefined>(undefined);
   readonly #isVerifying = signal(false);
   /** Number of the latest request; answers to earlier requests are ignored. */
@@ -52,6 +53,11 @@ export class AuditPages {
   /** The names of those who have acted in any record read so far, by user id. */
   get people(): ReadonlySignal<ReadonlyMap<string, string>> {
     return this.#people;
+  }
+
+  /** The name of a user that a record is about; undefined for what is no user, and for deleted ones. */
+  targetOf({ resourceId }: AuditEvent): string | undefined {
+    return this.#people.value.get(resourceId) ?? this.#targets.value.get(resourceId);
   }
 
   /** The result of the last verification. */
@@ -108,6 +114,21 @@ export class AuditPages {
   #meet(events: readonly AuditEvent[]): void {
     const met = events.filter(({ userId }) => userId !== '').map((event) => [event.userId, actorOf(event)] as const);
     this.#people.value = new Map([...this.#people.peek(), ...met]);
+    void this.#readTargets(events);
+  }
+
+  async #readTargets(events: readonly AuditEvent[]): Promise<void> {
+    const known = this.#people.peek();
+    const targets = events.map(({ resourceId }) => resourceId).filter((id) => id.startsWith('user_') && !known.has(id));
+    const userIds = [...new Set(targets)];
+    if (userIds.length === 0) return;
+    try {
+      const { users } = await this.#client.call('user.names', { userIds });
+      const found = users.map(({ userId, username }) => [userId, username] as const);
+      this.#targets.value = new Map([...this.#targets.peek(), ...found]);
+    } catch {
+      // their ids stay
+    }
   }
 }
 

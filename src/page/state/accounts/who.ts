@@ -14,8 +14,9 @@ export const isUser = (who: Who | undefined): boolean => who?.username !== undef
 export function mayShare(
   who: Who | undefined,
   { sessionKey, userId, visibility }: Pick<WorkstreamRow, 'sessionKey' | 'userId' | 'visibility'>,
+  hasUsers: boolean,
 ): boolean {
   if (who === undefined || sessionKey === 'main' || sessionKey.startsWith('cron:')) return false;
   if (isUser(who) && who.userId === userId) return true;
-  return who.permissions.includes('workstreams.all') && (isUser(who) || visibility === 'private');
+  return who.permissions.includes('workstreams.all') && (hasUsers || visibility === 'private');
 }

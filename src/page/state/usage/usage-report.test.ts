@@ -33,8 +33,8 @@ test('days without usage between others are shown, those before the first are no
 });
 
 test('an administrator sees the usage of everybody by hour and by name, over the chosen days', async () => {
-  assert.deepEqual(groupingsFor(['read']), ['day', 'model', 'workstream']);
-  assert.deepEqual(groupingsFor(['admin.usage']).slice(3), ['hour', 'user']);
+  assert.deepEqual(groupingsFor(['read'], {}), ['day', 'model', 'workstream']);
+  assert.deepEqual(groupingsFor(['admin.usage'], {}).slice(3), ['hour', 'user']);
   const { report, answer, calls } = open();
   const { key: _, ...summary } = { ...row('', { turns: 2 }), toolCalls: 3 };
   const breakdown = [
@@ -46,10 +46,25 @@ test('an administrator sees the usage of everybody by hour and by name, over the
   await report.read('user');
   assert.deepEqual(calls[0], ['usage.report', { groupBy: 'user', sinceMs: Date.parse('2026-02-27') }]);
   assert.deepEqual(
-    report.report.value?.rows.map(({ key }) => key),
-    ['ada', 'operator'],
+    report.report.value?.rows.map(({ key }) => [key, report.report.value?.names.get(key)]),
+    [
+      ['user_1', 'ada'],
+      ['operator', undefined],
+    ],
   );
   assert.equal(report.report.value?.total?.turns, 2);
+});
+
+test('the usage of one user or model is shown by day, and by everything but workstreams', async () => {
+  const { report, answer, calls } = open();
+  const { key: _, ...summary } = { ...row(''), toolCalls: 0 };
+  answer('usage.report', () => ({ summary, breakdown: [{ ...row('2026-03-05'), toolCalls: 0 }] }));
+  const filter = { user: { id: 'user_1', name: 'ada' }, model: 'openai/m' };
+  assert.deepEqual(groupingsFor(['admin.usage'], filter), ['day', 'model', 'hour', 'user']);
+  await report.only(filter);
+  const asked = { groupBy: 'day', sinceMs: Date.parse('2026-02-04'), userId: 'user_1', model: 'openai/m' };
+  assert.deepEqual(calls[0], ['usage.report', asked]);
+  assert.deepEqual([report.by.value, report.report.value?.rows.length], ['day', 1]);
 });
 
 test('the answer of an earlier choice does not replace a later one', async () => {

@@ -8,9 +8,16 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 export type ReportGrouping = 'day' | 'model' | 'workstream' | 'hour' | 'user';
 const OF_EVERYBODY = ['hour', 'user'] as const;
 
-/** The groupings for a person. */
-export const groupingsFor = (permissions: readonly string[]): ReportGrouping[] => [
-  ...(['day', 'model', 'workstream'] as const),
+/** Whose usage is shown, and of which model; undefined: all. Needs the same permission. */
+export interface ReportFilter {
+  user?: { id: string; name: string };
+  model?: string;
+}
+
+/** The groupings for a person. A filter knows nothing of workstreams. */
+export const groupingsFor = (permissions: readonly string[], { user, model }: ReportFilter): ReportGrouping[] => [
+  ...(['day', 'model'] as const),
+  ...(user === undefined && model === undefined ? (['workstream'] as const) : []),
   ...(permissions.includes('admin.usage') ? OF_EVERYBODY : []),
 ];
 
@@ -26,6 +33,8 @@ const DAY_MS = 86_400_000;
 export interface Report {
   by: ReportGrouping;
   rows: readonly UsageRow[];
+  /** The names of users by the keys of their rows. */
+  names: ReadonlyMap<string, string>;
   /** Of all rows, also of those that are not here; undefined from earlier daemons. */
   total: UsageTotal | undefined;
   truncated: boolean;
@@ -42,6 +51,7 @@ export class UsageReport {
   readonly by = signal<ReportGrouping>('day');
   readonly days = signal<ReportDays>('30');
   readonly unit = signal<ReportUnit>('tokens');
+  readonly filter = signal<ReportFilter>({});
 
   constructor({ client, now }: { client: Pick<GatewayClient, 'call'>; now(): number }) {
     this.#client = client;
@@ -65,32 +75,45 @@ export class UsageReport {
     const read = this.#reads;
     const days = daysUntil(this.#now(), Number(this.days.peek()));
     try {
-      const [{ rows, total, truncated = false }, { budgets }] = await Promise.all([
+      const [{ rows, names, total, truncated = false }, { budgets }] = await Promise.all([
         this.#sums(by, days[0] ?? ''),
         this.#client.call('budget.list', {}),
       ]);
       if (read !== this.#reads) return;
-      this.#report.value = { by, rows: by === 'day' ? everyDay(rows, days) : rows, total, truncated, budgets };
+      const shown = by === 'day' ? everyDay(rows, days) : rows;
+      this.#report.value = { by, rows: shown, names: new Map(names), total, truncated, budgets };
       this.#problem.value = undefined;
     } catch (error) {
       if (read === this.#reads) this.#problem.value = wordsOf(error);
     }
   }
 
+  /** Shows only what matches, by day. */
+  async only(filter: ReportFilter): Promise<void> {
+    this.filter.value = filter;
+    await this.read('day');
+  }
+
   /** `from`: the first day. */
   async #sums(by: ReportGrouping, from: string): Promise<Sums> {
-    if (by !== 'hour' && by !== 'user') return this.#client.call('usage.get', { by, from });
+    const { user, model } = this.filter.peek();
+    const isOfAll = user === undefined && model === undefined;
+    if (by === 'workstream' || (isOfAll && by !== 'hour' && by !== 'user'))
+      return this.#client.call('usage.get', { by, from });
     const { summary, breakdown, truncated } = await this.#client.call('usage.report', {
       groupBy: by,
       sinceMs: Date.parse(from),
+      ...(user && { userId: user.id }),
+      ...(model !== undefined && { model }),
     });
-    const rows = breakdown.map(({ key, username = key, ...row }) => ({ ...row, key: by === 'user' ? username : key }));
-    return { rows, total: summary, ...(truncated && { truncated }) };
+    const names = breakdown.flatMap(({ key, username }) => (username === undefined ? [] : [[key, username] as const]));
+    return { rows: breakdown, names, total: summary, ...(truncated && { truncated }) };
   }
 }
 
 interface Sums {
   rows: UsageRow[];
+  names?: (readonly [string, string])[];
   total?: UsageTotal | undefined;
   truncated?: true | undefined;
 }

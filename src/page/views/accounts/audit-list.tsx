@@ -35,7 +35,7 @@ export function AuditList({ app, desk }: { app: App; desk: Desk }) {
       {listing?.events.length === 0 && <p class="empty">No record matches.</p>}
       <ul class="audit-events" aria-label="Records">
         {listing?.events.map((event) => (
-          <AuditRow key={event.seq} app={app} event={event} people={audit.people.value} />
+          <AuditRow key={event.seq} app={app} event={event} target={audit.targetOf(event)} />
         ))}
       </ul>
       {listing?.hasMore && (
@@ -99,11 +99,11 @@ const OUTCOMES: Record<AuditEvent['outcome'], string> = { ok: 'done', denied: 'd
 interface AuditRowProps {
   app: App;
   event: AuditEvent;
-  /** The names of users by id. */
-  people: ReadonlyMap<string, string>;
+  /** The name of the user that it is about. */
+  target: string | undefined;
 }
 
-function AuditRow({ app, event, people }: AuditRowProps) {
+function AuditRow({ app, event, target }: AuditRowProps) {
   const { atMs, action, resourceId, outcome, detail, ipAddress } = event;
   return (
     <li class={`audit-event ${outcome}`}>
@@ -122,7 +122,7 @@ function AuditRow({ app, event, people }: AuditRowProps) {
         {resourceId !== '' && (
           <>
             {' · on '}
-            <ClaimedText text={people.get(resourceId) ?? resourceId} />
+            <ClaimedText text={target ?? resourceId} />
           </>
         )}
       </p>

@@ -1,6 +1,7 @@
 import type { StepUpDetails } from '../../../../protocol/methods/accounts/step-up.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { toCredential } from '../../state/login.ts';
+import { type AuthStatus, toCredential } from '../../state/login.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
 import { fieldsOf } from '../form-fields.ts';
 import { useSubmit } from '../use-submit.ts';
@@ -13,6 +14,25 @@ interface ConfirmDialogProps {
 
 /** Asks who sits in front of the page before something is changed that gives rights. Then the change is made. */
 export function ConfirmDialog({ app, desk, by }: ConfirmDialogProps) {
+  const { confirmation } = desk;
+  const close = () => confirmation.cancel();
+  const { hasPassword = true } = app.who.value ?? {};
+  if (by === 'password' && !hasPassword)
+    return (
+      <Dialog title={TITLE} onClose={close}>
+        <ThroughProvider provider={app.auth.value.provider} />
+      </Dialog>
+    );
+  return (
+    <Dialog title={TITLE} onClose={close}>
+      <ProofForm app={app} desk={desk} by={by} />
+    </Dialog>
+  );
+}
+
+const TITLE = 'Confirm that it is you';
+
+function ProofForm({ app, desk, by }: ConfirmDialogProps) {
   const { confirmation } = desk;
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { proof = '' } = fieldsOf(form);
@@ -27,24 +47,39 @@ export function ConfirmDialog({ app, desk, by }: ConfirmDialogProps) {
     return refused;
   });
   return (
-    <Dialog title="Confirm that it is you" onClose={() => confirmation.cancel()}>
-      <form class="account-dialog" onSubmit={onSubmit}>
-        {by === 'password' ? <PasswordField username={app.who.value?.username ?? ''} /> : <LinkField />}
-        <p class="problem" role="alert" id="confirm-problem">
-          {problem.value}
-        </p>
-        <footer>
-          <button type="button" onClick={() => confirmation.cancel()}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={busy.value}>
-            Confirm
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <form class="account-dialog" onSubmit={onSubmit}>
+      {by === 'password' ? <PasswordField username={app.who.value?.username ?? ''} /> : <LinkField />}
+      <p class="problem" role="alert" id="confirm-problem">
+        {problem.value}
+      </p>
+      <footer>
+        <button type="button" onClick={() => confirmation.cancel()}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" disabled={busy.value}>
+          Confirm
+        </button>
+      </footer>
+    </form>
   );
 }
+
+/** For users without a password: only a new login proves who they are, and it loads the page again. */
+const ThroughProvider = ({ provider }: Pick<AuthStatus, 'provider'>) => (
+  <div class="confirm-through">
+    <p>
+      This change can give rights to others, and you logged in more than five minutes ago.{' '}
+      {provider
+        ? 'Log in again; this page then loads anew, and you make the change there.'
+        : 'Log out, and log in again.'}
+    </p>
+    {provider && (
+      <a class="button primary" href={`${provider.url}?prompt=login`}>
+        Log in with {toVisibleLine(provider.name)}
+      </a>
+    )}
+  </div>
+);
 
 const PasswordField = ({ username }: { username: string }) => (
   <>

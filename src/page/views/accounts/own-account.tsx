@@ -4,10 +4,10 @@ import type { App, Desk } from '../../state/app.ts';
 import { toDistance } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
-import { PasswordChangeForm } from './password-change-form.tsx';
+import { OwnLogins } from './own-logins.tsx';
 import { TokenList } from './token-list.tsx';
 
-/** Who the person is, the password, the API tokens, and logging out. */
+/** Who the person is, how the person logs in, the API tokens, and logging out. */
 export function OwnAccount({ app, desk }: { app: App; desk: Desk }) {
   const who = app.who.value;
   if (!who) return <p class="empty">Connecting…</p>;
@@ -23,7 +23,7 @@ export function OwnAccount({ app, desk }: { app: App; desk: Desk }) {
           </button>
         )}
       </section>
-      {isUser(who) && <PasswordChangeForm app={app} username={who.username ?? ''} />}
+      {isUser(who) && <OwnLogins app={app} desk={desk} who={who} />}
       <TokenList app={app} desk={desk} />
     </div>
   );

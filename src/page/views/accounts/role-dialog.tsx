@@ -35,7 +35,15 @@ export function RoleDialog({ app, desk, role, onClose }: RoleDialogProps) {
         {role === undefined && (
           <label>
             Name (lower-case letters, digits and -)
-            <input name="name" maxLength={64} autocomplete="off" autocapitalize="none" spellcheck={false} required />
+            <input
+              name="name"
+              maxLength={64}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              autofocus
+              required
+            />
           </label>
         )}
         {isFixed ? (

@@ -25,7 +25,7 @@ export function TokenList({ app, desk }: { app: App; desk: Desk }) {
       <h2 id="tokens-title" tabIndex={-1}>
         API tokens
       </h2>
-      <p class="soft">Programs use a token in place of your password. It can do at most what you may do.</p>
+      <p class="soft">Programs log in with a token. It can do at most what you may do.</p>
       {!mayCreate && <p>API tokens require the approve scope. Ask an administrator for a token.</p>}
       <p class="problem" role="alert">
         {own.problem.value}

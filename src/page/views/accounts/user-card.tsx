@@ -20,13 +20,14 @@ export function UserCard({ app, desk, user, onEdit }: UserCardProps) {
   const { users: board, roles } = desk.accounts;
   const isDeleting = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
-  const { userId, username, displayName, disabled, lastLoginAtMs } = user;
+  const { userId, username, displayName, disabled, hasPassword, lastLoginAtMs } = user;
   const isSelf = app.who.value?.userId === userId;
   const element = useFocusAfter(isDeleting.value ? 'deleting' : 'shown');
   const facts = [
     username,
     user.roles.length === 0 ? 'no role' : user.roles.map((id) => toVisibleLine(roles.nameOf(id))).join(', '),
     lastLoginAtMs === null ? 'never logged in' : `last login ${toMoment(lastLoginAtMs, app.now())}`,
+    ...(hasPassword ? [] : ['no password']),
   ];
   const toggle = async () => {
     problem.value = await board.setDisabled(userId, !disabled);

@@ -5,6 +5,7 @@ import { Dialog } from '../dialogs/dialog.tsx';
 import { fieldsOf, LEAST_PASSWORD, tickedIn } from '../form-fields.ts';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { useSubmit } from '../use-submit.ts';
+import { UserIdentities } from './user-identities.tsx';
 
 interface UserDialogProps {
   app: App;
@@ -46,6 +47,7 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
               autocomplete="off"
               autocapitalize="none"
               spellcheck={false}
+              autofocus
               required
             />
           </label>
@@ -61,21 +63,12 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
           />
         </label>
         {isSelf ? (
-          <p class="soft">You change your own password in “My account”.</p>
+          user.hasPassword && <p class="soft">You change your own password in “My account”.</p>
         ) : (
-          <label>
-            {user === undefined ? `Password (at least ${LEAST_PASSWORD} characters)` : 'New password'}
-            <input
-              name="password"
-              type="password"
-              autocomplete="new-password"
-              minLength={LEAST_PASSWORD}
-              required={user === undefined}
-              placeholder={user === undefined ? undefined : 'if empty: stays; a new one ends all logins'}
-            />
-          </label>
+          <PasswordField user={user} />
         )}
         <RoleBoxes desk={desk} held={held} isSelf={isSelf} />
+        {user !== undefined && <UserIdentities app={app} desk={desk} user={user} />}
         <p class="problem" role="alert">
           {problem.value}
         </p>
@@ -91,6 +84,20 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
     </Dialog>
   );
 }
+
+const PasswordField = ({ user }: Pick<UserDialogProps, 'user'>) => (
+  <label>
+    {user === undefined ? `Password (at least ${LEAST_PASSWORD} characters)` : 'New password'}
+    <input
+      name="password"
+      type="password"
+      autocomplete="new-password"
+      minLength={LEAST_PASSWORD}
+      required={user === undefined}
+      placeholder={user && (user.hasPassword ? 'if empty: stays; a new one ends all logins' : 'none so far')}
+    />
+  </label>
+);
 
 interface RoleBoxesProps {
   desk: Desk;

@@ -3,6 +3,7 @@ import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
 import { Composer } from '../composer/composer.tsx';
+import type { Overlay } from '../overlay.ts';
 import { STATE_WORDS } from '../tab-button.tsx';
 import { ConversationHead } from './head/conversation-head.tsx';
 import { SpeechRegion } from './speech-region.tsx';
@@ -12,16 +13,24 @@ interface ConversationViewProps {
   app: App;
   desk: Desk;
   tab: Tab;
+  overlay: Overlay;
   isRenaming: Signal<boolean>;
 }
 
 /** One workstream: its head, its transcript and its composer. */
-export function ConversationView({ app, desk, tab, isRenaming }: ConversationViewProps) {
+export function ConversationView({ app, desk, tab, overlay, isRenaming }: ConversationViewProps) {
   const conversation = tab.conversation.value;
   if (!conversation) return <p class="empty">Loading the conversation…</p>;
   return (
     <section class="conversation" id="conversation" role="tabpanel" aria-labelledby={`tab-${tab.wsId}`}>
-      <ConversationHead app={app} desk={desk} tab={tab} conversation={conversation} isRenaming={isRenaming} />
+      <ConversationHead
+        app={app}
+        desk={desk}
+        tab={tab}
+        conversation={conversation}
+        overlay={overlay}
+        isRenaming={isRenaming}
+      />
       <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}

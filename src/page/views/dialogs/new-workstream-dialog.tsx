@@ -1,5 +1,9 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { findUsualVisibility } from '../../state/accounts/usual-visibility.ts';
+import { isUser } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Dialog } from './dialog.tsx';
 import { ImportButton } from './import-button.tsx';
@@ -41,9 +45,10 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
             maxLength={4096}
             autocomplete="off"
             spellcheck={false}
-            placeholder="folder for reading files and running commands"
+            placeholder="folder for files and commands"
           />
         </label>
+        {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}
         <p class="problem" role="alert">
           {problem.value}
         </p>
@@ -64,5 +69,33 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+/** Who will see it. Without a choice, the daemon’s setting decides. */
+function VisibilityField({ app, desk }: { app: App; desk: Desk }) {
+  const usual = useSignal<Visibility | undefined>(undefined);
+  const who = app.who.value;
+  useEffect(() => {
+    findUsualVisibility(desk.client, who).then(
+      (found) => {
+        usual.value = found;
+      },
+      () => undefined, // the field stays away, and the daemon decides
+    );
+  }, [desk, who, usual]);
+  if (usual.value === undefined) return null;
+  return (
+    <label>
+      Who sees it
+      <select name="visibility">
+        <option value="shared" selected={usual.value === 'shared'}>
+          Everyone here
+        </option>
+        <option value="private" selected={usual.value === 'private'}>
+          Only me and administrators
+        </option>
+      </select>
+    </label>
   );
 }

@@ -26,6 +26,8 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
     return systemTimers.after(PAUSE_MS, search);
   }, [list, text.value]);
   const listing = list.listing.value;
+  const { owners } = desk.accounts;
+  useEffect(() => void owners.read(listing?.rows ?? []), [owners, listing]);
   const open = async (row: SavedRow) => {
     try {
       if (row.loaded) await desk.workstreams.show(row.wsId);
@@ -76,6 +78,7 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
             row={row}
             list={list}
             nowMs={nowMs}
+            owner={owners.otherThan(app.who.value, row)}
             mayDelete={app.canApprove.value}
             onOpen={() => void open(row)}
           />
@@ -90,11 +93,13 @@ interface SavedItemProps {
   row: SavedRow;
   list: SavedList;
   nowMs: number;
+  /** If it is another user’s. */
+  owner: string | undefined;
   mayDelete: boolean;
   onOpen(): void;
 }
 
-function SavedItem({ row, list, nowMs, mayDelete, onOpen }: SavedItemProps) {
+function SavedItem({ row, list, nowMs, owner, mayDelete, onOpen }: SavedItemProps) {
   const mode = useSignal<'shown' | 'renaming' | 'deleting'>('shown');
   const item = useRef<HTMLLIElement>(null);
   const name = savedName(row);
@@ -137,7 +142,7 @@ function SavedItem({ row, list, nowMs, mayDelete, onOpen }: SavedItemProps) {
           {name}
           {row.loaded && <span class="tag">open</span>}
         </span>
-        <span class="saved-when">{toFacts(row, nowMs)}</span>
+        <span class="saved-when">{toFacts(row, { nowMs, owner })}</span>
       </button>
       <SavedButton label={`Rename ${name}`} title="Rename (F2)" icon="pencil" onClick={show('renaming')} />
       {mayDelete && <SavedButton label={`Delete ${name}`} title="Delete (Del)" icon="bin" onClick={show('deleting')} />}
@@ -177,10 +182,15 @@ function More({ onReached }: { onReached(): void }) {
   );
 }
 
-function toFacts({ alias, title, messageCount, updatedMs, visibility }: SavedRow, nowMs: number): string {
+function toFacts(
+  { alias, title, messageCount, updatedMs, visibility }: SavedRow,
+  { nowMs, owner }: Pick<SavedItemProps, 'nowMs' | 'owner'>,
+): string {
   const count = `${messageCount.toLocaleString()} message${messageCount === 1 ? '' : 's'}`;
   const privacy = visibility === 'private' && 'private';
-  return [alias !== null && title, count, toMoment(updatedMs, nowMs), privacy].filter(Boolean).join(' · ');
+  const whose = owner !== undefined && `owner: ${owner}`;
+  // A long title pushes what follows out of sight.
+  return [privacy, whose, alias !== null && title, count, toMoment(updatedMs, nowMs)].filter(Boolean).join(' · ');
 }
 
 const toCount = (count: number, hasMore: boolean): string =>

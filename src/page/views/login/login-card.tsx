@@ -12,12 +12,10 @@ interface LoginCardProps {
   problem: string | undefined;
 }
 
-/** Shown to a browser without a login: a form for users, how to get a login link, and the form for the first user. */
+/** Shown to a browser without a login: the ways to log in, and the form for the first user. */
 export function LoginCard({ app, problem }: LoginCardProps) {
   const isSettingUp = useSignal(false);
   const { hasUsers, setupRequired, passwordEnabled, provider } = app.auth.value;
-  const hasForm = hasUsers && passwordEnabled;
-  const hasProvider = hasUsers && provider !== undefined;
   const showSetup = (isShown: boolean) => () => {
     isSettingUp.value = isShown;
   };
@@ -30,10 +28,9 @@ export function LoginCard({ app, problem }: LoginCardProps) {
     );
   return (
     <Card title="Log in to Headgate">
-      {hasProvider && <ProviderLogin provider={provider} problem={hasForm ? undefined : problem} />}
-      {hasForm || hasProvider ? (
+      {hasUsers && (passwordEnabled || provider) ? (
         <>
-          {hasForm && <PasswordLogin app={app} problem={problem} />}
+          <UserLogin app={app} problem={problem} />
           <details class="other-logins">
             <summary>Log in with a link or a token</summary>
             <LinkLogin app={app} problem={undefined} />
@@ -51,6 +48,29 @@ export function LoginCard({ app, problem }: LoginCardProps) {
         </div>
       )}
     </Card>
+  );
+}
+
+/** The provider comes first, because its people have no password here. */
+function UserLogin({ app, problem }: LoginCardProps) {
+  const byPassword = useSignal(false);
+  const { passwordEnabled, provider } = app.auth.value;
+  if (!provider) return <PasswordLogin app={app} problem={problem} />;
+  return (
+    <>
+      <ProviderLogin provider={provider} problem={byPassword.value ? undefined : problem} />
+      {passwordEnabled && (
+        <details
+          class="other-logins"
+          onToggle={({ currentTarget }) => {
+            byPassword.value = currentTarget.open;
+          }}
+        >
+          <summary>Log in with a password</summary>
+          <PasswordLogin app={app} problem={byPassword.value ? problem : undefined} />
+        </details>
+      )}
+    </>
   );
 }
 

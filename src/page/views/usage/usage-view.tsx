@@ -9,10 +9,13 @@ import {
   REPORT_DAYS,
   type Report,
   type ReportDays,
+  type ReportFilter,
   type ReportGrouping,
   type ReportUnit,
   toBars,
+  type UsageReport,
 } from '../../state/usage/usage-report.ts';
+import { Icon } from '../icons.tsx';
 import { Panel } from '../panel.tsx';
 import { UsageBar } from './usage-bar.tsx';
 
@@ -22,6 +25,7 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
   useEffect(() => void usage.read(), [usage]);
   const shown = usage.report.value;
   const unit = usage.unit.value;
+  const permissions = app.who.value?.permissions ?? [];
   return (
     <Panel name="usage" title="Usage" count={`the last ${usage.days.value} days`} desk={desk}>
       <p class="problem" role="alert">
@@ -30,7 +34,7 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
       <div class="usage-choices">
         <Choice
           label="Add up by"
-          values={groupingsFor(app.who.value?.permissions ?? [])}
+          values={groupingsFor(permissions, usage.filter.value)}
           chosen={usage.by.value}
           words={BY}
           choose={(by) => void usage.read(by)}
@@ -55,10 +59,16 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
           }}
         />
       </div>
+      <Filters usage={usage} />
       {shown && shown.budgets.length > 0 && <Budgets budgets={shown.budgets} />}
       {shown?.rows.length === 0 && <p class="panel-none">No model has been used in this time.</p>}
       {shown && shown.rows.length > 0 && (
-        <UsageTable report={shown} unit={unit} nameOf={(key) => nameOf(desk, shown.by, key)} />
+        <UsageTable
+          report={shown}
+          unit={unit}
+          nameOf={(key) => nameOf(desk, shown, key)}
+          only={permissions.includes('admin.usage') ? onlyOf(usage, shown) : undefined}
+        />
       )}
     </Panel>
   );
@@ -95,6 +105,48 @@ function Choice<T extends string>({ label, values, chosen, words, choose }: Choi
   );
 }
 
+/** What the report is limited to, with buttons that show everything again. */
+function Filters({ usage }: { usage: UsageReport }) {
+  const { user, model } = usage.filter.value;
+  const chips = [
+    ...(user ? [{ words: `Only ${user.name}`, rest: model === undefined ? {} : { model } }] : []),
+    ...(model === undefined ? [] : [{ words: `Only ${model}`, rest: user ? { user } : {} }]),
+  ];
+  if (chips.length === 0) return null;
+  return (
+    <ul class="usage-choices usage-filters" aria-label="Filters">
+      {chips.map(({ words, rest }) => (
+        <li key={words} class="fact">
+          <bdi>{words}</bdi>
+          <button
+            type="button"
+            class="quiet icon-only"
+            aria-label={`Remove “${words}”`}
+            title="Remove"
+            onClick={() => narrow(usage, rest)}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The pressed button disappears, so the focus goes to the title. */
+function narrow(usage: UsageReport, filter: ReportFilter): void {
+  document.getElementById('usage-title')?.focus();
+  void usage.only(filter);
+}
+
+/** Limits the report to one row of it; undefined where rows are neither users nor models. */
+function onlyOf(usage: UsageReport, { by, names }: Report): ((key: string) => void) | undefined {
+  const { value: filter } = usage.filter;
+  if (by === 'model') return (model) => narrow(usage, { ...filter, model });
+  if (by === 'user') return (id) => narrow(usage, { ...filter, user: { id, name: names.get(id) ?? id } });
+  return undefined;
+}
+
 const Budgets = ({ budgets }: { budgets: readonly BudgetState[] }) => (
   <ul class="usage-budgets" aria-label="Budgets">
     {budgets.map((budget) => (
@@ -111,9 +163,10 @@ interface TableProps {
   report: Report;
   unit: ReportUnit;
   nameOf(key: string): string;
+  only: ((key: string) => void) | undefined;
 }
 
-function UsageTable({ report: { rows, by, total, truncated }, unit, nameOf }: TableProps) {
+function UsageTable({ report: { rows, by, total, truncated }, unit, nameOf, only }: TableProps) {
   const { bars, longest } = toBars(rows, unit);
   const unpriced = total?.unpricedTokens ?? 0;
   return (
@@ -137,7 +190,15 @@ function UsageTable({ report: { rows, by, total, truncated }, unit, nameOf }: Ta
           <tbody>
             {bars.map(({ row, parts }) => (
               <tr key={row.key}>
-                <th scope="row">{nameOf(row.key)}</th>
+                <th scope="row">
+                  {only ? (
+                    <button type="button" class="quiet" title="Show only this, by day" onClick={() => only(row.key)}>
+                      {nameOf(row.key)}
+                    </button>
+                  ) : (
+                    nameOf(row.key)
+                  )}
+                </th>
                 <td class="usage-cell">
                   <UsageBar parts={parts} longest={longest} />
                 </td>
@@ -181,8 +242,8 @@ const Numbers = ({ of }: { of: UsageTotal }) => (
   </>
 );
 
-/** Open workstreams by their name. */
-function nameOf({ workstreams }: Desk, by: ReportGrouping, key: string): string {
+/** Open workstreams and users by their name. */
+function nameOf({ workstreams }: Desk, { by, names }: Report, key: string): string {
   const tab = by === 'workstream' ? workstreams.tabs.value.find(({ wsId }) => wsId === key) : undefined;
-  return tab ? tabName(tab) : key;
+  return tab ? tabName(tab) : (names.get(key) ?? key);
 }

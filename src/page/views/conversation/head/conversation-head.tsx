@@ -3,6 +3,7 @@ import type { App, Desk } from '../../../state/app.ts';
 import type { Conversation } from '../../../state/conversation/conversation.ts';
 import { type Tab, tabName } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
+import type { Overlay } from '../../overlay.ts';
 import { RenameField } from '../../rename-field.tsx';
 import { STATE_WORDS } from '../../tab-button.tsx';
 import { ExportMenu } from './export-menu.tsx';
@@ -13,11 +14,12 @@ interface ConversationHeadProps {
   desk: Desk;
   tab: Tab;
   conversation: Conversation;
+  overlay: Overlay;
   isRenaming: Signal<boolean>;
 }
 
 /** The name, state, model and working directory of the workstream. */
-export function ConversationHead({ app, desk, tab, conversation, isRenaming }: ConversationHeadProps) {
+export function ConversationHead({ app, desk, tab, conversation, overlay, isRenaming }: ConversationHeadProps) {
   const { state, model, modelAlias, workdir } = conversation;
   const rename = () => {
     isRenaming.value = true;
@@ -41,7 +43,7 @@ export function ConversationHead({ app, desk, tab, conversation, isRenaming }: C
           <Icon name="pencil" />
         </button>
       )}
-      <ShareMenu app={app} desk={desk} tab={tab} />
+      <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
       {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} />}
       <span class="facts">
         <ModelChip model={model} alias={modelAlias} />

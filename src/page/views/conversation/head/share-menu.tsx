@@ -1,58 +1,113 @@
-import type { WorkstreamRow } from '../../../../../protocol/methods/conversation/listing.ts';
-import { mayShare, type Who } from '../../../state/accounts/who.ts';
+import { mayShare } from '../../../state/accounts/who.ts';
 import type { App, Desk } from '../../../state/app.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
+import type { Overlay } from '../../overlay.ts';
 import { HeadMenu } from './head-menu.tsx';
+import { OwnerDialog } from './owner-dialog.tsx';
 
 interface ShareMenuProps {
   app: App;
   desk: Desk;
   tab: Tab;
+  overlay: Overlay;
 }
 
-/** Shows who sees the workstream; its owner, and those who see everything, can change it. */
-export function ShareMenu({ app, desk, tab }: ShareMenuProps) {
+/** Shows who sees the workstream and whose it is; its owner, and those who see everything, can change both. */
+export function ShareMenu({ app, desk, tab, overlay }: ShareMenuProps) {
   const row = tab.row.value;
   const who = app.who.value;
-  if (!mayShare(who, row)) return row.visibility === 'private' ? <PrivateSign words={onlyWords(who, row)} /> : null;
+  const { hasUsers } = app.auth.value;
+  const { owners } = desk.accounts;
+  const owner = owners.otherThan(who, row);
+  const only = owners.onlyWords(who, row);
+  const give = () => {
+    overlay.value = 'owner';
+  };
+  if (!mayShare(who, row, hasUsers))
+    return (
+      <>
+        {row.visibility === 'private' && <Sign icon="lock" label={only} />}
+        {owner !== undefined && <Sign icon="person" label={`Owner: ${owner}`} text={owner} />}
+      </>
+    );
+  return (
+    <>
+      <Choices desk={desk} tab={tab} only={only} onGive={hasUsers ? give : undefined} />
+      {owner !== undefined && <Sign icon="person" label={`Owner: ${owner}`} text={owner} />}
+      {overlay.value === 'owner' && <OwnerDialog app={app} desk={desk} tab={tab} overlay={overlay} />}
+    </>
+  );
+}
+
+interface ChoicesProps {
+  desk: Desk;
+  tab: Tab;
+  /** Who sees it if it is private, in words. */
+  only: string;
+  /** Undefined where there are no users. */
+  onGive: (() => void) | undefined;
+}
+
+function Choices({ desk, tab, only, onGive }: ChoicesProps) {
+  const isPrivate = tab.row.value.visibility === 'private';
   const choices = [
-    { visibility: 'shared', words: 'Everyone here' },
-    { visibility: 'private', words: onlyWords(who, row) },
+    { visibility: 'shared', words: 'Everyone here', isChosen: !isPrivate },
+    { visibility: 'private', words: only, isChosen: isPrivate },
   ] as const;
-  const chosen = choices.find(({ visibility }) => visibility === row.visibility);
   return (
     <HeadMenu
-      label={`Who sees this: ${chosen?.words.toLowerCase() ?? ''}`}
-      icon={row.visibility === 'private' ? 'lock' : 'people'}
+      label={`Who sees this: ${(isPrivate ? only : 'Everyone here').replace(/^./, (first) => first.toLowerCase())}`}
+      icon={isPrivate ? 'lock' : 'people'}
     >
-      {(close) =>
-        choices.map(({ visibility, words }) => (
-          <li key={visibility}>
-            <button
-              type="button"
-              class="quiet"
-              aria-pressed={visibility === row.visibility}
-              onClick={() => {
-                close();
-                void desk.actions.share(tab, visibility);
-              }}
-            >
-              {words}
-            </button>
-          </li>
-        ))
-      }
+      {(close) => (
+        <>
+          {choices.map(({ visibility, words, isChosen }) => (
+            <li key={visibility}>
+              <button
+                type="button"
+                class="quiet"
+                aria-pressed={isChosen}
+                onClick={() => {
+                  close();
+                  void desk.actions.share(tab, visibility);
+                }}
+              >
+                {words}
+              </button>
+            </li>
+          ))}
+          {onGive && (
+            <li class="apart">
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => {
+                  close();
+                  onGive();
+                }}
+              >
+                Give it to somebody else…
+              </button>
+            </li>
+          )}
+        </>
+      )}
     </HeadMenu>
   );
 }
 
-const onlyWords = (who: Who | undefined, { userId }: WorkstreamRow) =>
-  (who?.userId ?? '') === userId ? 'Only me' : 'Only its owner';
+interface SignProps {
+  icon: 'lock' | 'person';
+  label: string;
+  /** Shown next to the icon; without it, the label is only for screen readers and the pointer. */
+  text?: string;
+}
 
-const PrivateSign = ({ words }: { words: string }) => (
-  <span class="fact" title={words}>
-    <Icon name="lock" />
-    <span class="hidden-text">{words}</span>
+const Sign = ({ icon, label, text }: SignProps) => (
+  <span class={`fact ${text === undefined ? '' : 'owner'}`} title={label}>
+    <Icon name={icon} />
+    <span class="hidden-text">{label}</span>
+    {text !== undefined && <bdi aria-hidden="true">{text}</bdi>}
   </span>
 );

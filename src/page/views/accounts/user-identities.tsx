@@ -1,0 +1,36 @@
+import { useEffect } from 'preact/hooks';
+import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import type { App, Desk } from '../../state/app.ts';
+import { IdentityList } from './identity-list.tsx';
+
+interface UserIdentitiesProps {
+  app: App;
+  desk: Desk;
+  user: User;
+}
+
+/** Who at a provider logs in as the user; nothing where nobody does. */
+export function UserIdentities({ app, desk, user: { userId, username, hasPassword } }: UserIdentitiesProps) {
+  const board = desk.accounts.identities;
+  useEffect(() => void board.read(userId), [board, userId]);
+  const identities = board.identities.value;
+  const whose =
+    app.who.value?.userId === userId ? 'your logins end at once, this one too' : 'logins of this user end at once';
+  const isLast = identities.length === 1 && !hasPassword;
+  const loss = `from the user ${username}? All ${whose}.${isLast ? ` Without a password, ${username} then has no way to log in.` : ''}`;
+  return (
+    <>
+      {identities.length > 0 && (
+        <fieldset class="boxes">
+          <legend>Logs in through a provider as</legend>
+          <IdentityList app={app} identities={identities} loss={loss} unlink={(identity) => board.unlink(identity)} />
+        </fieldset>
+      )}
+      {board.problem.value !== undefined && (
+        <p class="problem" role="alert">
+          {board.problem.value}
+        </p>
+      )}
+    </>
+  );
+}
