@@ -18,7 +18,8 @@ const REASON = 'step_up';
 
 /** Refuses a browser session that somebody may have left open. */
 export function stepUpNeeded(by: StepUpDetails['by']): GatewayError {
-  const means = by === 'password' ? 'with your password' : 'with a new login link';
+  const means =
+    by === 'password' ? 'with your password, or log in again through your provider' : 'with a new login link';
   const details: StepUpDetails = { reason: REASON, by };
   return new GatewayError('FORBIDDEN', `Forbidden: the login is older than 5 minutes; confirm it ${means}`, {
     details,
