@@ -168,7 +168,7 @@ test('With `resume=1` and a `Last-Event-ID` inside the log, a stream must contin
     const last = logged(whole).at(-1);
     if (id !== last?.id) await stream.until((frame) => frame.id === last?.id && frame.data.type === 'ws_state');
     else await stream.until('history');
-    assert.deepEqual(stream.frames[1], { id, data: { type: 'history', messages: [], from: id } });
+    assert.deepEqual(stream.frames[1], { id, data: { type: 'history', ws_id: talk.wsId, messages: [], from: id } });
     assert.equal(stream.frames[0]?.data.recovered, true);
     assert.deepEqual(logged(stream), logged(whole).slice(index + 1));
   }
