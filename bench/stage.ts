@@ -129,11 +129,11 @@ async function bundleAnchors(outdir: string): Promise<void> {
 
 interface StageOptions {
   quick: boolean;
-  /** Whose credential the load uses. */
-  caller: LoadCaller;
+  /** Whose credential the load uses; default: the operator's. */
+  caller?: LoadCaller;
 }
 
-export function createStage(programs: Programs, { quick, caller }: StageOptions): Stage {
+export function createStage(programs: Programs, { quick, caller = 'operator' }: StageOptions): Stage {
   const stack = new AsyncDisposableStack();
   const folder = async () => {
     const made = await mkdtemp(path.join(programs.folder, 'stage-'));
