@@ -267,7 +267,11 @@ test('every list has the key and the fields that clients of the specification re
   await using talk = await openConversation(daemon);
   await answered(talk, 'is counted', 'yes');
   const made = async (route: string, sent: object) => (await post(route, sent)).body;
-  const { user_id: user } = await made('admin/users', { username: 'lister', display_name: 'L', password: 'long enough' });
+  const { user_id: user } = await made('admin/users', {
+    username: 'lister',
+    display_name: 'L',
+    password: 'long enough',
+  });
   await made(`admin/users/${user}/tokens`, { name: 'of lists' });
   await made('memories', { name: 'kept', content: 'kept' });
   await made('admin/templates', { name: 'plain', content: 'Be plain.' });

@@ -121,7 +121,7 @@ test('With `snapshot=1` a stream opened during a turn must contain one `in_progr
     texts.map(({ data }) => data),
     [
       { type: 'in_progress_snapshot', content: 'two words', reasoning: 'let me think', ws_id: talk.wsId },
-      { type: 'content', text: ' more' },
+      { type: 'content', ws_id: talk.wsId, text: ' more' },
     ],
   );
 });

@@ -144,7 +144,16 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
     ...SINCE_16,
     ...SINCE_12,
   ],
-  'schema-16': [...OF_EACH_START, ...LATER_STREAMS, ...SINCE_33, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
+  'schema-16': [
+    ...OF_EACH_START,
+    ...LATER_STREAMS,
+    ...SINCE_33,
+    ...SINCE_32,
+    ...SINCE_30,
+    ...SINCE_26,
+    ...SINCE_17,
+    ...SINCE_16,
+  ],
 };
 
 /** The intended differences between the first and the second start of today's build. */

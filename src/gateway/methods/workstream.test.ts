@@ -176,11 +176,11 @@ test('a repeated approve never decides the next question', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const approve = () => gateway.call('workstream.approve', { wsId, approved: true, idempotencyKey: 'k1' });
-  await ask(gateway, wsId, 'call_1');
-  assert.deepEqual(await approve(), { status: 'ok' });
+  const approvalId = await ask(gateway, wsId, 'call_1');
+  assert.deepEqual(await approve(), { status: 'ok', approvalId });
   await gateway.isIdle(wsId);
   const waiting = await ask(gateway, wsId, 'call_2');
-  assert.deepEqual(await approve(), { status: 'ok' });
+  assert.deepEqual(await approve(), { status: 'ok', approvalId });
   const { approvals } = await gateway.call('approval.list', {});
   assert.deepEqual(
     approvals.map(({ approvalId }) => approvalId),
