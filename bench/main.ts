@@ -6,6 +6,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { wordsOf } from '../protocol/words-of.ts';
 import { systemClock } from '../src/clock.ts';
+import { CALLERS, type LoadCaller } from './credential.ts';
 import { describeCommit, describeMachine, isCheckoutChanged } from './machine.ts';
 import { compare, measure, type Row, type RowResult } from './row.ts';
 import { ROWS } from './rows.ts';
@@ -19,6 +20,7 @@ const USAGE = `npm run bench -- [options]
   --quick           less load and one round: whether everything works, not how fast it is
   --json FILE       write the results to FILE; without --only and --quick the default is bench/latest.json
   --against FOLDER  compare with the build in another checkout
+  --auth WHO        who the load is: operator (default), user (logged in with a role), or both: compare user with operator
   --list            list the rows
   --help            show this help
 `;
@@ -32,13 +34,15 @@ const LATEST = path.join(import.meta.dirname, 'latest.json');
 const rows = chosen(values.only);
 if (values.help) say(USAGE.trimEnd());
 else if (values.list) say(ROWS.map(({ name, what }) => `${name.padEnd(16)} ${what}`).join('\n'));
+else if (values.auth === 'both') await runAsBoth();
 else if (values.against === undefined) await run();
 else await runAgainst(path.resolve(values.against));
 
 async function run(): Promise<void> {
   const { quick } = values;
   const rounds = roundsOf(values);
-  const isPart = quick || rows.length < ROWS.length;
+  const caller = callerOf(values.auth);
+  const isPart = quick || caller !== 'operator' || rows.length < ROWS.length;
   const file = values.json === undefined ? (isPart ? undefined : LATEST) : path.resolve(values.json);
   if (file === LATEST) requireWorth({ isPart, rounds });
   const commit = describeCommit();
@@ -46,7 +50,7 @@ async function run(): Promise<void> {
   const machine = describeMachine();
   await using programs = await preparePrograms();
   for (const row of rows) {
-    await using stage = createStage(programs, { quick });
+    await using stage = createStage(programs, { quick, caller });
     const result = await measure(row, stage, rounds);
     results.push(result);
     process.stderr.write(`${toCells(result).join('  ')}\n`);
@@ -66,14 +70,35 @@ async function run(): Promise<void> {
 async function runAgainst(checkout: string): Promise<void> {
   const { quick } = values;
   if (!existsSync(path.join(checkout, 'dist'))) refuse(`${checkout} has no build: run npm ci && npm run build there`);
+  const caller = callerOf(values.auth);
   await using ours = await preparePrograms();
   await using theirs = await preparePrograms(checkout);
   for (const row of rows) {
-    await using now = createStage(ours, { quick });
-    await using before = createStage(theirs, { quick });
-    const compared = compare(row, { now, before }, roundsOf(values));
-    say(await compared.then(toChange, (error: unknown) => `${row.name.padEnd(17)} not compared: ${String(error)}`));
+    await using now = createStage(ours, { quick, caller });
+    await using before = createStage(theirs, { quick, caller });
+    await sayChange(row, { now, before });
   }
+}
+
+/** Compares a user who has logged in with the operator, row by row. */
+async function runAsBoth(): Promise<void> {
+  const { quick } = values;
+  if (values.against !== undefined) refuse('--auth both compares one build; leave out --against');
+  await using programs = await preparePrograms();
+  for (const row of rows) {
+    await using now = createStage(programs, { quick, caller: 'user' });
+    await using before = createStage(programs, { quick, caller: 'operator' });
+    await sayChange(row, { now, before });
+  }
+}
+
+async function sayChange(row: Row, stages: Parameters<typeof compare>[1]): Promise<void> {
+  const compared = compare(row, stages, roundsOf(values));
+  say(await compared.then(toChange, (error: unknown) => `${row.name.padEnd(17)} not compared: ${String(error)}`));
+}
+
+function callerOf(name: string): LoadCaller {
+  return CALLERS.find((caller) => caller === name) ?? refuse(`--auth is operator, user or both, not ${name}`);
 }
 
 function readFlags() {
@@ -85,6 +110,7 @@ function readFlags() {
         quick: { type: 'boolean', default: false },
         json: { type: 'string' },
         against: { type: 'string' },
+        auth: { type: 'string', default: 'operator' },
         list: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -110,7 +136,7 @@ function chosen(names: readonly string[]): readonly Row[] {
 /** Published results must be reproducible: all rows, on a clean commit, with enough rounds for a spread. */
 function requireWorth({ isPart, rounds }: { isPart: boolean; rounds: number }): void {
   const why = isPart
-    ? 'every row at full load'
+    ? 'every row at full load, as the operator'
     : !(rounds >= PUBLISHED_ROUNDS)
       ? `at least ${PUBLISHED_ROUNDS} rounds`
       : isCheckoutChanged()

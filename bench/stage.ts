@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { type DaemonProcess, spawnHeadgate } from '../e2e/support/daemon/daemon-process.ts';
 import type { storeLongConversation } from '../e2e/support/model/long-conversation.ts';
 import { createHttpClient, type HttpClient } from '../protocol/client/http-client.ts';
+import { credentialOf, type LoadCaller } from './credential.ts';
 import type { PASSWORD, seedAccounts } from './seed-accounts.ts';
 import type { seedDatabase } from './seed-database.ts';
 import type { seedJobs } from './seed-jobs.ts';
@@ -38,6 +39,8 @@ export interface ProductOptions {
 export interface Stage extends AsyncDisposable {
   /** Less load and fewer rounds, to check that everything works, not how fast it is. */
   readonly quick: boolean;
+  /** What the load sends as its token to the running daemon of a home. */
+  credentialOf(home: string): Promise<string>;
   /** Starts the product as installed; with the demo model unless `env` names another. */
   product(options?: ProductOptions): Promise<Product>;
   /** Starts `anchors/<name>.ts`. */
@@ -124,7 +127,13 @@ async function bundleAnchors(outdir: string): Promise<void> {
   await writeFile(path.join(outdir, 'package.json'), '{"type":"module"}');
 }
 
-export function createStage(programs: Programs, { quick }: { quick: boolean }): Stage {
+interface StageOptions {
+  quick: boolean;
+  /** Whose credential the load uses; default: the operator's. */
+  caller?: LoadCaller;
+}
+
+export function createStage(programs: Programs, { quick, caller = 'operator' }: StageOptions): Stage {
   const stack = new AsyncDisposableStack();
   const folder = async () => {
     const made = await mkdtemp(path.join(programs.folder, 'stage-'));
@@ -140,6 +149,7 @@ export function createStage(programs: Programs, { quick }: { quick: boolean }): 
     quick,
     programs,
     folder,
+    credentialOf: (home) => credentialOf(home, caller),
     async product({ home, config, env } = {}) {
       const place = home ?? path.join(await folder(), 'home');
       await mkdir(place, { recursive: true, mode: 0o700 });
@@ -147,7 +157,7 @@ export function createStage(programs: Programs, { quick }: { quick: boolean }): 
       const child = await spawn(programs.product, ['start', '--port', '0', '--home', place], productEnv(place, env));
       await child.printed(BANNER);
       const { url } = JSON.parse(await readFile(path.join(place, 'daemon.json'), 'utf8'));
-      const token = (await readFile(path.join(place, 'token'), 'utf8')).trim();
+      const token = await credentialOf(place, caller);
       const http = createHttpClient({ baseUrl: url, token });
       return { pid: child.pid, port: Number(new URL(url).port), stderr: child.stderr, token, http };
     },

@@ -127,6 +127,7 @@ export const toWorkerBundle = () => ({
   entryPoints: {
     'search-worker': 'src/agent/tools/search/search-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
+    'password-worker': 'src/gateway/users/password-worker.ts',
   },
 });
 

@@ -10,22 +10,40 @@ import type { Stage } from '../stage.ts';
 
 const USERS = 10_000;
 const LOGINS_AT_ONCE = 200;
-/** The watch of the event loop sees a pause at its next tick. */
+/** The watch of the event loop sees a pause between two of its ticks. */
+const BEGUN_AFTER_MS = 10;
 const SEEN_AFTER_MS = 20;
 
 /** What a person looks at in a daemon that a large team has used for a year. */
 const QUESTIONS: readonly (readonly [method: string, params: object])[] = [
   ['workstream.list', {}],
+  ['workstream.dashboard', {}],
   ['workstream.saved', { limit: 500 }],
   ['workstream.saved', { search: 'no such words' }],
   ['sessions.list', {}],
-  ['memory.search', { query: 'words' }],
+  ['memory.list', { limit: 200 }],
+  ['memory.admin.list', { limit: 200 }],
+  ['memory.search', { query: 'words', limit: 50 }],
+  ['memory.search', { query: 'words nowhere' }],
   ['user.list', {}],
   ['user.list', { query: '999' }],
+  ['user.list', { offset: 9_000, limit: 1_000 }],
+  ['role.list', {}],
+  ['token.list', {}],
   ['audit.list', { limit: 200 }],
   ['audit.list', { limit: 200, outcome: 'denied', offset: 5_000 }],
   ['audit.list', { action: 'auth.login' }],
+  ['audit.list', { action: 'auth.login', outcome: 'denied' }],
+  ['audit.list', { untilMs: 1 }],
   ['audit.verify', {}],
+  ['usage.report', { groupBy: 'user' }],
+  ['usage.report', { sinceMs: 0, groupBy: 'hour' }],
+  ['usage.get', {}],
+  ['template.details', {}],
+  ['wstemplate.details', {}],
+  ['cron.list', {}],
+  ['cluster.workstreams', {}],
+  ['settings.list', {}],
 ];
 
 /** How long one call holds up everybody else who is connected. */
@@ -40,12 +58,17 @@ export const pausesRow: Row = {
     const { port, token, stderr } = await stage.product({ home, env: { HEADGATE_MODEL: 'demo', ...INSPECTED } });
     const inspector = await openInspector(stderr());
     const socket = await LeanSocket.open({ port, token });
-    const [saved] = savedIn(await socket.request('workstream.saved', { limit: 500 })).toReversed();
-    const questions = [...QUESTIONS, ['workstream.history', { wsId: saved, limit: 500 }] as const];
+    const open = longestIn(await socket.request('workstream.list', {}));
+    const questions = [
+      ...QUESTIONS,
+      ['workstream.history', { wsId: open, limit: 500 }] as const,
+      ['chat.history', { sessionKey: open, limit: 1_000 }] as const,
+    ];
     return async () => {
       const figures: Record<string, number> = {};
       for (const [method, params] of questions) {
         await inspector.watchLoop();
+        await sleep(BEGUN_AFTER_MS);
         const answer = await socket.request(method, params);
         if (!answer.includes('"ok":true')) throw new Error(`${method}: ${answer}`);
         await sleep(SEEN_AFTER_MS);
@@ -94,13 +117,14 @@ async function largeHome(stage: Stage): Promise<string> {
   const database = path.join(home, 'headgate.db');
   const seeds = await stage.programs.seeds();
   const workstreams = stage.quick ? 500 : 10_000;
-  await seeds.database(database, { workstreams, messagesEach: 100, eventsEach: 20 });
-  const auditRecords = stage.quick ? 1_000 : 100_000;
-  await seeds.accounts(database, { users: stage.quick ? 500 : USERS, auditRecords });
+  await seeds.database(database, { workstreams, messagesEach: 100, eventsEach: 20, unloaded: workstreams / 2 });
+  const [users, many] = stage.quick ? [500, 1_000] : [USERS, 100_000];
+  await seeds.accounts(database, { users, auditRecords: many, memories: users, usedRuns: many });
   return home;
 }
 
-function savedIn(answer: string): string[] {
-  const rows: { wsId: string }[] = JSON.parse(answer).payload.workstreams;
-  return rows.map(({ wsId }) => wsId);
+/** The open workstream with the most messages. */
+function longestIn(answer: string): string | undefined {
+  const rows: { wsId: string; messageCount: number }[] = JSON.parse(answer).payload.workstreams;
+  return rows.sort((a, b) => b.messageCount - a.messageCount)[0]?.wsId;
 }

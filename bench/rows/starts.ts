@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -89,13 +89,15 @@ export const startRows = [startRow, readyRow, jobsRow, idleRow];
 async function usedHome(stage: Stage): Promise<{ home: string; token: string }> {
   const home = path.join(await stage.folder(), 'home');
   await mkdir(home, { mode: 0o700 });
+  let token = '';
   for (let n = 0; n < 2; n += 1) {
     const child = await spawnProduct(stage, { home, port: await freePort() });
     await child.printed(/^Headgate /m);
+    token = await stage.credentialOf(home);
     child.kill('SIGTERM');
     await child.exited;
   }
-  return { home, token: (await readFile(path.join(home, 'token'), 'utf8')).trim() };
+  return { home, token };
 }
 
 /** Starts a server, waits for the first hello (without a token, for the first upgrade), and kills it. */

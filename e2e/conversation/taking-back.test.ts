@@ -161,7 +161,7 @@ test('a second client gets the events, live and from an old cursor', async () =>
   const { id } = await live.until('history');
   await speak(talk, 'two');
   await client.call('workstream.rewind', { wsId, turns: 1 });
-  const rewound = { type: 'rewound', after_seq: 2, reason: 'rewind' };
+  const rewound = { type: 'rewound', ws_id: wsId, after_seq: 2, reason: 'rewind' };
   assert.deepEqual((await live.until('rewound')).data, rewound);
   await killAndRestart(talk);
   await using later = await daemon.sse(`/v1/api/events?ws_id=${wsId}&resume=1`, { lastEventId: id });

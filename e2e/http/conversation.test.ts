@@ -24,8 +24,8 @@ async function post(route: string, body: unknown, headers: Record<string, string
 async function askFor(talk: Conversation, message: string, command = 'true') {
   model.when(message, bash(command), say('done'));
   const { body } = await post('send', { ws_id: talk.wsId, message });
-  const { approval_id: approvalId } = await talk.until('approve_request');
-  return { runId: String(body.run_id), approvalId };
+  const { approval_id: approvalId, items } = await talk.until('approve_request');
+  return { runId: String(body.run_id), approvalId, callId: items[0]?.call_id };
 }
 
 test('An empty message must answer 400 `Empty message`, even for an unknown workstream', async () => {
@@ -60,7 +60,7 @@ test('A message to a busy workstream must answer 200 with `busy` and push `busy_
   assert.deepEqual(second, { status: 200, body: { status: 'busy' } });
   const { id, data } = await stream.until('busy_error');
   const message = 'Already processing a request. Please wait.';
-  assert.deepEqual({ id, data }, { id: undefined, data: { type: 'busy_error', message } });
+  assert.deepEqual({ id, data }, { id: undefined, data: { type: 'busy_error', ws_id: talk.wsId, message } });
   hold.release();
   await talk.ended({ runId: first.body.run_id });
   assert.equal((await talk.agree()).runs.length, 1);
@@ -183,12 +183,12 @@ test('`force` must take effect only if it is exactly `true`', async () => {
 
 test('A cancel must deny the pending question, stop the run and report both in `dropped`', async () => {
   await using asking = await openConversation(daemon);
-  const { approvalId } = await askFor(asking, 'asks and is cancelled');
+  const { approvalId, callId } = await askFor(asking, 'asks and is cancelled');
   const behind = await asking.ask('waits behind');
   behind.answer.catch(() => undefined); // dropped
   assert.deepEqual((await post('cancel', { ws_id: asking.wsId })).body.dropped, {
     was_running: true,
-    pending_approval: { approval_id: approvalId, tool_names: ['bash'] },
+    pending_approval: { approval_id: approvalId, tool_names: ['bash'], call_id: callId },
     stopped_tools: [],
     queued_messages: { count: 1, first_preview: 'waits behind' },
   });

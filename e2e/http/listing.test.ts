@@ -138,6 +138,8 @@ test('`?last_event_id=` must continue a stream on both paths, as the header with
     for (const name of ['last_event_id', 'history_token']) {
       await using stream = await daemon.sse(`${route}${name}=${cursor}`);
       const turn = await stream.until('user_turn');
+      await stream.until('content');
+      assert.deepEqual(new Set(stream.frames.map(({ data }) => data.ws_id)), new Set([talk.wsId]));
       assert.deepEqual([stream.frames[0]?.data.recovered, turn.data.message], [true, 'after the id']);
     }
 });
@@ -193,4 +195,106 @@ test('`/workstreams` must list saved conversations, and `/history` messages, als
   assert.equal(await told('/history unicorn'), 'No message has these words.');
   await told('/reason med');
   await told('/skill');
+});
+
+/**
+ * The lists by their paths: the key around the rows, and the fields that clients of the specification read. They are written
+ * from its text, not from the rows of the protocol. A field is a text unless another type follows.
+ */
+const RECORDS: Record<string, [wrapper: string, fields: string]> = {
+  workstreams: ['workstreams', 'id ws_id name state kind parent_ws_id:string|null user_id project_id:string|null'],
+  'workstreams/saved': [
+    'workstreams',
+    'ws_id alias:string|null title:string|null created updated message_count:number state kind node_id model_alias child_count:number context_tokens:number context_ratio:number',
+  ],
+  dashboard: [
+    'workstreams',
+    'id name state title:string|null tokens:number context_ratio:number activity activity_state tool_calls:number node model model_alias',
+  ],
+  templates: ['templates', 'name category is_default:boolean origin'],
+  'ws-templates': ['ws_templates', 'name description model'],
+  skills: ['skills', 'name category description tags:array is_default:boolean activation origin author version'],
+  memories: ['memories', 'memory_id name description type scope scope_id content created updated'],
+  'admin/memories': ['memories', 'memory_id name scope content last_accessed:string|null access_count:number'],
+  'admin/memories/search?q=kept': ['memories', 'memory_id name content last_accessed:string|null access_count:number'],
+  'admin/users': ['users', 'user_id username display_name created'],
+  'admin/users/{user}/tokens': ['tokens', 'token_id token_prefix name scopes created expires:string|null'],
+  'admin/users/{user}/roles': ['roles', 'role_id name display_name builtin:boolean'],
+  'admin/roles': ['roles', 'role_id name display_name permissions builtin:boolean org_id created updated'],
+  'admin/orgs': ['orgs', 'org_id name display_name settings created updated'],
+  'admin/audit': [
+    'events',
+    'event_id timestamp user_id username action resource_type resource_id detail ip_address created',
+  ],
+  'admin/usage': [
+    'breakdown',
+    'key prompt_tokens:number completion_tokens:number tool_calls_count:number cache_creation_tokens:number cache_read_tokens:number',
+  ],
+  'admin/settings': [
+    'settings',
+    'key source type description section is_secret:boolean node_id changed_by updated restart_required:boolean',
+  ],
+  'admin/settings/schema': [
+    'schema',
+    'key type description section is_secret:boolean min_value:number|null max_value:number|null choices:array|null restart_required:boolean',
+  ],
+  'admin/templates': [
+    'templates',
+    'template_id name category content variables is_default:boolean org_id created_by origin mcp_server readonly:boolean created updated',
+  ],
+  'admin/ws-templates': [
+    'ws_templates',
+    'ws_template_id name description system_prompt prompt_template prompt_template_hash model auto_approve:boolean auto_approve_tools temperature:number|null reasoning_effort max_tokens:number|null token_budget:number agent_max_turns:number|null notify_on_complete org_id created_by enabled:boolean version:number created updated',
+  ],
+  'admin/ws-templates/{template}/versions': ['versions', 'version:number snapshot changed_by created'],
+  'workstreams/{ws}/attachments': ['attachments', 'attachment_id filename mime_type size_bytes:number kind'],
+  'cluster/nodes': [
+    'nodes',
+    'node_id server_url ws_total:number ws_running:number ws_thinking:number ws_attention:number ws_idle:number ws_error:number total_tokens:number started reachable:boolean health:object version',
+  ],
+  'cluster/workstreams': [
+    'workstreams',
+    'id name state node title:string|null tokens:number context_ratio:number activity activity_state tool_calls:number',
+  ],
+};
+/** The lists that also say how many rows there are. */
+const COUNTED = ['memories', 'admin/memories', 'admin/memories/search?q=kept', 'admin/audit'];
+
+const typeOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : value === undefined ? 'missing' : typeof value;
+
+test('every list has the key and the fields that clients of the specification read', async () => {
+  await using talk = await openConversation(daemon);
+  await answered(talk, 'is counted', 'yes');
+  const made = async (route: string, sent: object) => (await post(route, sent)).body;
+  const { user_id: user } = await made('admin/users', {
+    username: 'lister',
+    display_name: 'L',
+    password: 'long enough',
+  });
+  await made(`admin/users/${user}/tokens`, { name: 'of lists' });
+  await made('memories', { name: 'kept', content: 'kept' });
+  await made('admin/templates', { name: 'plain', content: 'Be plain.' });
+  const { ws_template_id: template } = await made('admin/ws-templates', { name: 'set' });
+  await daemon.fetch(`/v1/api/admin/ws-templates/${template}`, {
+    method: 'PUT',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"description":"edited"}',
+  });
+  const form = new FormData();
+  form.append('file', new Blob(['text']), 'note.txt');
+  await daemon.fetch(`/v1/api/workstreams/${talk.wsId}/attachments`, { method: 'POST', body: form });
+  for (const [path, [wrapper, fields]] of Object.entries(RECORDS)) {
+    const route = path.replace('{user}', user).replace('{template}', template).replace('{ws}', talk.wsId);
+    const body = await get(route);
+    assert.ok(body[wrapper]?.length > 0, `${path} has no row in ${wrapper}: ${JSON.stringify(body).slice(0, 200)}`);
+    if (COUNTED.includes(path)) assert.equal(typeof body.total, 'number', path);
+    for (const row of body[wrapper])
+      for (const field of fields.split(' ')) {
+        const [name = '', types = 'string'] = field.split(':');
+        assert.ok(types.split('|').includes(typeOf(row[name])), `${path}: ${name} is ${typeOf(row[name])}`);
+      }
+  }
+  assert.equal((await get('admin/usage')).summary.length, 1);
+  assert.ok((await get('admin/audit?limit=1000')).events.length <= 200, 'a higher limit is lowered');
 });

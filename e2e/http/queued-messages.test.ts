@@ -30,7 +30,8 @@ test('A queued message must be announced by `message_queued` to the open streams
   model.when('is announced', say('two'));
   const { body: first } = await askIn(talk)('POST /send', { message: 'holds the floor' });
   const { body: second } = await askIn(talk)('POST /send', { message: 'is announced' });
-  const announced = { type: 'message_queued', message: 'is announced', priority: 'notice', msg_id: second.msg_id };
+  const said = { message: 'is announced', priority: 'notice', msg_id: second.msg_id };
+  const announced = { type: 'message_queued', ws_id: talk.wsId, ...said };
   assert.deepEqual(await early.until('message_queued'), { id: undefined, data: announced });
   await using late = await daemon.sse(`/v1/api/workstreams/${talk.wsId}/events`);
   assert.deepEqual((await late.until('message_queued')).data, announced);

@@ -121,7 +121,7 @@ test('With `snapshot=1` a stream opened during a turn must contain one `in_progr
     texts.map(({ data }) => data),
     [
       { type: 'in_progress_snapshot', content: 'two words', reasoning: 'let me think', ws_id: talk.wsId },
-      { type: 'content', text: ' more' },
+      { type: 'content', ws_id: talk.wsId, text: ' more' },
     ],
   );
 });
@@ -168,7 +168,7 @@ test('With `resume=1` and a `Last-Event-ID` inside the log, a stream must contin
     const last = logged(whole).at(-1);
     if (id !== last?.id) await stream.until((frame) => frame.id === last?.id && frame.data.type === 'ws_state');
     else await stream.until('history');
-    assert.deepEqual(stream.frames[1], { id, data: { type: 'history', messages: [], from: id } });
+    assert.deepEqual(stream.frames[1], { id, data: { type: 'history', ws_id: talk.wsId, messages: [], from: id } });
     assert.equal(stream.frames[0]?.data.recovered, true);
     assert.deepEqual(logged(stream), logged(whole).slice(index + 1));
   }

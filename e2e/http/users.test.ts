@@ -124,6 +124,9 @@ test('An API token of a user must be shown once and act with the rights of the u
     body: { name: 'ci', scopes: 'read,write', expires_days: 1 },
     token: ada,
   });
+  const { body: usual } = await ask('POST', path, { body: { name: 'usual' }, token: ada });
+  assert.equal(usual.scopes, 'read,write', 'as far as the user may');
+  await ask('DELETE', `admin/tokens/${usual.token_id}`, { token: ada });
   assert.match(made.token, /^svc_[0-9a-f]{64}$/);
   assert.equal(made.token_prefix, made.token.slice(0, 8));
   const { body: list } = await ask('GET', path, { token: ada });

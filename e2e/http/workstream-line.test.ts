@@ -61,6 +61,7 @@ test('Every path by workstream must answer 404 `Unknown workstream` for an unkno
       'POST /title': { title: 'x' },
       'POST /open': {},
       'DELETE ': undefined,
+      'POST /delete': {},
     }))
       assert.deepEqual(await line(wsId)(target, sent), NOT_FOUND, `${target} ${wsId}`);
 });
@@ -163,7 +164,7 @@ test('Repeating a `client_send_id` must get the first answer and start nothing',
 test('An invalid field on a path by workstream must answer 400 with its rule, and change nothing', async () => {
   await using talk = await openConversation(daemon, { name: 'kept' });
   const refusals: Record<string, [error: string, ...sent: unknown[]]> = {
-    'POST /send': ['message is required', {}, { message: ' \n' }],
+    'POST /send': ['Empty message', {}, { message: ' \n' }],
     'DELETE /send': ['msg_id required', {}, undefined],
     'POST /approve': ['approved must be a boolean', {}, { approved: 'true' }],
     'POST /close': ['reason must have at most 512 bytes', { reason: 'é'.repeat(257) }],
@@ -201,11 +202,12 @@ test('A decision with a stale id on a path by workstream must answer 409 with th
 
 test('A decision on a path by workstream must let the call run', async () => {
   await using talk = await openConversation(daemon);
-  const { runId } = await askFor(talk, 'asks and may');
-  const decided = await askIn(talk)('POST /approve', { approved: true, feedback: '', always: false });
-  assert.deepEqual(decided, { status: 200, body: { status: 'ok' } });
+  const { runId, approvalId } = await askFor(talk, 'asks and may');
+  const decide = () => askIn(talk)('POST /approve', { approved: true, feedback: '', always: false });
+  assert.deepEqual(await decide(), { status: 200, body: { status: 'ok', cycle_id: approvalId } });
   await talk.ended({ runId });
   assert.equal((await talk.until('tool_result')).outcome, 'done');
+  assert.deepEqual((await decide()).body, { status: 'ok', cycle_id: '' }, 'nothing was pending');
 });
 
 test('`cancel` with the workstream in the path must stop the run and report what was dropped', async () => {
@@ -213,7 +215,7 @@ test('`cancel` with the workstream in the path must stop the run and report what
   const { runId, approvalId } = await askFor(talk, 'asks and is stopped');
   const dropped = {
     was_running: true,
-    pending_approval: { approval_id: approvalId, tool_names: ['bash'] },
+    pending_approval: { approval_id: approvalId, tool_names: ['bash'], call_id: 'call_a' },
     stopped_tools: [],
     queued_messages: { count: 0, first_preview: null },
   };
@@ -277,7 +279,10 @@ test('A deleted workstream must be gone, and the main session must not be delete
   assert.deepEqual(await askIn(talk)('DELETE '), deleted);
   for (const target of ['DELETE ', 'POST /open']) assert.deepEqual(await askIn(talk)(target), NOT_FOUND);
   const refused = { status: 400, body: { error: 'Cannot delete the main session (main).' } };
-  assert.deepEqual(await line(mainId)('DELETE '), refused);
+  for (const target of ['DELETE ', 'POST /delete']) assert.deepEqual(await line(mainId)(target), refused);
+  await using other = await openConversation(daemon);
+  const deletedToo = { status: 200, body: { status: 'ok', deleted: other.wsId } };
+  assert.deepEqual([await askIn(other)('POST /delete'), await askIn(other)('GET ')], [deletedToo, NOT_FOUND]);
 });
 
 test('`GET /v1/api/models` must list the models and name the default one', async () => {

@@ -148,11 +148,11 @@ test('killed during a cancel: an unanswered cancel had no effect, and a second c
   cancelling.catch(() => undefined); // the connection is lost
   await talk.until('tool_output_chunk', ({ chunk }) => chunk.includes('asked to stop'));
   await killAndRestart(talk);
-  const { approval_id: approvalId } = await talk.until('approve_request', ({ kind }) => kind === 'outcome');
+  const { approval_id: approvalId, items } = await talk.until('approve_request', ({ kind }) => kind === 'outcome');
   const receipt = await talk.client.call('workstream.cancel', { wsId: talk.wsId });
   assert.deepEqual(receipt.dropped, {
     wasRunning: true,
-    pendingApproval: { approvalId, toolNames: ['bash'] },
+    pendingApproval: { approvalId, toolNames: ['bash'], callId: items[0]?.call_id },
     stoppedTools: ['bash'],
     queuedMessages: { count: 0, firstPreview: null },
   });

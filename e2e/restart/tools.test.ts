@@ -72,7 +72,7 @@ test('killed between the approval and the tool: the tool runs once, without a se
   assert.deepEqual(await daemon.exited(), { code: null, signal: 'SIGKILL' });
   assert.deepEqual(await linesOf('decided.txt'), []);
   await restart(talk);
-  assert.deepEqual(await talk.client.call('workstream.approve', decision), { status: 'ok' });
+  assert.deepEqual(await talk.client.call('workstream.approve', decision), { status: 'ok', approvalId });
   assert.deepEqual(await talk.repeat(question), completed(question));
   const { approvals } = await talk.agree();
   assert.deepEqual(

@@ -47,12 +47,15 @@ test('figures beside the value of a row have aims, too', async () => {
   );
 });
 
-test('daemon and reference servers are measured with the same load, over WebSocket and over HTTP', {
+test('daemon and reference servers are measured with the same load, over WebSocket and over HTTP, also as a user', {
   timeout: 120_000,
 }, async () => {
   await using programs = await preparePrograms();
-  for (const row of [handshakeRow, postRow]) {
-    await using stage = createStage(programs, { quick: true });
+  for (const [row, caller] of [
+    [handshakeRow, 'operator'],
+    [postRow, 'user'],
+  ] as const) {
+    await using stage = createStage(programs, { quick: true, caller });
     const { rounds } = await measure(row, stage, 1);
     const figures = Object.entries(rounds[0]?.figures ?? {});
     assert.deepEqual(

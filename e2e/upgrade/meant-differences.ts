@@ -126,10 +126,16 @@ const SINCE_33: readonly Declared[] = [
   { at: 'config.get > config > workstreams', is: { visibility: 'shared' }, why: 'a new setting' },
 ];
 
+/** The event streams have the fields of later releases. */
+const LATER_STREAMS: readonly Declared[] = [
+  { at: 'stream of * > * > ws_id', is: isText, why: 'every event names its workstream' },
+];
+
 /** The intended differences between today's answers and those of the older build, for each home. */
 export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
+    ...LATER_STREAMS,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,
@@ -138,7 +144,16 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
     ...SINCE_16,
     ...SINCE_12,
   ],
-  'schema-16': [...OF_EACH_START, ...SINCE_33, ...SINCE_32, ...SINCE_30, ...SINCE_26, ...SINCE_17, ...SINCE_16],
+  'schema-16': [
+    ...OF_EACH_START,
+    ...LATER_STREAMS,
+    ...SINCE_33,
+    ...SINCE_32,
+    ...SINCE_30,
+    ...SINCE_26,
+    ...SINCE_17,
+    ...SINCE_16,
+  ],
 };
 
 /** The intended differences between the first and the second start of today's build. */

@@ -40,6 +40,7 @@ export const endpoints: Addresses = {
     refreshTitle: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/refresh-title' },
     open: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/open' },
     remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}' },
+    removeByPost: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/delete' },
   },
   attachment: {
     upload: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/attachments' },

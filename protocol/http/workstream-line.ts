@@ -17,7 +17,7 @@ const text = z.string().nullish();
 const YesOrNo = z.unknown().optional().meta({ type: 'boolean' });
 const Integer = z.unknown().optional().meta({ type: 'integer' });
 
-const NO_MESSAGE = 'message is required';
+const NO_MESSAGE = 'Empty message';
 const NOT_BOOLEAN = 'approved must be a boolean';
 const NOT_POSITIVE = 'turns must be a positive integer';
 const NO_TITLE = 'title is required';
@@ -162,7 +162,12 @@ export const workstreamLineEndpoints = {
           call_id: text,
         })
         .refine(({ approved }) => typeof approved === 'boolean', NOT_BOOLEAN),
-    reply: () => Ok,
+    reply: () =>
+      z.object({
+        status: z.literal('ok'),
+        /** Of the question that was decided; empty if none was pending. */
+        cycle_id: z.string(),
+      }),
     errors: { 400: NOT_BOOLEAN, 409: 'stale call_id or stale cycle_id', ...UNKNOWN },
     idempotencyKey: true,
   }),
@@ -246,6 +251,15 @@ export const workstreamLineEndpoints = {
     verb: 'delete',
     path: '/v1/api/workstreams/{ws_id}',
     summary: 'Delete a workstream, loaded or stored, with its messages.',
+    scope: 'approve',
+    request: () => z.object(Place),
+    reply: () => z.object({ status: z.literal('ok'), deleted: z.string() }),
+    errors: { 400: 'Cannot delete the main session (main).', ...UNKNOWN },
+  }),
+  removeByPost: endpoint({
+    verb: 'post',
+    path: '/v1/api/workstreams/{ws_id}/delete',
+    summary: 'The same as DELETE /v1/api/workstreams/{ws_id}.',
     scope: 'approve',
     request: () => z.object(Place),
     reply: () => z.object({ status: z.literal('ok'), deleted: z.string() }),

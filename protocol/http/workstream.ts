@@ -248,7 +248,9 @@ export const workstreamEndpoints = {
         status: z.literal('ok'),
         dropped: z.object({
           was_running: z.boolean(),
-          pending_approval: z.object({ approval_id: z.string(), tool_names: z.array(z.string()) }).nullable(),
+          pending_approval: z
+            .object({ approval_id: z.string(), tool_names: z.array(z.string()), call_id: z.string().nullable() })
+            .nullable(),
           stopped_tools: z.array(z.string()),
           queued_messages: z.object({ count: z.int(), first_preview: z.string().nullable() }),
         }),

@@ -39,7 +39,14 @@ export const CancelReceipt = z
   .strictObject({
     wasRunning: z.boolean(),
     /** The tool calls that waited for approval and are now denied. */
-    pendingApproval: z.strictObject({ approvalId: z.string(), toolNames: z.array(z.string()) }).nullable(),
+    pendingApproval: z
+      .strictObject({
+        approvalId: z.string(),
+        toolNames: z.array(z.string()),
+        /** The first of them; absent if the question was about no call. */
+        callId: z.string().optional(),
+      })
+      .nullable(),
     /** Tool calls that were running and were stopped. */
     stoppedTools: z.array(z.string()),
     /** Queued runs that were dropped with the cancelled one. */
@@ -224,7 +231,14 @@ export const workstreamContracts = {
           idempotencyKey: optionalKey(),
         })
         .meta({ id: 'WorkstreamApproveParams' }),
-    result: () => Ok,
+    result: () =>
+      z
+        .strictObject({
+          status: z.literal('ok'),
+          /** The approval that was decided; absent if none was pending. */
+          approvalId: z.string().optional(),
+        })
+        .meta({ id: 'WorkstreamApproveResult' }),
     idempotency: 'optional',
   }),
   'workstream.cancel': contract({

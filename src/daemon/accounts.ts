@@ -14,7 +14,7 @@ import { createSetupGate } from '../gateway/auth/setup-gate.ts';
 import { loginLink } from '../gateway/methods/accounts/auth.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createOrgs } from '../gateway/users/orgs.ts';
-import { createPasswords } from '../gateway/users/passwords.ts';
+import type { Passwords } from '../gateway/users/passwords.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
 import { resolveOidc } from './config/oidc-config.ts';
@@ -24,6 +24,8 @@ interface AccountDeps {
   store: SqliteStore;
   /** Known once the daemon listens. */
   baseUrl(): string;
+  /** Hashes passwords. */
+  passwords: Passwords;
   onNotice(notice: Notice): void;
   /** For requests to the provider. */
   fetch: typeof fetch;
@@ -35,7 +37,10 @@ type AccountOptions = Pick<
 >;
 
 /** Opens the users, everything that proves who a caller is, and the record of what they do. */
-export async function openAccounts(options: AccountOptions, { store, baseUrl, onNotice, fetch }: AccountDeps) {
+export async function openAccounts(
+  options: AccountOptions,
+  { store, baseUrl, passwords, onNotice, fetch }: AccountDeps,
+) {
   const { home, host, authEnabled, config, environment, ids, clock, log } = options;
   const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
   const { publicUrl } = config.server;
@@ -72,7 +77,7 @@ export async function openAccounts(options: AccountOptions, { store, baseUrl, on
     sessions,
     codes,
     authenticator,
-    passwords: createPasswords(),
+    passwords,
     setup,
     orgs: createOrgs({ store, clock }),
     oidc: createOidcLogin({

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { hostname, platform } from 'node:os';
+import { availableParallelism, hostname, platform } from 'node:os';
 import path from 'node:path';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
@@ -13,6 +13,8 @@ import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
 import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-thread.ts';
 import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
+import { createPasswordThreads } from '../gateway/users/password-threads.ts';
+import { createPasswords } from '../gateway/users/passwords.ts';
 import { resolveFolder } from '../home/home-path.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
@@ -68,6 +70,13 @@ async function openStore({ home, clock, log, config, bootId, assets, replace }: 
   return replace?.store ? replace.store(store) : store;
 }
 
+/** One core stays free for everything else. */
+const openPasswords = ({ assets }: Pick<DaemonOptions, 'assets'>) =>
+  createPasswords({
+    derive: createPasswordThreads(assets.passwordWorkerUrl),
+    atOnce: Math.min(Math.max(availableParallelism() - 1, 1), 2),
+  });
+
 interface Held {
   store: SqliteStore;
   release(): void;
@@ -89,6 +98,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const auth = await openAccounts(options, {
     store,
     baseUrl: url,
+    passwords: openPasswords(options),
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });

@@ -52,6 +52,7 @@ export interface Assets {
   siteFiles: SiteFiles;
   searchWorkerUrl: URL;
   checkpointWorkerUrl: URL;
+  passwordWorkerUrl: URL;
 }
 
 export interface Replacements {

@@ -114,6 +114,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'POST /v1/api/approve',
     'POST /v1/api/route/workstreams/delete',
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
+    'POST /v1/api/workstreams/{ws_id}/delete',
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],

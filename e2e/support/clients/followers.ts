@@ -45,7 +45,7 @@ export async function followStream(daemon: DaemonUnderTest, wsId: string): Promi
         [{ id: connected?.id, type, recovered }, history],
         [
           { id: undefined, type: 'connected', recovered: true },
-          { id: lastId, data: { type: 'history', messages: [], from: lastId } },
+          { id: lastId, data: { type: 'history', ws_id: wsId, messages: [], from: lastId } },
         ],
       );
       reading = eachFrame(stream, take);

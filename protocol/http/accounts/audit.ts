@@ -16,6 +16,8 @@ const Event = z.object({
   created: z.string(),
 });
 
+const MOST_EVENTS = 200;
+
 /** A time in a query. */
 export const Moment = z.iso.datetime({
   offset: true,
@@ -36,7 +38,13 @@ export const auditEndpoints = {
         user_id: z.string().optional(),
         since: Moment.optional(),
         until: Moment.optional(),
-        limit: z.coerce.number().int().min(1).max(200).optional(),
+        /** A higher one is lowered to 200. */
+        limit: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .transform((limit) => Math.min(limit, MOST_EVENTS))
+          .optional(),
         offset: z.coerce.number().int().min(0).optional(),
       }),
     reply: () => z.object({ events: z.array(Event), total: z.number() }),

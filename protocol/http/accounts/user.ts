@@ -106,6 +106,7 @@ export const userEndpoints = {
       z.object({
         user_id: z.string(),
         name: text,
+        /** Comma-separated. Default: what the user may do, as far as the caller may do it. */
         scopes: z.string().optional(),
         expires_days: z.coerce.number().min(0.001).max(3_650).nullish(),
       }),

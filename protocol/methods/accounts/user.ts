@@ -134,7 +134,7 @@ export const userContracts = {
         .strictObject({
           userId: UserId,
           name: Text,
-          /** The highest one counts. Default: approve. */
+          /** The highest one counts. Default: what the user may do, as far as the caller may do it. */
           scopes: z.array(Text).max(10).optional(),
           expiresInMs: z.int().min(60_000).max(315_576_000_000).optional(),
         })

@@ -7,6 +7,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { UnitRefused } from '../store/store.ts';
 import { createAuditHeadFile } from './audit-head.ts';
+import { type AuditFilter, findAudit } from './audit-pages.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { AuditTrail } from './audit-trail.ts';
 
@@ -66,6 +67,32 @@ test('records are numbered without gaps, listed newest first, and filtered', asy
   assert.deepEqual(await of({ action: 'user.create', userId: 'user_0' }), ['aud_6', 'aud_0']);
   assert.deepEqual(await of({ sinceMs: 3, untilMs: 4 }), ['aud_4', 'aud_3']);
   assert.deepEqual(await of({ outcome: 'denied' }), []);
+});
+
+test('a page is the same however many records are looked at in one turn', async () => {
+  await using world = await setUp();
+  for (let n = 0; n < 30; n += 1) await world.add(n, { atMs: n, outcome: n % 5 === 0 ? 'denied' : 'ok' });
+  const filters: AuditFilter[] = [
+    { sinceMs: 4, untilMs: 23 },
+    { action: 'user.create', outcome: 'ok' },
+    { action: 'role.assign', userId: 'user_1', sinceMs: 7 },
+    { userId: 'user_2', outcome: 'failed' },
+  ];
+  const pages = [
+    { limit: 4, offset: 0 },
+    { limit: 3, offset: 2 },
+    { limit: 50, offset: 5 },
+    { limit: 5, offset: 90 },
+  ];
+  for (const filter of filters)
+    for (const page of pages) {
+      const all = await findAudit(world.store.db, filter, { limit: 100, offset: 0 });
+      const seqs = all.rows.slice(page.offset, page.offset + page.limit).map(({ seq }) => seq);
+      for (const atOnce of [1, 7, 100]) {
+        const { rows, total } = await findAudit(world.store.db, filter, { ...page, atOnce });
+        assert.deepEqual([rows.map(({ seq }) => seq), total], [seqs, all.rows.length]);
+      }
+    }
 });
 
 test('a record is stored only with what it records, and refused units leave no gap', async () => {

@@ -1,12 +1,11 @@
-import { sql } from 'kysely';
 import type { Result } from '../../../protocol/index.ts';
-import type { AuditEvent, AuditOutcome } from '../../../protocol/methods/accounts/audit.ts';
+import type { AuditEvent } from '../../../protocol/methods/accounts/audit.ts';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { OUTCOME_OF_AUDIT } from '../store/schema/user-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { AuditHead, AuditHeadFile } from './audit-head.ts';
+import { type AuditFilter, findAudit } from './audit-pages.ts';
 import { type AuditRecord, readRecord } from './audit-record.ts';
 import { verifyChain } from './verify-chain.ts';
 
@@ -15,14 +14,6 @@ const SIGN_AFTER_MS = 1_000;
 /** Records are kept at least this long. */
 const RETENTION_MS = 365 * 86_400_000;
 const DAY_MS = 86_400_000;
-
-export interface AuditFilter {
-  action?: string | undefined;
-  userId?: string | undefined;
-  outcome?: AuditOutcome | undefined;
-  sinceMs?: number | undefined;
-  untilMs?: number | undefined;
-}
 
 interface AuditTrailDeps {
   store: Pick<Store, 'db' | 'commit'>;
@@ -60,18 +51,8 @@ export class AuditTrail {
   }
 
   /** Newest first. */
-  async list(filter: AuditFilter, { limit, offset }: { limit: number; offset: number }): Promise<Result<'audit.list'>> {
-    const { db } = this.#deps.store;
-    const { action, userId, outcome, sinceMs, untilMs } = filter;
-    // Only what is asked for, so that an index alone can count.
-    let found = db.selectFrom('audit');
-    if (sinceMs !== undefined) found = found.where('at_ms', '>=', sinceMs);
-    if (untilMs !== undefined) found = found.where('at_ms', '<=', untilMs);
-    if (action !== undefined) found = found.where('action', '=', action);
-    if (userId !== undefined) found = found.where('user_id', '=', userId);
-    if (outcome !== undefined) found = found.where(sql.raw(OUTCOME_OF_AUDIT), '=', outcome);
-    const rows = await found.select(['seq', 'body_json']).orderBy('seq', 'desc').limit(limit).offset(offset).execute();
-    const { total } = await found.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+  async list(filter: AuditFilter, page: { limit: number; offset: number }): Promise<Result<'audit.list'>> {
+    const { rows, total } = await findAudit(this.#deps.store.db, filter, page);
     return { events: rows.map(({ seq, body_json }) => ({ seq, ...(readRecord(body_json) ?? UNREADABLE) })), total };
   }
 

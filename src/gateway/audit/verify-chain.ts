@@ -6,7 +6,7 @@ import type { AuditHead } from './audit-head.ts';
 import { isConsistent, readRecord } from './audit-record.ts';
 
 /** As many as are checked in a few milliseconds. */
-const PAGE = 200;
+const PAGE = 100;
 
 type Verdict = Result<'audit.verify'>;
 

@@ -17,7 +17,7 @@ export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json 
     json,
     type,
     sse() {
-      sse ??= toSse(cursor, type, json);
+      sse ??= toSse(cursor, type, toStreamed(log.wsId, json));
       return sse;
     },
     wsFrame() {
@@ -29,8 +29,33 @@ export function toLogEntry(log: { wsId: string; epoch: string }, { offset, json 
   };
 }
 
-/** A log event as SSE frames. */
-export const toSseFrames = (cursor: string, json: string): string => toSse(cursor, typeOf(json), json);
+/** An event of a workstream's log as SSE frames. */
+export const toSseFrames = (wsId: string, cursor: string, json: string): string =>
+  toSse(cursor, typeOf(json), toStreamed(wsId, json));
+
+/**
+ * An event as HTTP clients of later releases read it, with the fields that these have in addition. The names are spliced in,
+ * because most events are short and many.
+ */
+export function toStreamed(wsId: string, json: string): string {
+  const type = typeOf(json);
+  if (NAMED.has(type)) return json;
+  const at = TYPE_AT + type.length + 1;
+  return `${json.slice(0, at)},"ws_id":"${wsId}"${laterFieldsOf(type, json)}${json.slice(at)}`;
+}
+
+/** These have their `ws_id` in any case. */
+const NAMED = new Set(['connected', 'in_progress_snapshot', 'state_change', 'ws_state', 'ws_rename']);
+
+function laterFieldsOf(type: string, json: string): string {
+  if (type === 'approve_request' || type === 'approval_resolved') {
+    const { approval_id }: { approval_id: string } = JSON.parse(json);
+    return `,"cycle_id":${JSON.stringify(approval_id)}`;
+  }
+  if (type !== 'user_turn') return '';
+  const { message, run_id }: StreamEventOf<'user_turn'> = JSON.parse(json);
+  return `,"content":${JSON.stringify(message)},"client_send_ids":${JSON.stringify([run_id])}`;
+}
 
 /** The type of a stored event, without parsing the rest of it. */
 export const typeOf = (json: string): string => json.slice(TYPE_AT, json.indexOf('"', TYPE_AT));

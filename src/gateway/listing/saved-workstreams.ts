@@ -1,9 +1,11 @@
-import { sql } from 'kysely';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
 import type { SavedWorkstream } from '../../../protocol/methods/conversation/listing.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
+import type { Database, WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { givenName, readUsage, shareOf, stateAfter } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -29,40 +31,93 @@ interface SavedDeps {
   models: Pick<Models, 'current'>;
   /** The loaded ones, which know their present state. */
   workstreams: Pick<Workstreams, 'find'>;
+  searchedAtOnce?: number;
 }
 
+/** Rows that a search looks at in one turn of the event loop; a few milliseconds. */
+const SEARCHED_AT_ONCE = 1_000;
+
 /** Stored conversations that have messages that count, after the last /clear or /new. */
-export const createSavedWorkstreams = ({ store, models, workstreams }: SavedDeps): SavedWorkstreams => ({
+export const createSavedWorkstreams = (deps: SavedDeps): SavedWorkstreams => ({
   async list({ limit = LIMIT, before, beforeWsId = '', search = '' }, viewer) {
-    let query = store.db
+    const words = search.split(/\s+/).filter((part) => part !== '');
+    const start = before === undefined ? undefined : { updated_ms: before, ws_id: beforeWsId };
+    const shown = deps.store.db
       .selectFrom('workstreams')
       .selectAll()
       .where(sql<boolean>`message_count - cut_count > context_after_seq`)
       .where('loaded', '!=', DELETED)
       .where(perceivedBy(viewer));
-    if (before !== undefined) {
-      query = query
-        .where('updated_ms', '<=', before) // the part that the index covers
-        .where((where) => where.or([where('updated_ms', '<', before), where('ws_id', '<', beforeWsId)]));
-    }
-    for (const word of search.split(/\s+/).filter((part) => part !== '')) query = query.where(mentions(word));
-    const rows = await query.orderBy('updated_ms', 'desc').orderBy('ws_id', 'desc').limit(limit).execute();
-    return rows.map((row) => ({
-      wsId: row.ws_id,
-      alias: row.alias ?? givenName(row),
-      name: row.alias ?? row.generated_name,
-      title: row.title,
-      createdMs: row.created_ms,
-      updatedMs: row.updated_ms,
-      messageCount: row.message_count - row.context_after_seq - row.cut_count,
-      loaded: row.loaded === 1,
-      state: workstreams.find(row.ws_id, viewer)?.data.state ?? stateAfter(row.last_run_status),
-      modelAlias: row.model_alias ?? models.current().alias,
-      ...shareOf(readUsage(row, store)),
-      userId: row.owner_id,
-      visibility: row.visibility,
-    }));
+    const rows =
+      words.length === 0
+        ? await newest(shown.where(olderThan(start)), limit)
+        : await findMentions(shown, { words, start, limit }, deps);
+    return rows.map((row) => toSaved(row, viewer, deps));
   },
+});
+
+type Shown = SelectQueryBuilder<Database, 'workstreams', WorkstreamTable>;
+/** A place in the order of the list. */
+type Place = Pick<WorkstreamTable, 'updated_ms' | 'ws_id'>;
+
+const newest = (rows: Shown, limit: number): Promise<WorkstreamTable[]> =>
+  rows.orderBy('updated_ms', 'desc').orderBy('ws_id', 'desc').limit(limit).execute();
+
+/** The rows behind a place; all of them without one. The first part is what the index covers. */
+const olderThan = (place: Place | undefined) =>
+  place
+    ? sql<boolean>`updated_ms <= ${place.updated_ms} and (updated_ms < ${place.updated_ms} or ws_id < ${place.ws_id})`
+    : sql<boolean>`true`;
+
+/** No index finds parts of names, so all rows are looked at, some at a time. */
+async function findMentions(
+  shown: Shown,
+  { words, start, limit }: { words: readonly string[]; start: Place | undefined; limit: number },
+  { store, searchedAtOnce = SEARCHED_AT_ONCE }: SavedDeps,
+): Promise<WorkstreamTable[]> {
+  const found: WorkstreamTable[] = [];
+  let from = start;
+  for (;;) {
+    const last: Place | undefined = await store.db
+      .selectFrom('workstreams')
+      .select(['updated_ms', 'ws_id'])
+      .where(olderThan(from))
+      .orderBy('updated_ms', 'desc')
+      .orderBy('ws_id', 'desc')
+      .offset(searchedAtOnce - 1)
+      .limit(1)
+      .executeTakeFirst();
+    let some = shown.where(olderThan(from));
+    if (last !== undefined)
+      some = some.where(
+        sql<boolean>`updated_ms >= ${last.updated_ms} and (updated_ms > ${last.updated_ms} or ws_id >= ${last.ws_id})`,
+      );
+    for (const word of words) some = some.where(mentions(word));
+    found.push(...(await newest(some, limit - found.length)));
+    if (last === undefined || found.length >= limit) return found;
+    from = last;
+    await nextTurn();
+  }
+}
+
+const toSaved = (
+  row: WorkstreamTable,
+  viewer: Viewer,
+  { store, models, workstreams }: SavedDeps,
+): z.infer<typeof SavedWorkstream> => ({
+  wsId: row.ws_id,
+  alias: row.alias ?? givenName(row),
+  name: row.alias ?? row.generated_name,
+  title: row.title,
+  createdMs: row.created_ms,
+  updatedMs: row.updated_ms,
+  messageCount: row.message_count - row.context_after_seq - row.cut_count,
+  loaded: row.loaded === 1,
+  state: workstreams.find(row.ws_id, viewer)?.data.state ?? stateAfter(row.last_run_status),
+  modelAlias: row.model_alias ?? models.current().alias,
+  ...shareOf(readUsage(row, store)),
+  userId: row.owner_id,
+  visibility: row.visibility,
 });
 
 /** Whether the name or title contains the word, ignoring case. */

@@ -118,8 +118,8 @@ test('approve decides the pending approval; without one it changes nothing', asy
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   assert.deepEqual(await gateway.call('workstream.approve', { wsId, approved: true }), { status: 'ok' });
-  await ask(gateway, wsId);
-  assert.deepEqual(await gateway.call('workstream.approve', { wsId, approved: true }), { status: 'ok' });
+  const approvalId = await ask(gateway, wsId);
+  assert.deepEqual(await gateway.call('workstream.approve', { wsId, approved: true }), { status: 'ok', approvalId });
   await gateway.isIdle(wsId);
   const result = (await gateway.events(wsId)).find(({ type }) => type === 'tool_result');
   assert.deepEqual(result, {
@@ -176,11 +176,11 @@ test('a repeated approve never decides the next question', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
   const approve = () => gateway.call('workstream.approve', { wsId, approved: true, idempotencyKey: 'k1' });
-  await ask(gateway, wsId, 'call_1');
-  assert.deepEqual(await approve(), { status: 'ok' });
+  const approvalId = await ask(gateway, wsId, 'call_1');
+  assert.deepEqual(await approve(), { status: 'ok', approvalId });
   await gateway.isIdle(wsId);
   const waiting = await ask(gateway, wsId, 'call_2');
-  assert.deepEqual(await approve(), { status: 'ok' });
+  assert.deepEqual(await approve(), { status: 'ok', approvalId });
   const { approvals } = await gateway.call('approval.list', {});
   assert.deepEqual(
     approvals.map(({ approvalId }) => approvalId),
@@ -228,7 +228,7 @@ test('cancel returns what it stopped', async () => {
   const { dropped } = await gateway.call('workstream.cancel', { wsId });
   assert.deepEqual(dropped, {
     wasRunning: true,
-    pendingApproval: { approvalId, toolNames: ['touch'] },
+    pendingApproval: { approvalId, toolNames: ['touch'], callId: 'call_touch' },
     stoppedTools: [],
     queuedMessages: { count: 1, firstPreview: 'and then' },
   });

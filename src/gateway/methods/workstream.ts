@@ -168,19 +168,22 @@ function approve(
   call: Call,
   { workstreams, approvals }: WorkstreamMethodDeps,
 ): ReturnType<Handled<'workstream.approve'>> {
-  if (call.kept) return DECIDED; // decided by the earlier call; what is pending now is another question
+  const earlier = keptOf<Decided>(call);
+  if (earlier) return earlier; // what is pending now is another question
   const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
   const viewer = viewerOf(call);
   return whenThere(workstreams.findStaying(wsId, viewer) ?? workstreams.get(wsId, viewer), (workstream) => {
     const id = named.approvalId ?? workstream.current?.pendingApproval()?.approvalId;
     // Without a question nothing is decided, and nothing recorded.
     const recorded = id === undefined ? [] : call.audited({ id, approved, always });
-    const also = [...call.keep(DECIDED), ...recorded];
-    return whenThere(approvals.resolveIn(workstream, decision, { ...named, also }), () => DECIDED);
+    const decided: Decided = id === undefined ? NOTHING_DECIDED : { status: 'ok', approvalId: id };
+    const also = [...call.keep(decided), ...recorded];
+    return whenThere(approvals.resolveIn(workstream, decision, { ...named, also }), () => decided);
   });
 }
 
-const DECIDED = { status: 'ok' } as const;
+type Decided = Awaited<ReturnType<Handled<'workstream.approve'>>>;
+const NOTHING_DECIDED: Decided = { status: 'ok' };
 
 type Sent = Awaited<ReturnType<Handled<'workstream.send'>>>;
 

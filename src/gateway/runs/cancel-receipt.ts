@@ -1,3 +1,4 @@
+import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import { openCalls } from '../../agent/run/journal.ts';
@@ -12,11 +13,18 @@ export function receiptOf(live: LiveRun | undefined, queued: QueuedRun[]): Cance
   const [first] = queued;
   return {
     wasRunning: live !== undefined,
-    pendingApproval: approval
-      ? { approvalId: approval.approvalId, toolNames: approval.items.map(({ func_name }) => func_name) }
-      : null,
+    pendingApproval: approval ? toDenied(approval) : null,
     stoppedTools: live ? runningTools(live) : [],
     queuedMessages: { count: queued.length, firstPreview: first ? first.run.request.message.slice(0, 200) : null },
+  };
+}
+
+function toDenied({ approvalId, items }: Approval): NonNullable<CancelReceipt['pendingApproval']> {
+  const first = items.find(({ needs_approval }) => needs_approval);
+  return {
+    approvalId,
+    toolNames: items.map(({ func_name }) => func_name),
+    ...(first && { callId: first.call_id }),
   };
 }
 

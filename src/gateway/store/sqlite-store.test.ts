@@ -197,6 +197,32 @@ test('queries of every start use an index, with bound values', async () => {
   );
 });
 
+test('lists of any length are read in their order from an index, without sorting', async () => {
+  await using store = await tempStore();
+  const newest = 'order by updated_ms desc limit 50';
+  const plans = await Promise.all(
+    [
+      `select * from workstreams where loaded = 2 and updated_ms >= 0 and true ${newest}`,
+      `select * from workstreams where loaded = 2 and updated_ms >= 0 and visibility = 'shared' ${newest}`,
+      `select count(*) from workstreams where loaded = 2 and visibility = 'shared'`,
+      `select * from workstreams where loaded != 3 and updated_ms <= 9 ${newest}`,
+      `select seq, body_json from audit where action = 'a' order by seq desc limit 50`,
+      `select seq, body_json from audit where +at_ms >= 1 and seq > 1 and seq <= 9 order by seq desc limit 50`,
+    ].map((query) => sql<{ detail: string }>`explain query plan ${sql.raw(query)}`.execute(store.db)),
+  );
+  assert.deepEqual(
+    plans.map(({ rows }) => rows.map((row) => row.detail).join()),
+    [
+      'SEARCH workstreams USING INDEX workstreams_by_loaded (loaded=? AND updated_ms>?)',
+      'SEARCH workstreams USING INDEX workstreams_by_loaded (loaded=? AND updated_ms>?)',
+      'SEARCH workstreams USING COVERING INDEX workstreams_by_loaded (loaded=?)',
+      'SEARCH workstreams USING INDEX workstreams_by_update (updated_ms<?)',
+      'SEARCH audit USING INDEX audit_by_action (action=?)',
+      'SEARCH audit USING INDEX sqlite_autoindex_audit_1 (seq>? AND seq<?)',
+    ],
+  );
+});
+
 const UNAVAILABLE = { code: 'UNAVAILABLE', message: 'Cannot write to the disk', retryAfterMs: 1_000 };
 
 function toError(outcome: PromiseSettledResult<number>): object | number {

@@ -4,7 +4,8 @@ import { toDay } from '../../day.ts';
 import { sumOfUsage } from '../../usage-sum.ts';
 import { userIdOf } from '../auth/lineage.ts';
 import type { Store } from '../store/store.ts';
-import { SUMS, type Sums, toTotal } from './usage-rows.ts';
+import { NOTHING, SUMS, type Sums, toTotal } from './usage-rows.ts';
+import { usedDays } from './used-days.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const MOST_ROWS = 1_000;
@@ -26,45 +27,69 @@ interface ReportDeps {
 }
 
 /** Adds up usage for an administrator: of whom, and in which hours. */
-export async function readUsageReport(
-  { sinceMs, untilMs, userId, model, groupBy }: UsageReportQuery,
-  { store, users, clock }: ReportDeps,
-): Promise<UsageReport> {
-  const ownerOf = await readOwners(store);
-  let chosen = store.db.selectFrom('usage');
-  const from = toHour(sinceMs ?? clock.now() - WEEK_MS);
-  chosen = chosen.where((eb) =>
-    eb.and([eb('day', '>=', from.day), eb.or([eb('day', '>', from.day), eb('hour', '>=', from.hour)])]),
-  );
-  if (untilMs !== undefined) {
-    const to = toHour(untilMs);
-    chosen = chosen.where((eb) =>
-      eb.and([eb('day', '<=', to.day), eb.or([eb('day', '<', to.day), eb('hour', '<=', to.hour)])]),
-    );
-  }
-  if (model !== undefined) chosen = chosen.where('model', '=', model);
-  if (userId !== undefined) {
-    const principals = await chosen.select('principal').distinct().execute();
-    const own = principals.map(({ principal }) => principal).filter((principal) => ownerOf(principal) === userId);
-    chosen = chosen.where('principal', 'in', own);
-  }
-  const sums = [...SUMS, sql<number>`coalesce(sum(tool_calls), 0)`.as('tool_calls')] as const;
-  const summary = toReported(await chosen.select(sums).executeTakeFirstOrThrow());
-  const columns = GROUPS[groupBy];
-  let grouped = chosen.select(sums).select(columns).groupBy(columns);
-  for (const column of columns)
-    grouped = grouped.orderBy(column, groupBy === 'model' || groupBy === 'user' ? 'asc' : 'desc');
-  const found = await grouped
-    .limit(groupBy === 'user' ? 100_000 : MOST_ROWS + 1) // several principals may be one user
-    .execute();
-  const rows = merged(found.map((row) => ({ key: keyOf(groupBy, row, ownerOf), ...toReported(row) })));
-  const isLong = rows.length > MOST_ROWS;
+export async function readUsageReport(query: UsageReportQuery, deps: ReportDeps): Promise<UsageReport> {
+  const { groupBy } = query;
+  const {
+    rows: found,
+    summary: { key: _, ...summary },
+  } = await addUp(query, deps);
+  const rows = groupBy === 'day' || groupBy === 'hour' ? found : found.sort(byKey);
+  const shown = rows.slice(0, MOST_ROWS);
   return {
     summary,
-    breakdown: rows.slice(0, MOST_ROWS).map((row) => ({ ...row, ...(groupBy === 'user' && named(row.key, users)) })),
-    ...(isLong && { truncated: true }),
+    breakdown: groupBy === 'user' ? shown.map((row) => ({ ...row, ...named(row.key, deps.users) })) : shown,
+    ...(rows.length > MOST_ROWS && { truncated: true }),
   };
 }
+
+async function addUp(
+  query: UsageReportQuery,
+  { store, clock }: ReportDeps,
+): Promise<{ rows: UsageReportRow[]; summary: UsageReportRow }> {
+  const { userId, groupBy, sinceMs = clock.now() - WEEK_MS, untilMs } = query;
+  const ownerOf = await readOwners(store);
+  const [from, to] = [toHour(sinceMs), untilMs === undefined ? undefined : toHour(untilMs)];
+  const found = new Map<string, UsageReportRow>();
+  let summary: UsageReportRow = { key: '', ...toReported(NOTHING) };
+  for await (const day of usedDays(store.db, { from: from.day, to: to?.day })) {
+    for (const row of await sumsOfDay(store.db, { ...query, day, from, to })) {
+      if (userId !== undefined && ownerOf(row.principal ?? '') !== userId) continue;
+      const sums = { key: keyOf(groupBy, row, ownerOf), ...toReported(row) };
+      const known = found.get(sums.key);
+      found.set(sums.key, known === undefined ? sums : sumOf(known, sums));
+      summary = sumOf(summary, sums);
+    }
+  }
+  return { rows: [...found.values()], summary };
+}
+
+const byKey = (one: UsageReportRow, other: UsageReportRow): number => (one.key < other.key ? -1 : 1);
+
+interface DayQuery extends UsageReportQuery {
+  day: string;
+  from: Hour;
+  to: Hour | undefined;
+}
+
+/** With the latest hour first. */
+function sumsOfDay(
+  db: Store['db'],
+  { day, from, to, model, userId, groupBy }: DayQuery,
+): Promise<(Found & Sums & { tool_calls: number })[]> {
+  let chosen = db.selectFrom('usage').where('day', '=', day);
+  if (day === from.day) chosen = chosen.where('hour', '>=', from.hour);
+  if (day === to?.day) chosen = chosen.where('hour', '<=', to.hour);
+  if (model !== undefined) chosen = chosen.where('model', '=', model);
+  const columns: Column[] = [...GROUPS[groupBy], ...(userId === undefined ? [] : (['principal'] as const))];
+  return chosen
+    .select([...SUMS, TOOL_CALLS])
+    .select(columns)
+    .groupBy(columns)
+    .orderBy('hour', 'desc')
+    .execute();
+}
+
+const TOOL_CALLS = sql<number>`coalesce(sum(tool_calls), 0)`.as('tool_calls');
 
 type Column = 'day' | 'hour' | 'model' | 'principal';
 
@@ -75,7 +100,12 @@ const GROUPS: Record<ReportGrouping, Column[]> = {
   user: ['principal'],
 };
 
-function toHour(ms: number): { day: string; hour: number } {
+interface Hour {
+  day: string;
+  hour: number;
+}
+
+function toHour(ms: number): Hour {
   const at = Math.min(Math.max(ms, 0), MOST_MS);
   return { day: toDay(at), hour: new Date(at).getUTCHours() };
 }
@@ -98,17 +128,7 @@ function keyOf(groupBy: ReportGrouping, row: Found, ownerOf: (principal: string)
   }
 }
 
-const toReported = (sums: Sums & { tool_calls: number }) => ({ ...toTotal(sums), toolCalls: sums.tool_calls });
-
-/** Rows of one key as one, in the order of the first ones. */
-function merged(rows: readonly UsageReportRow[]): UsageReportRow[] {
-  const byKey = new Map<string, UsageReportRow>();
-  for (const row of rows) {
-    const known = byKey.get(row.key);
-    byKey.set(row.key, known === undefined ? row : sumOf(known, row));
-  }
-  return [...byKey.values()];
-}
+const toReported = (sums: Sums & { tool_calls?: number }) => ({ ...toTotal(sums), toolCalls: sums.tool_calls ?? 0 });
 
 const sumOf = (one: UsageReportRow, other: UsageReportRow): UsageReportRow => ({
   ...sumOfUsage(one, other),

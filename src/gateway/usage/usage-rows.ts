@@ -8,6 +8,7 @@ import type { RunRecord } from '../runs/run-record.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import type { UsageTable } from '../store/schema/usage-schema.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { usedDays } from './used-days.ts';
 
 interface SpentMore {
   spent?: Usage;
@@ -85,27 +86,38 @@ export interface UsageSums {
 
 /** Adds up the tokens by one column, with the newest day or the greatest key first. */
 export async function readUsage({ db }: Pick<Store, 'db'>, by: UsageGrouping, query: UsageQuery): Promise<UsageSums> {
-  const { viewer, from, to, wsId } = query;
+  const found = new Map<string, Sums>();
+  const total = { ...NOTHING };
+  let isLong = false;
+  for await (const day of usedDays(db, query)) {
+    // Rows of earlier days come behind, so this is the final order.
+    for (const { key, ...sums } of await sumsOfDay(db, by, { ...query, day })) {
+      addTo(total, sums);
+      const known = found.get(key);
+      if (known !== undefined) addTo(known, sums);
+      else if (found.size < MOST_ROWS) found.set(key, sums);
+      else isLong = true;
+    }
+  }
+  return {
+    rows: [...found].map(([key, sums]) => ({ key, ...toTotal(sums) })),
+    total: toTotal(total),
+    ...(isLong && { truncated: true }),
+  };
+}
+
+/** With the greatest key first. */
+function sumsOfDay(
+  db: Store['db'],
+  by: UsageGrouping,
+  { viewer, wsId, day }: UsageQuery & { day: string },
+): Promise<(Sums & { key: string })[]> {
   const column = COLUMNS[by];
-  let chosen = db.selectFrom('usage');
-  if (from !== undefined) chosen = chosen.where('day', '>=', from);
-  if (to !== undefined) chosen = chosen.where('day', '<=', to);
+  let chosen = db.selectFrom('usage').where('day', '=', day);
   if (wsId !== undefined) chosen = chosen.where('ws_id', '=', wsId);
   if (wsId !== undefined || by === 'workstream' || by === 'run') chosen = chosen.where(isPerceived(viewer));
-  const found = await chosen
-    .select(SUMS)
-    .select((eb) => [eb.ref(column).as('key'), sql<string>`max(day)`.as('latest')])
-    .groupBy(column)
-    .orderBy('latest', 'desc')
-    .orderBy('key', 'desc')
-    .limit(MOST_ROWS + 1)
-    .execute();
-  const total = await chosen.select(SUMS).executeTakeFirstOrThrow();
-  return {
-    rows: found.slice(0, MOST_ROWS).map((sums) => ({ key: sums.key, ...toTotal(sums) })),
-    total: toTotal(total),
-    ...(found.length > MOST_ROWS && { truncated: true }),
-  };
+  const keyed = chosen.select(SUMS).select((eb) => eb.ref(column).as('key'));
+  return keyed.groupBy(column).orderBy('key', 'desc').execute();
 }
 
 /** Rows outlive their workstream; of a deleted one nobody knows any more who perceived it. */
@@ -132,6 +144,31 @@ export const SUMS = [
 
 /** What SUMS selects. */
 export type Sums = Omit<UsageTable, 'run_id' | 'model' | 'day' | 'ws_id' | 'principal' | 'hour' | 'tool_calls'>;
+
+/** The sums of no rows. */
+export const NOTHING: Readonly<Sums> = {
+  turns: 0,
+  input: 0,
+  cache_read: 0,
+  cache_write: 0,
+  output: 0,
+  reasoning: 0,
+  micro_cost: 0,
+  unpriced: 0,
+  estimated: 0,
+};
+
+function addTo(sums: Sums, more: Sums): void {
+  sums.turns += more.turns;
+  sums.input += more.input;
+  sums.cache_read += more.cache_read;
+  sums.cache_write += more.cache_write;
+  sums.output += more.output;
+  sums.reasoning += more.reasoning;
+  sums.micro_cost += more.micro_cost;
+  sums.unpriced += more.unpriced;
+  sums.estimated += more.estimated;
+}
 
 /** The sums as they are told. */
 export const toTotal = (sums: Sums): UsageTotal => ({

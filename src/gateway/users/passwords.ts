@@ -1,20 +1,16 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { GatewayError } from '../../../protocol/errors.ts';
-
-const derive = promisify(argon2);
+import type { Derive } from './password-threads.ts';
 
 /** The minimum that OWASP recommends for Argon2id; 19 MiB and about 30 ms for each password. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/**
- * A password takes one of the four threads that Node also reads files with, so two stay free. Beyond `waiting`, they are
- * refused, because they would wait longer than people do.
- */
+/** Beyond `waiting`, passwords are refused, because they would wait longer than people do. */
 const LIMITS = { atOnce: 2, waiting: 100 };
 
-/** Hashes passwords with Argon2id, in Node's threads, a few at a time. */
+/** Hashes passwords with Argon2id, in other threads, a few at a time. */
 export interface Passwords {
   /** In the PHC string format. Throws BUSY when too many wait. */
   hash(password: string): Promise<string>;
@@ -29,14 +25,23 @@ interface Parameters {
   passes: number;
   parallelism: number;
   salt: Buffer;
-  hash: Buffer;
+  hash: Uint8Array;
 }
 
-export function createPasswords(limits: typeof LIMITS = LIMITS): Passwords {
-  const { run, waiting } = createQueue(limits);
-  const digest = (password: string, { memory, passes, parallelism, salt, hash }: Parameters): Promise<Buffer> =>
+interface PasswordsOptions extends Partial<typeof LIMITS> {
+  /** Default: in one of the four threads that Node also reads files with. */
+  derive?: Derive;
+}
+
+export function createPasswords({
+  derive = inPool,
+  atOnce = LIMITS.atOnce,
+  waiting: most = LIMITS.waiting,
+}: PasswordsOptions = {}): Passwords {
+  const { run, waiting } = createQueue({ atOnce, waiting: most });
+  const digest = (password: string, { memory, passes, parallelism, salt, hash }: Parameters): Promise<Uint8Array> =>
     run(() =>
-      derive('argon2id', {
+      derive({
         message: password.normalize('NFKC'),
         nonce: salt,
         memory,
@@ -84,7 +89,10 @@ function createQueue({ atOnce, waiting: most }: typeof LIMITS) {
   return { run, waiting: () => waiting.length };
 }
 
-const toText = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+const argon2InPool = promisify(argon2);
+const inPool: Derive = (job) => argon2InPool('argon2id', job);
+
+const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
 const toPhc = ({ memory, passes, parallelism, salt, hash }: Parameters): string =>
   `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${toText(salt)}$${toText(hash)}`;

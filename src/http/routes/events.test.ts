@@ -63,7 +63,7 @@ function fakeStreams(hold: Promise<void> = Promise.resolve()) {
   return { streams, followed, opened, listeners, change };
 }
 
-const OPENING = 'retry: 1000\ndata: {"type":"connected"}\n\nid: e:7\ndata: {"type":"history"}\n\n';
+const OPENING = 'retry: 1000\ndata: {"type":"connected"}\n\nid: e:7\ndata: {"type":"history","ws_id":"ws-1"}\n\n';
 
 test('a stream begins with connected and history, then follows the log from there', async () => {
   const fake = fakeStreams();
@@ -82,7 +82,7 @@ test('a stream begins with connected and history, then follows the log from ther
   assert.equal(fake.followed[0]?.after, 7);
   fake.followed[0]?.sink.write([entry(8, '{"n":8}'), entry(9, '{"n":9}')]);
   fake.followed[0]?.sink.transient?.('{"type":"busy_error"}');
-  const live = 'id: e:8\ndata: {"n":8}\n\nid: e:9\ndata: {"n":9}\n\ndata: {"type":"busy_error"}\n\n';
+  const live = 'id: e:8\ndata: {"n":8}\n\nid: e:9\ndata: {"n":9}\n\ndata: {"type":"busy_error","ws_id":"ws-1"}\n\n';
   assert.equal(await readText(res, live.length), live);
   assert.deepEqual(edge.counted, [
     ['sse', 1],

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
-import { toSseFrames } from '../../gateway/events/log-entry.ts';
+import { toSseFrames, toStreamed } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
@@ -86,10 +86,11 @@ export async function streamWorkstream(
   stream.send(RETRY + sseFrame(opening.connected));
   const { frames, after } = await opening.begin(left.signal);
   if (left.signal.aborted) return;
-  stream.send(frames.map(({ id, json }) => (id === undefined ? sseFrame(json) : toSseFrames(id, json))).join(''));
+  const toFrame = (json: string) => sseFrame(toStreamed(ws_id, json));
+  stream.send(frames.map(({ id, json }) => (id === undefined ? toFrame(json) : toSseFrames(ws_id, id, json))).join(''));
   reader = streams.follow(ws_id, after, {
     viewer: principal,
-    sink: toSink(stream),
+    sink: toSink(stream, toFrame),
     onEnd: stream.end,
     mayDecide: principal.scopes.has('approve'),
   });
@@ -154,12 +155,12 @@ export async function streamChanges(
   pump();
 }
 
-const toSink = (stream: SseStream) => ({
+const toSink = (stream: SseStream, toFrame: (json: string) => string) => ({
   ready: stream.ready,
   write(entries: readonly { sse(): string }[]) {
     for (const entry of entries) stream.send(entry.sse());
   },
   transient: (json: string) => {
-    if (stream.ready()) stream.send(sseFrame(json));
+    if (stream.ready()) stream.send(toFrame(json));
   },
 });

@@ -26,6 +26,11 @@ function prioritized(message: string): { text: string; priority: 'important' | '
   return text === undefined ? { text: message, priority: 'notice' } : { text, priority: 'important' };
 }
 
+const removal = {
+  params: ({ ws_id }: { ws_id: string }) => ({ wsId: ws_id }),
+  reply: (_: unknown, { ws_id }: { ws_id: string }) => ({ status: 'ok' as const, deleted: ws_id }),
+};
+
 export const workstreamLineRoutes = [
   bind(workstreamLineEndpoints.detail, 'workstream.get', {
     params: ({ ws_id }) => ({ wsId: ws_id }),
@@ -93,7 +98,7 @@ export const workstreamLineRoutes = [
       callId: given(call_id),
       cycleId: given(cycle_id),
     }),
-    reply: ({ status }) => ({ status }),
+    reply: ({ status, approvalId = '' }) => ({ status, cycle_id: approvalId }),
     refusal(details) {
       const { data } = Stale.safeParse(details);
       return data ? { current_call_id: data.currentCallId, current_cycle_id: data.currentCycleId } : {};
@@ -128,8 +133,6 @@ export const workstreamLineRoutes = [
     params: ({ ws_id }) => ({ wsId: ws_id }),
     reply: ({ wsId, name, wasOpen }) => ({ ws_id: wsId, name, already_loaded: wasOpen }),
   }),
-  bind(workstreamLineEndpoints.remove, 'workstream.delete', {
-    params: ({ ws_id }) => ({ wsId: ws_id }),
-    reply: (_, { ws_id }) => ({ status: 'ok' as const, deleted: ws_id }),
-  }),
+  bind(workstreamLineEndpoints.remove, 'workstream.delete', removal),
+  bind(workstreamLineEndpoints.removeByPost, 'workstream.delete', removal),
 ];

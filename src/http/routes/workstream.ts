@@ -11,6 +11,7 @@ export const toCancelReply = ({ status, dropped }: Result<'workstream.cancel'>) 
     pending_approval: dropped.pendingApproval && {
       approval_id: dropped.pendingApproval.approvalId,
       tool_names: dropped.pendingApproval.toolNames,
+      call_id: dropped.pendingApproval.callId ?? null,
     },
     stopped_tools: dropped.stoppedTools,
     queued_messages: { count: dropped.queuedMessages.count, first_preview: dropped.queuedMessages.firstPreview },

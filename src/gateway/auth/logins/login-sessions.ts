@@ -24,6 +24,7 @@ import type { Principal } from '../principal.ts';
 import { Proof } from '../proof.ts';
 import { RightsChanged } from '../rights-changed.ts';
 import { createClaimsReader, signLogin } from './login-jwt.ts';
+import { SessionTable } from './session-table.ts';
 
 const MAX_SESSIONS = 10_000;
 /** So that one user cannot end the logins of others. */
@@ -90,11 +91,11 @@ interface Session {
 
 export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginSessions> {
   const { store, clock, lineage, users } = deps;
-  const sessions = await loadSessions(deps);
+  const sessions = new SessionTable(await loadSessions(deps));
   const findClaims = createClaimsReader(deps);
 
   const standing = (jti: string): Session | undefined => {
-    const session = sessions.get(jti);
+    const session = sessions.find(jti);
     if (session === undefined || session.expiresAtMs <= clock.now() || session.endMs <= clock.monotonic())
       return undefined;
     return lineage.boundsOf(session.parent) && session;
@@ -103,8 +104,8 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
   const versionOf = (userId: string | undefined): number =>
     userId === undefined ? 0 : (users.versionOf(userId) ?? Number.NaN);
   const end = (jti: string) => {
-    sessions.get(jti)?.end.abort(new Error('the login session has ended'));
-    sessions.delete(jti);
+    sessions.find(jti)?.end.abort(new Error('the login session has ended'));
+    sessions.remove(jti);
   };
   const revoke = async (jti: string, also: readonly Statement[] = []) => {
     end(jti); // before the write: the session ends even if the write fails
@@ -115,11 +116,13 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
   return {
     revoke,
     async revokeBelow(tokenIds) {
-      const ended = [...sessions].filter(([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id));
+      const ended = [...sessions.all()].filter(
+        ([, { parent }]) => parent.kind === 'token' && tokenIds.includes(parent.id),
+      );
       await Promise.all(ended.map(([jti]) => revoke(jti)));
     },
     renewBelow(userId, { loginsEnd, rightsChanged, keep }) {
-      const own = [...sessions].filter(([jti, { principal }]) => principal.userId === userId && jti !== keep);
+      const own = sessions.ofUser(userId).filter(([jti]) => jti !== keep);
       for (const [jti, session] of own) {
         const bounds = lineage.boundsOf(session.parent);
         if (loginsEnd || bounds === undefined) end(jti);
@@ -145,9 +148,9 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       runExpiry(
         {
           sweep: () => {
-            for (const jti of sessions.keys()) if (standing(jti) === undefined) end(jti);
+            for (const [jti] of sessions.all()) if (standing(jti) === undefined) end(jti);
           },
-          ends: () => [...sessions.values()].map(({ expiresAtMs }) => expiresAtMs),
+          ends: () => [...sessions.all()].map(([, { expiresAtMs }]) => expiresAtMs),
         },
         { clock, signal },
       ),
@@ -156,7 +159,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
 
 interface Opened {
   deps: LoginSessionsDeps;
-  sessions: Map<string, Session>;
+  sessions: SessionTable<Session>;
   versionOf(userId: string | undefined): number;
   revoke(jti: string): Promise<void>;
   end(jti: string): void;
@@ -171,7 +174,9 @@ async function start(
   const { store, clock, ids, lineage } = deps;
   const bounds = lineage.boundsOf(parent);
   if (bounds === undefined) throw parentEnded();
-  for (const jti of oneTooMany(sessions, { userId: bounds.userId, most: deps.most ?? MAX_SESSIONS })) await revoke(jti);
+  const limits = { most: deps.most ?? MAX_SESSIONS, mostOfUser: MAX_SESSIONS_OF_USER };
+  const oneTooMany = sessions.oneTooMany(bounds.userId, limits);
+  if (oneTooMany !== undefined) await revoke(oneTooMany);
   const jti = ids.id('login');
   const createdMs = clock.now();
   const expiresAtMs = clampEnd(createdMs + LIMITS.cookieMs, bounds);
@@ -189,7 +194,7 @@ async function start(
   const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs, browser });
   const about = { jti, parent, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
   const session = toSession(about, bounds, clock);
-  sessions.set(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
+  sessions.add(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
   try {
     await store.commit({ statements: [row.compile(), ...also] });
   } catch (error) {
@@ -201,7 +206,11 @@ async function start(
 }
 
 /** Loads the sessions that are still valid and deletes the others. */
-async function loadSessions({ store, clock, lineage }: LoginSessionsDeps): Promise<Map<string, Session>> {
+async function loadSessions({
+  store,
+  clock,
+  lineage,
+}: LoginSessionsDeps): Promise<(readonly [jti: string, session: Session])[]> {
   const gone = store.db.deleteFrom('login_sessions').where('expires_ms', '<=', clock.now());
   await store.commit({ statements: [gone.compile()] });
   const rows = await store.db
@@ -210,17 +219,15 @@ async function loadSessions({ store, clock, lineage }: LoginSessionsDeps): Promi
     .where('revoked_ms', 'is', null)
     .orderBy('created_ms')
     .execute();
-  return new Map(
-    rows.flatMap((row) => {
-      const { jti, scopes, expires_ms: expiresAtMs, authenticated_ms, created_ms } = row;
-      const authenticatedMs = authenticated_ms ?? created_ms;
-      const parent = parentOf(row);
-      const bounds = lineage.boundsOf(parent);
-      if (bounds === undefined) return [];
-      const about = { jti, parent, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
-      return [[jti, toSession(about, bounds, clock)] as const];
-    }),
-  );
+  return rows.flatMap((row) => {
+    const { jti, scopes, expires_ms: expiresAtMs, authenticated_ms, created_ms } = row;
+    const authenticatedMs = authenticated_ms ?? created_ms;
+    const parent = parentOf(row);
+    const bounds = lineage.boundsOf(parent);
+    if (bounds === undefined) return [];
+    const about = { jti, parent, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
+    return [[jti, toSession(about, bounds, clock)] as const];
+  });
 }
 
 interface SessionRow {
@@ -270,16 +277,4 @@ function renew(session: Session, bounds: Bounds): void {
   session.end = new AbortController();
   Object.assign(session, toPrincipals({ ...source, scopes: session.scopes }, bounds, session.end.signal));
   before.abort(new RightsChanged());
-}
-
-/** The oldest session of the user, or of all, if there are too many. */
-function oneTooMany(
-  sessions: ReadonlyMap<string, Session>,
-  { userId, most }: { userId: string | undefined; most: number },
-): string[] {
-  const own = [...sessions].filter(([, { principal }]) => userId !== undefined && principal.userId === userId);
-  const [oldest] = sessions.keys();
-  const [oldestOwn] = own[0] ?? [];
-  if (own.length >= MAX_SESSIONS_OF_USER && oldestOwn !== undefined) return [oldestOwn];
-  return sessions.size >= most && oldest !== undefined ? [oldest] : [];
 }

@@ -86,12 +86,13 @@ function tokenMethods(deps: UserMethodDeps) {
   const { users, roles, tokens } = deps;
   return {
     'user.token.list': ({ userId }) => ({ tokens: tokens.list(users.get(userId).userId) }),
-    'user.token.create': async ({ userId, name, scopes = ['approve'], expiresInMs }, call) => {
+    'user.token.create': async ({ userId, name, scopes, expiresInMs }, call) => {
       requireAuthentication(call.principal, 'create tokens');
       requireOver(call, userId, deps);
-      const scope = highestOf(scopes);
       const { scopes: held } = toGrant(roles.permissionsOf(users.rolesOf(userId)));
-      if (!holds(held, scope) || !holds(call.principal?.scopes ?? new Set(), scope))
+      const isHeld = (one: TokenScope) => holds(held, one) && holds(call.principal?.scopes ?? new Set(), one);
+      const scope = scopes === undefined ? (GRANTED.findLast(isHeld) ?? 'read') : highestOf(scopes);
+      if (!isHeld(scope))
         throw new GatewayError('FORBIDDEN', `Forbidden: a token of this user cannot have the '${scope}' scope`);
       const minter = { parent: { kind: 'user', id: userId } as const, scopes: expandScopes([scope]) };
       const createdBy = call.principal?.id ?? '';

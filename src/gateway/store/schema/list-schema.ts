@@ -4,3 +4,9 @@ export const listed: readonly string[] = [
   'alter table workstreams add column always_tools_json text',
   'alter table workstreams add column judge_model text',
 ];
+
+/** Schema version 34: unloaded sessions in the order in which lists show them. */
+export const sessionOrder: readonly string[] = [
+  'drop index workstreams_by_loaded',
+  'create index workstreams_by_loaded on workstreams (loaded, updated_ms, visibility, owner_id)',
+];

@@ -5,7 +5,7 @@ import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
-import { listed } from './list-schema.ts';
+import { listed, sessionOrder } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
 import {
   alwaysEnds,
@@ -80,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 31, statements: usageHours },
   { version: 32, statements: identities },
   { version: 33, statements: owners },
+  { version: 34, statements: sessionOrder },
 ];
 
 /**
