@@ -111,7 +111,8 @@ const answerOf = async (response: Response) => ({ status: response.status, ...((
 
 const STEP_UP_ANSWER = {
   ...{ status: 403, code: 'step_up' },
-  error: 'Forbidden: the login is older than 5 minutes; confirm it with your password, or log in again through your provider',
+  error:
+    'Forbidden: the login is older than 5 minutes; confirm it with your password, or log in again through your provider',
 };
 
 test('the rows that need a fresh proof are the expected ones', () => {
