@@ -22,7 +22,10 @@ test('an entry is one JSON object with the caller’s fields', () => {
 test('entries below the level are left out', () => {
   const { log, text } = arrange();
   log.debug({}, 'a detail');
-  assert.equal(text(), '');
+  assert.deepEqual([text(), log.isDebugging], ['', false]);
+  log.level = 'debug';
+  log.debug({}, 'a detail');
+  assert.deepEqual([text() !== '', log.isDebugging], [true, true]);
 });
 
 test('fields named like secrets are hidden down to the third level', () => {

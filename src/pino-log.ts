@@ -23,7 +23,9 @@ export function createLog({ level, to = stderr(), readable, ring }: LogOptions):
     to.write(readable ? toReadableLine(line) : line);
     ring?.add(line);
   };
-  return pino(options, { write });
+  const log = pino(options, { write });
+  // A getter, because the level can change.
+  return Object.defineProperty(log, 'isDebugging', { get: () => log.isLevelEnabled('debug') });
 }
 
 /** A closed terminal must not end the daemon. */

@@ -44,12 +44,31 @@ test('An error with a status from 500 on must have its `request_id` in the body 
   assert.deepEqual(unknown.body, { error: 'Unknown workstream' });
 });
 
-test('the log names the connection and the frame of a call over WebSocket', async () => {
+test('Every answered request must have a line with its `requestId` in the log, over HTTP and WebSocket', async () => {
   const client = await daemon.client();
+  await client.call('workstream.list', {});
   await assert.rejects(client.call('sessions.resolve', { key: 'nobody-knows-it' }));
   const refused = logged().find(({ method }) => method === 'sessions.resolve');
   assert.equal(refused?.msg, 'a call was refused');
   assert.ok(logged().some(({ msg, connId }) => msg === 'connected' && connId === refused?.connId));
   assert.match(String(refused?.frameId), /^.{1,64}$/);
-  assert.equal(refused?.requestId, undefined);
+  assert.equal(refused?.requestId, `${refused?.connId}/${refused?.frameId}`);
+  await using stream = await daemon.sse('/v1/api/events/global', { headers: { 'X-Request-Id': 'stream-1' } });
+  await stream.until('ws_state');
+  await daemon.fetch('/v1/api/models', { headers: { 'X-Request-Id': 'plain-1' } });
+  await daemon.get('/health');
+  const answered = logged().filter(({ msg }) => msg === 'a request was answered');
+  const outcomes = answered.flatMap(({ method, endpoint, statusCode, outcome, requestId }) =>
+    typeof requestId === 'string' ? [`${method} ${endpoint ?? ''} ${statusCode ?? outcome}`] : [],
+  );
+  assert.equal(outcomes.length, answered.length);
+  for (const line of [
+    'workstream.list  ok',
+    'sessions.resolve  NOT_FOUND',
+    'GET /v1/api/events/global 200',
+    'GET /v1/api/models 200',
+  ])
+    assert.ok(outcomes.includes(line), line);
+  const ids = answered.map(({ requestId }) => requestId);
+  assert.deepEqual([ids.includes('stream-1'), ids.includes('plain-1')], [true, true]);
 });

@@ -14,7 +14,7 @@ export interface Call {
   signal: AbortSignal;
   /** The client's address, for limits on failed logins. */
   address: string;
-  /** Names the request of this call in the log: over HTTP its id, over WebSocket the connection and the id of the frame. */
+  /** Names the request of this call in the log; over WebSocket, the connection and the frame name it. */
   requestId?: string;
   connId?: string;
   frameId?: string;
@@ -42,9 +42,15 @@ export interface Call {
   subscriptions: Subscriptions | undefined;
 }
 
-/** How a call is named in the log. A client chooses the id of a frame, so it is shortened. */
-export const loggedAs = ({ requestId, connId, frameId }: Pick<Call, 'requestId' | 'connId' | 'frameId'>) =>
-  requestId === undefined ? { connId, frameId: frameId?.slice(0, 64) } : { requestId };
+/** How a call is named in the log. Over WebSocket, the connection and the frame name it. */
+export function loggedAs(
+  { requestId, connId, ...call }: Pick<Call, 'requestId' | 'connId' | 'frameId'>,
+  frame = call.frameId,
+) {
+  if (requestId !== undefined) return { requestId };
+  const frameId = frame?.slice(0, 64); // a client chooses it
+  return { requestId: `${connId}/${frameId}`, connId, frameId };
+}
 
 /** Unnumbered events for a single connection. */
 export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request' | 'node.invoke.cancel';

@@ -23,7 +23,7 @@ test('the log names the request of a call over HTTP, and the connection and the 
       await assert.rejects(async () => dispatch(method, {}, { ...caller, ...name, interim: () => undefined }));
   const named = log.fields.map((fields) => ['requestId', 'connId', 'frameId'].map((name) => Reflect.get(fields, name)));
   const overHttp = ['r-1', undefined, undefined];
-  const overWebSocket = [undefined, 'con_1', 'x'.repeat(64)];
+  const overWebSocket = [`con_1/${'x'.repeat(64)}`, 'con_1', 'x'.repeat(64)];
   assert.deepEqual(named, [overHttp, overHttp, overWebSocket, overWebSocket]);
   assert.deepEqual(
     log.lines.map(([, message]) => message),

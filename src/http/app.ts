@@ -18,7 +18,7 @@ import type { BodyDeadlines } from './body-deadlines.ts';
 import { callOf } from './call.ts';
 import { streamCluster } from './console/cluster-stream.ts';
 import { nodeRoutes, withoutNode } from './console/node-prefix.ts';
-import { routed, routedCreation } from './console/routed.ts';
+import { placedCreations, routed } from './console/routed.ts';
 import { createIdentify } from './credentials.ts';
 import { createDisconnectSignals } from './disconnect-signal.ts';
 import type { StaticText } from './encoding.ts';
@@ -185,7 +185,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
   const { dispatch, authenticator, originPolicy, clientAddress, streams, attachments, exports, cluster, bodies } = deps;
   const { defer, metrics, bindings: added = [], closing, clock, log } = deps;
   const identify = createIdentify(authenticator, originPolicy);
-  const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock };
+  const streamDeps = { streams, writing: createSseWriting(defer), metrics, closing, clock, log };
   const admitBody = createLargeBodies((req) => bodies.mayTakeLong(req));
   const withForm = createForms({ attachments, bodies });
   const disconnectSignalOf = createDisconnectSignals();
@@ -211,7 +211,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...skillRoutes,
     ...healthRoutes,
     ...clusterRoutes,
-    ...routedCreation(workstreamRoutes, cluster),
+    ...placedCreations(workstreamRoutes, cluster),
     ...added,
   ];
   const guarded: Guarded[] = [

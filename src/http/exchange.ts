@@ -56,7 +56,7 @@ const MIN_CODED_BYTES = 1024;
 
 interface RespondDeps {
   metrics: HttpMetrics;
-  log: Pick<Log, 'debug'>;
+  log: Pick<Log, 'debug' | 'isDebugging'>;
   clock: Clock;
   /**
    * Answers of one turn of the event loop are written together. Their clients then wake up once for many, which costs the
@@ -68,12 +68,8 @@ interface RespondDeps {
 /** Writes answers directly: Express's `res.json` costs more than the rest of a cheap call. */
 export function createRespond({ metrics, log, clock, defer }: RespondDeps): Respond {
   return (exchange, answer) => {
-    const { req, res, requestId, endpoint, startedMs } = exchange;
-    const count = (statusCode: number) => {
-      const seconds = (clock.monotonic() - startedMs) / 1000;
-      metrics.httpRequest({ method: req.method ?? '', endpoint, statusCode, seconds });
-      log.debug({ requestId, method: req.method, endpoint, statusCode, seconds }, 'a request was answered');
-    };
+    const { res } = exchange;
+    const count = (statusCode: number) => noteAnswered(exchange, statusCode, { metrics, log, clock });
     const { status, body } = answer;
     const bytes = Buffer.byteLength(body);
     if (res.headersSent || res.destroyed) count(status);
@@ -86,6 +82,22 @@ export function createRespond({ metrics, log, clock, defer }: RespondDeps): Resp
       count(status);
     }
   };
+}
+
+/** Counts an answer and writes its line to the log. */
+export function noteAnswered(
+  { req, requestId, endpoint, startedMs }: Exchange,
+  statusCode: number,
+  {
+    metrics,
+    log,
+    clock,
+  }: Pick<RespondDeps, 'log'> & { metrics: Pick<HttpMetrics, 'httpRequest'>; clock: Pick<Clock, 'monotonic'> },
+): void {
+  const seconds = (clock.monotonic() - startedMs) / 1000;
+  metrics.httpRequest({ method: req.method ?? '', endpoint, statusCode, seconds });
+  if (log.isDebugging === false) return;
+  log.debug({ requestId, method: req.method, endpoint, statusCode, seconds }, 'a request was answered');
 }
 
 function headOf(exchange: Exchange, answer: Answer, bytes: number): OutgoingHttpHeaders {

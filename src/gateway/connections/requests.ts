@@ -39,6 +39,7 @@ export interface Requests {
 export function createRequests(options: RequestsOptions): Requests {
   const { dispatch, caller, subscriptions, outbox, clock, log } = options;
   const bucket = createTokenBucket({ limit: limitOf(caller.principal, options.live), clock });
+  const noteAnswered = noteIn(log, { caller, clock });
   let inFlight = 0;
   let refusedInARow = 0;
 
@@ -46,9 +47,10 @@ export function createRequests(options: RequestsOptions): Requests {
     const { id, method, params } = request;
     const subscribing = subscriptions.during();
     const interim = (payload: unknown) => outbox.answer(encodeAnswer(id, payload));
+    const asked = { request, subscribing, startedMs: clock.monotonic() };
     const answered = dispatch(method, params, { ...caller, frameId: id, interim, subscriptions: subscribing });
-    if (answered instanceof Promise) void settle(answered, { request, subscribing });
-    else succeed(answered, { request, subscribing });
+    if (answered instanceof Promise) void settle(answered, asked);
+    else succeed(answered, asked);
   }
 
   async function settle(answered: Promise<unknown>, asked: Asked): Promise<void> {
@@ -65,20 +67,17 @@ export function createRequests(options: RequestsOptions): Requests {
   function succeed(result: unknown, asked: Asked): void {
     try {
       outbox.answer(fitting(encodeAnswer(asked.request.id, result), outbox));
+      noteAnswered(asked, 'ok');
       asked.subscribing.start();
     } catch (error) {
       refuse(error, asked);
     }
   }
 
-  const refuse = (error: unknown, { request: { id, method } }: Asked) =>
-    outbox.answer(encodeRefusal(id, toTold(error, { id, method })));
-
-  /** Dispatch rejects only with GatewayError. A result that cannot be encoded as JSON fails only here. */
-  function toTold(error: unknown, { id, method }: Pick<RequestFrame, 'id' | 'method'>): GatewayError {
-    if (error instanceof GatewayError) return error;
-    log.error({ err: error, method, ...loggedAs({ ...caller, frameId: id }) }, 'an answer could not be encoded');
-    return new GatewayError('INTERNAL', 'Internal error', { cause: error });
+  function refuse(error: unknown, asked: Asked): void {
+    const told = toTold(error, asked, options);
+    outbox.answer(encodeRefusal(asked.request.id, told));
+    noteAnswered(asked, told.code);
   }
 
   /** Checks of the connection itself, before the request is looked at. */
@@ -112,6 +111,26 @@ export function createRequests(options: RequestsOptions): Requests {
   };
 }
 
+/** Dispatch rejects only with GatewayError. A result that cannot be encoded as JSON fails only here. */
+function toTold(
+  error: unknown,
+  { request: { id, method } }: Asked,
+  { caller, log }: Pick<RequestsOptions, 'caller' | 'log'>,
+): GatewayError {
+  if (error instanceof GatewayError) return error;
+  log.error({ err: error, method, ...loggedAs(caller, id) }, 'an answer could not be encoded');
+  return new GatewayError('INTERNAL', 'Internal error', { cause: error });
+}
+
+/** Writes the same line for an answer as over HTTP. */
+const noteIn =
+  (log: Log, { caller, clock }: Pick<RequestsOptions, 'caller' | 'clock'>) =>
+  ({ request: { id, method }, startedMs }: Asked, outcome: string): void => {
+    if (log.isDebugging === false) return;
+    const seconds = (clock.monotonic() - startedMs) / 1000;
+    log.debug({ ...loggedAs(caller, id), method: nameOf(method), outcome, seconds }, 'a request was answered');
+  };
+
 /** Refuses a large answer for a client that does not read, to limit memory. */
 function fitting(frame: Buffer, outbox: Pick<Outbox, 'hasRoomFor'>): Buffer {
   if (outbox.hasRoomFor(frame.length)) return frame;
@@ -122,7 +141,11 @@ function fitting(frame: Buffer, outbox: Pick<Outbox, 'hasRoomFor'>): Buffer {
 interface Asked {
   request: RequestFrame;
   subscribing: ReturnType<ConnectionSubscriptions['during']>;
+  startedMs: number;
 }
+
+/** Names of clients' own are not written to the log. */
+const nameOf = (method: string): string => (isMethodName(method) ? method : 'unknown');
 
 /** The limit for an unpaired machine, which needs few requests. */
 const STRANGER: InboundLimit = { burst: LIMITS.requestsPerUnpairedNode, perSecond: 1 / 60 };
