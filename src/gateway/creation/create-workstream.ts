@@ -133,22 +133,21 @@ async function sendFirst(
   { runs, attachments }: CreationDeps,
 ): Promise<Created> {
   const { initialMessage = '', fileIds = [], idempotencyKey } = params;
-  const { principal, rights } = callerOf(call);
-  const claim = await attachments.claim({ wsId: workstream.data.wsId, principal }, { ids: fileIds });
-  const answerTo = (runId: string): Created => ({
+  const by = callerOf(call);
+  const claim = await attachments.claim({ wsId: workstream.data.wsId, principal: by.principal }, { ids: fileIds });
+  const answerTo = (runId: string, { busy, queue }: Workstream): Created => ({
     ...answer,
-    initialMessage: { status: workstream.busy || workstream.queue.length > 0 ? 'queued' : 'ok', runId },
+    initialMessage: { status: busy || queue.length > 0 ? 'queued' : 'ok', runId },
   });
   let sent: Created | undefined;
   await runs.accept(workstream, {
     message: initialMessage.trim(),
     claim,
-    principal,
-    rights,
+    ...by,
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
-    also(runId) {
-      sent = answerTo(runId);
+    also(runId, to) {
+      sent = answerTo(runId, to);
       return call.keep(sent);
     },
   });

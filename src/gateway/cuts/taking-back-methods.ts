@@ -4,6 +4,7 @@ import { callerOf } from '../caller.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { RunHandle } from '../runs/run-record.ts';
 import { newlyOwned, viewerOf } from '../sharing/perception.ts';
+import { whileLoaded } from '../workstreams/closing.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { Forks } from './forks.ts';
 import type { Resender, Rewinds } from './rewinds.ts';
@@ -30,13 +31,19 @@ export const takingBackMethods = ({ workstreams, rewinds, forks, live }: TakingB
     return { status: 'ok', ...done };
   },
   async 'workstream.retry'({ wsId, seq, idempotencyKey }, call) {
-    return resend(call, idempotencyKey, async (by) =>
-      rewinds.retry(await workstreams.get(wsId, viewerOf(call)), seq, by),
+    return resend(call, idempotencyKey, (by) =>
+      whileLoaded(
+        () => workstreams.get(wsId, viewerOf(call)),
+        (workstream) => rewinds.retry(workstream, seq, by),
+      ),
     );
   },
   async 'workstream.edit'({ wsId, seq, message, idempotencyKey }, call) {
-    return resend(call, idempotencyKey, async (by) =>
-      rewinds.edit(await workstreams.get(wsId, viewerOf(call)), { seq, message }, by),
+    return resend(call, idempotencyKey, (by) =>
+      whileLoaded(
+        () => workstreams.get(wsId, viewerOf(call)),
+        (workstream) => rewinds.edit(workstream, { seq, message }, by),
+      ),
     );
   },
   async 'workstream.remove'({ wsId, seq }, call) {

@@ -23,6 +23,7 @@ import { viewerOf } from '../sharing/perception.ts';
 import type { Sharing } from '../sharing/sharing.ts';
 import type { Titles } from '../titles/titles.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
+import { whileLoaded } from '../workstreams/closing.ts';
 import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
@@ -82,11 +83,15 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
     },
     'workstream.command': async ({ wsId, command }, call) => {
       if (command.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty command');
-      const workstream = await workstreams.get(wsId, viewerOf(call));
-      if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
-      const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call) });
-      if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
-      return { status: 'ok', wsId, ...(error !== undefined && { error }) };
+      return whileLoaded(
+        () => workstreams.get(wsId, viewerOf(call)),
+        async (workstream) => {
+          if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
+          const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call) });
+          if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
+          return { status: 'ok', wsId, ...(error !== undefined && { error }) };
+        },
+      );
     },
     'workstream.commands': async ({ wsId }, call) => ({
       commands: await projectCommands.list((await workstreams.get(wsId, viewerOf(call))).data),
@@ -150,7 +155,7 @@ async function history(workstream: Workstream, { before, limit, withCursor }: Ra
 }
 
 async function page(
-  { data }: Workstream,
+  { data, current }: Workstream,
   { upTo, limit = PAGE }: { upTo: number; limit: number | undefined },
   { messages, notes }: WorkstreamMethodDeps,
 ) {
@@ -159,7 +164,11 @@ async function page(
   const first = stored[0]?.seq ?? after;
   const truncated = await isCutShort(stored[0]?.seq, { wsId, messages, range: { after, upTo } });
   const told = await notes.page(wsId, { from: truncated ? first : after, upTo });
-  return { messages: toHistory(stored), truncated, ...(told.length > 0 && { notes: told }) };
+  return {
+    messages: toHistory(stored, current?.pendingApproval()),
+    truncated,
+    ...(told.length > 0 && { notes: told }),
+  };
 }
 
 /** Decides approvals. If none is pending, the answer is synchronous. */
@@ -220,8 +229,8 @@ async function send(
     ...(idempotencyKey !== undefined && { key: idempotencyKey }),
     source: 'person',
     ...(steer && { request: { steer } }),
-    also(runId) {
-      if (workstream.busy || workstream.queue.length > 0) waits = { queued: true };
+    also(runId, to) {
+      if (to.busy || to.queue.length > 0) waits = { queued: true };
       return call.keep({ runId, ...waits, ...files });
     },
   };

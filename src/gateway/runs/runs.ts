@@ -6,8 +6,8 @@ import type { Tracing } from '../../tracing.ts';
 import { reserveAgain } from '../attachments/attachment-rows.ts';
 import type { Claim } from '../attachments/claim.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
-import { lesserOf, type Rights } from '../rights.ts';
-import type { Viewer } from '../sharing/perception.ts';
+import { lesserOf, type Sender } from '../rights.ts';
+import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
@@ -18,20 +18,18 @@ import type { Workstreams } from '../workstreams/workstreams.ts';
 import type { NewRun, RunHandle, RunRecord, RunRequest, RunResult } from './run-record.ts';
 import { LOST_REQUEST, requestOf } from './run-rows.ts';
 
-export interface AcceptOptions {
+export interface AcceptOptions extends Sender {
   message: string;
-  principal: string;
-  rights: Rights;
   /** The caller's idempotency key; becomes the run's id unless that is taken. */
   key?: string;
   source: RunRecord['source'];
-  request?: Omit<RunRequest, 'message' | 'rights' | 'attachments'>;
+  request?: Omit<RunRequest, 'message' | 'rights' | 'sender' | 'attachments'>;
   /** Files of the message; released if the run is not accepted. */
   claim?: Claim | undefined;
-  /** Sends a message again in place of an earlier one, with its files. */
+  /** Sends a message again in place of an earlier one, with its files. The cut belongs to the instance of the workstream. */
   again?: { cut: NewCut; attachments: Attachment[] };
-  /** Statements to commit together with the acceptance. */
-  also?(runId: string): Statement[];
+  /** Statements to commit together with the acceptance. `to` is the workstream as it is loaded now. */
+  also?(runId: string, to: Workstream): Statement[];
 }
 
 /** Who looks for a run. */
@@ -43,7 +41,7 @@ interface Seeker {
 
 interface RunsDeps {
   store: Store;
-  workstreams: Pick<Workstreams, 'isStored'>;
+  workstreams: Pick<Workstreams, 'isStored' | 'get'>;
   ids: Ids;
   queued: Queued;
   tracing?: Pick<Tracing, 'current'> | undefined;
@@ -51,7 +49,7 @@ interface RunsDeps {
 
 type Queued = Pick<SystemEvents, 'take'>;
 /** Passes the run to its workstream. */
-type Take<H extends RunHandle | undefined> = (run: NewRun) => Promise<H>;
+type Take<H extends RunHandle | undefined> = (to: Workstream, run: NewRun) => Promise<H>;
 
 /** Accepts runs and finds them again: in memory while they run, afterwards in the store. */
 export class Runs {
@@ -59,7 +57,7 @@ export class Runs {
   readonly #ids: Ids;
   readonly #queued: Queued;
   readonly #tracing: Pick<Tracing, 'current'> | undefined;
-  readonly #workstreams: Pick<Workstreams, 'isStored'>;
+  readonly #workstreams: RunsDeps['workstreams'];
   readonly #live = new Map<string, RunHandle>();
 
   constructor(deps: RunsDeps) {
@@ -72,12 +70,12 @@ export class Runs {
 
   /** Starts the run, or queues it until the workstream is free. Throws BUSY for more than ten queued runs. */
   accept(workstream: Workstream, options: AcceptOptions): Promise<RunHandle> {
-    return this.#withClaim(workstream, options, (run) => workstream.accept(run));
+    return this.#withClaim(workstream, options, (to, run) => to.accept(run));
   }
 
   /** Undefined when the workstream is busy. */
   acceptIfIdle(workstream: Workstream, options: AcceptOptions): Promise<RunHandle | undefined> {
-    return this.#withClaim(workstream, options, (run) => workstream.acceptIfIdle(run));
+    return this.#withClaim(workstream, options, (to, run) => to.acceptIfIdle(run));
   }
 
   async #withClaim<H extends RunHandle | undefined>(
@@ -99,32 +97,25 @@ export class Runs {
     }
   }
 
-  async #accept<H extends RunHandle | undefined>(
-    workstream: Workstream,
-    options: AcceptOptions,
-    take: Take<H>,
-  ): Promise<H> {
-    const { message, principal, rights, key, source, request, also, claim, again } = options;
-    const { wsId } = workstream.data;
+  async #accept<H extends RunHandle | undefined>(found: Workstream, options: AcceptOptions, take: Take<H>): Promise<H> {
+    const { principal, key, source, also, claim, again } = options;
+    const { wsId } = found.data;
     const traced = tracedBy(this.#tracing);
     const runId = await this.#freeId(key);
     const attachments = claim?.attachments ?? again?.attachments ?? [];
+    let workstream = found;
+    // From here to `take`, nothing waits, so it is not unloaded in between.
+    while (workstream.isUnloaded && !again) workstream = await this.#workstreams.get(wsId, DAEMON);
     const handle = await this.#withQueued(workstream, (queued) =>
-      take({
+      take(workstream, {
         runId,
         principal,
         ...(key !== undefined && { runKey: key }),
         source,
-        request: {
-          ...request,
-          message: queued ? `${message}\n\n${queued.text}` : message,
-          rights: queued ? lesserOf(rights, queued.rights) : rights,
-          ...(attachments.length > 0 && { attachments }),
-          ...traced,
-        },
+        request: { ...toRequest(options, queued), ...(attachments.length > 0 && { attachments }), ...traced },
         also: [
           ...(key === undefined ? [] : [releaseKey(key, { principal, wsId })]),
-          ...(also?.(runId) ?? []),
+          ...(also?.(runId, workstream) ?? []),
           ...(claim?.statements(runId) ?? []),
           ...(again?.attachments ?? []).map(({ attachment_id }) => reserveAgain(wsId, attachment_id, runId)),
           ...(queued?.statements ?? []),
@@ -210,6 +201,16 @@ export class Runs {
     return taken ? this.#ids.id('run') : key;
   }
 }
+
+const toRequest = (
+  { message, rights, sender, request }: AcceptOptions,
+  queued: TakenEvents | undefined,
+): Omit<RunRequest, 'attachments'> => ({
+  ...request,
+  message: queued ? `${message}\n\n${queued.text}` : message,
+  rights: queued ? lesserOf(rights, queued.rights) : rights,
+  ...(sender !== undefined && { sender }),
+});
 
 function tracedBy(tracing: Pick<Tracing, 'current'> | undefined): Pick<RunRequest, 'traceparent'> {
   const traceparent = tracing?.current();

@@ -6,6 +6,7 @@ import { LIVE } from '../testing/default-deps.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { never } from '../testing/puppet-model.ts';
 import { turnsUntil, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { whileLoaded } from './closing.ts';
 import type { Workstream } from './workstream.ts';
 
 const THREE = { live: { ...LIVE, maxWorkstreams: 3 } };
@@ -115,4 +116,41 @@ test('a workstream that was loaded again counts as used', async () => {
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'c']);
   await make(gateway, 'd');
   assert.deepEqual(namesOf(gateway), ['main', 'a', 'd']);
+});
+
+test('A message that arrives while its workstream is unloaded must load it again and be sent', async () => {
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a', 'b');
+  const { workstreams } = gateway.parts;
+  const making = workstreams.create({ alias: 'c', owned: OF_EVERYONE });
+  while (!a.isUnloaded) await Promise.resolve();
+  const met = await gateway.accept('during', { to: a });
+  await making;
+  assert.equal((await met?.ended)?.status, 'ok');
+  const again = await workstreams.get(a.data.wsId, DAEMON);
+  const late = await gateway.accept('after', { to: a, ifIdle: true });
+  assert.equal((await late?.ended)?.status, 'ok');
+  assert.deepEqual([again === a, again.data.messageCount, namesOf(gateway)], [false, 4, ['main', 'a', 'c']]);
+});
+
+test('a message is sent again in the workstream that was loaded again', async () => {
+  await using gateway = await wholeGateway(THREE);
+  const a = await make(gateway, 'a');
+  await (await gateway.accept('x', { to: a }))?.ended;
+  const { wsId } = a.data;
+  const { rewinds, workstreams } = gateway.parts;
+  await make(gateway, 'b', 'c', 'd');
+  const by = { principal: 'ada', rights: 'approve' } as const;
+  await assert.rejects(rewinds.retry(a, undefined, by), { code: 'UNAVAILABLE' });
+  const seen: boolean[] = [];
+  const handle = await whileLoaded(
+    () => workstreams.get(wsId, DAEMON),
+    async (loaded) => {
+      seen.push(loaded.isUnloaded);
+      return rewinds.retry(seen.length === 1 ? a : loaded, undefined, by); // the first time as if it were unloaded meanwhile
+    },
+  );
+  assert.equal((await handle.ended).status, 'ok');
+  const again = await workstreams.get(wsId, DAEMON);
+  assert.deepEqual([seen, again.data.cutCount], [[false, false], 2]);
 });

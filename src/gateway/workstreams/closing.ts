@@ -5,15 +5,37 @@ import type { Log } from '../../log.ts';
 import { MAIN } from './session-keys.ts';
 
 /** Why a workstream no longer accepts anything. */
-export type Closing = 'close' | 'shutdown';
+export type Closing = 'close' | 'unload' | 'shutdown';
 
 const WORDS: Record<Closing, string> = {
   close: 'The workstream is being closed',
+  unload: 'The workstream was unloaded to make room',
   shutdown: 'Headgate is shutting down',
 };
 
 /** The error for a message that arrives too late. */
-export const closed = (closing: Closing) => new GatewayError('UNAVAILABLE', WORDS[closing], { retryAfterMs: 2_000 });
+export const closed = (closing: Closing): GatewayError => (closing === 'unload' ? new Unloaded() : tooLate(closing));
+
+const tooLate = (closing: Closing) => new GatewayError('UNAVAILABLE', WORDS[closing], { retryAfterMs: 2_000 });
+
+/** The workstream was unloaded to make room after the caller found it, and nothing was changed. */
+class Unloaded extends GatewayError {
+  constructor() {
+    super('UNAVAILABLE', WORDS.unload, { retryAfterMs: 2_000 });
+  }
+}
+
+/** Works with a workstream; again if it was unloaded to make room before the work changed anything. */
+export async function whileLoaded<W, T>(find: () => Promise<W>, work: (workstream: W) => Promise<T>): Promise<T> {
+  for (;;) {
+    const workstream = await find();
+    try {
+      return await work(workstream);
+    } catch (error) {
+      if (!(error instanceof Unloaded)) throw error;
+    }
+  }
+}
 
 /** The stop reason for a run that the next start continues. */
 export const shuttingDown = () => new StopReason('shutdown', WORDS.shutdown);
@@ -51,6 +73,15 @@ export function idleLongest<W extends Loaded>(
   }
   return oldest;
 }
+
+const RETRY_MS = 1_000;
+
+/** Before something is tried again. False when the daemon stops meanwhile; a restart then tries again. */
+export const pause = ({ clock, stopping }: { clock: Clock; stopping: AbortSignal }): Promise<boolean> =>
+  clock.sleep(RETRY_MS, stopping).then(
+    () => true,
+    () => false, // the daemon is stopping
+  );
 
 /**
  * Longer than a command takes to be killed, and shorter than the stop of the whole daemon may take, so that the store is

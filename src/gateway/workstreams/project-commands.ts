@@ -9,7 +9,7 @@ import {
   missingArguments,
   type OddFile,
 } from '../../agent/project/project-commands.ts';
-import type { Rights } from '../rights.ts';
+import type { Sender } from '../rights.ts';
 import type { Runs } from '../runs/runs.ts';
 import { readTrust } from '../runs/trust-rows.ts';
 import type { Store } from '../store/store.ts';
@@ -21,7 +21,7 @@ export interface ProjectCommands {
   /** For lists and completions. The names of Headgate's own commands are not among them. */
   list(data: Pick<WorkstreamData, 'wsId' | 'workdir'>): Promise<ProjectCommand[]>;
   /** Sends the message of a line such as `/review 7`. False if it is no command of the project. */
-  send(workstream: Workstream, line: string, by: { principal: string; rights: Rights }): Promise<boolean>;
+  send(workstream: Workstream, line: string, by: Sender): Promise<boolean>;
   /** Lists them to the people of a workstream, if there are any. */
   explain(workstream: Workstream): Promise<void>;
 }

@@ -31,10 +31,12 @@ export interface WorkstreamObserver {
   onEnded(data: WorkstreamData, run: RunRecord, result: RunResult): void;
   /** A queued run was cancelled before it began. */
   onDropped(data: WorkstreamData, run: RunRecord): void;
-  /** A queued run's message was given to the run in progress; `ended` resolves with that run. */
-  onSteered(data: WorkstreamData, run: RunRecord, ended: Promise<RunResult>): void;
+  /** A queued run's message was given to the run in progress, `into`; `ended` resolves with that run. */
+  onSteered(data: WorkstreamData, run: RunRecord, by: { into: string; ended: Promise<RunResult> }): void;
   /** A run was accepted and waits. */
   onQueued(data: WorkstreamData, run: RunRecord): void;
+  /** A run that waited has begun. */
+  onDispatched(data: WorkstreamData, run: RunRecord): void;
   /** The runs that wait have changed. */
   onQueue(data: WorkstreamData, queue: RunQueue): void;
   onApprovalRequested(data: WorkstreamData, approval: Approval): void;

@@ -17,11 +17,9 @@ import { insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
 import { byClient, type StopOptions, stopRun } from '../runs/stop-run.ts';
 import { nameAfter } from '../runs/title.ts';
 import type { Statement } from '../store/store.ts';
-import { type Closing, closed, shuttingDown, stoppedInTime } from './closing.ts';
+import { type Closing, closed, pause, shuttingDown, stoppedInTime, type Unloading } from './closing.ts';
 import type { WorkstreamData } from './workstream-data.ts';
 import type { WorkstreamDeps } from './workstream-deps.ts';
-
-const RETRY_MS = 1_000;
 
 /** A loaded workstream: one run at a time, at most ten queued. */
 export class Workstream {
@@ -152,8 +150,13 @@ export class Workstream {
   }
 
   /** Accepts nothing and starts no queued runs from now on, until `reopen`. */
-  retire(): void {
-    this.#closing ??= 'close';
+  retire(reason: Unloading): void {
+    this.#closing ??= reason === 'evicted' ? 'unload' : 'close';
+  }
+
+  /** Whether it makes room for others, or has done so. Messages belong to the instance that `Workstreams.get` returns then. */
+  get isUnloaded(): boolean {
+    return this.#closing === 'unload';
   }
 
   reopen(): void {
@@ -174,9 +177,7 @@ export class Workstream {
   }
 
   async #enqueue(run: RunRecord, also: Statement[]): Promise<RunHandle> {
-    if (this.queue.length >= LIMITS.queuedRunsPerWorkstream) {
-      throw queueFull();
-    }
+    if (this.queue.length >= LIMITS.queuedRunsPerWorkstream) throw queueFull();
     const item = this.queue.add(run, { isStored: false });
     try {
       const accepted = insertJournal(run, { kind: 'accepted' }, run.acceptedMs);
@@ -221,7 +222,7 @@ export class Workstream {
       this.#drive(live);
     } catch (error) {
       this.#deps.log.warn({ err: error, runId: adopted.run.runId }, 'a run could not be continued; trying again');
-      if (await this.#pause()) await this.#resume(adopted, ended);
+      if (await pause(this.#deps)) await this.#resume(adopted, ended);
     } finally {
       free();
     }
@@ -277,29 +278,22 @@ export class Workstream {
   async #startNext(): Promise<void> {
     const next = this.queue.first;
     if (!next || !this.#mayStart()) return;
-    const { clock, log } = this.#deps;
+    const { clock, log, observer } = this.#deps;
     Object.assign(next.run, { epoch: this.data.epoch, startedMs: clock.now() });
     this.queue.remove(next);
     try {
       const live = await this.#start(next.run, () => [startRun(next.run, clock.now())]);
       live.ended.then(next.ended.resolve, next.ended.reject);
+      observer.onDispatched(this.data, next.run);
     } catch (error) {
       log.warn({ err: error, runId: next.run.runId }, 'a waiting run could not be started; trying again');
       this.queue.putBack(next);
-      if (await this.#pause()) await this.#startNext();
+      if (await pause(this.#deps)) await this.#startNext();
     }
   }
 
-  /** False when the daemon stops meanwhile; a restart then tries again. */
-  #pause(): Promise<boolean> {
-    return this.#deps.clock.sleep(RETRY_MS, this.#deps.stopping).then(
-      () => true,
-      () => false, // the daemon is stopping
-    );
-  }
-
   #drop(items: QueuedRun[]): Promise<void> {
-    return dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => this.#pause() });
+    return dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => pause(this.#deps) });
   }
 
   async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {

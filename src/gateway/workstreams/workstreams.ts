@@ -266,7 +266,7 @@ export class Workstreams {
     const { wsId } = workstream.data;
     // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
-    workstream.retire();
+    workstream.retire(reason);
     const gone = this.#putAway(workstream, marks).catch((error: unknown) => {
       this.#open.set(wsId, workstream);
       workstream.reopen();
