@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { clusterEndpoints } from '../../protocol/http/cluster.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -137,4 +138,46 @@ test('errors name the fields of the HTTP request, never WebSocket methods or par
   }
   const { body } = await post('workstreams/new', { resume_ws: long });
   assert.equal(body.error, 'resume_ws: must have at most 128 characters');
+});
+
+test('`live` below `/v1/api/route` must show what a workstream does and its pending approval, and load nothing', async () => {
+  const { node_id: nodeId } = (await daemon.get('/health')).body;
+  const { ws_id: wsId } = (await post('workstreams/new', { name: 'lives' })).body;
+  const live = async (id: string) => await daemon.get(`/v1/api/route/workstreams/${id}/live`);
+  const { body: idle } = await live(wsId);
+  assert.deepEqual(
+    [idle.ws_id, idle.node_id, idle.live.state, idle.live.pending_approval],
+    [wsId, nodeId, 'idle', null],
+  );
+  model.when('asks alive', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_l' }), say('done'));
+  await using stream = await daemon.sse(wsId);
+  await post('send', { ws_id: wsId, message: 'asks alive' });
+  const { data: asked } = await stream.until('approve_request');
+  const { body: busy } = await live(wsId);
+  clusterEndpoints.live.reply().parse(busy);
+  assert.deepEqual(
+    [busy.live.id, busy.live.state, busy.live.activity_state, busy.live.pending_approval.cycle_id],
+    [wsId, 'attention', 'approval', asked.approval_id],
+  );
+  await post('approve', { ws_id: wsId, approved: false });
+  await stream.until(({ data }) => data.type === 'ws_state' && data.state === 'idle');
+  await post('workstreams/close', { ws_id: wsId });
+  assert.deepEqual((await live(wsId)).body, { ws_id: wsId, node_id: nodeId, live: null });
+  const { status, body } = await live('nobody');
+  assert.deepEqual([status, body], [404, { error: 'Unknown workstream' }]);
+});
+
+test('`POST /v1/api/cluster/workstreams/new` must create a workstream on the named machine, and answer 404 `Node not found` for another', async () => {
+  await using all = await daemon.sse('/v1/api/cluster/events');
+  await all.until('snapshot');
+  const { node_id: nodeId } = (await daemon.get('/health')).body;
+  const place = (body: object) => post('cluster/workstreams/new', body);
+  for (const node_id of [undefined, '', 'auto', 'pool', nodeId]) {
+    const { status, body } = await place({ node_id, name: 'placed' });
+    clusterEndpoints.create.reply().parse(body);
+    assert.deepEqual([status, body.status, body.target_node, body.name], [200, 'ok', nodeId, 'placed']);
+    const created = await all.until(({ data }) => data.type === 'ws_created' && data.ws_id === body.correlation_id);
+    assert.equal(created.data.node_id, nodeId);
+  }
+  assert.deepEqual(await place({ node_id: 'other_0000' }), { status: 404, body: { error: 'Node not found' } });
 });

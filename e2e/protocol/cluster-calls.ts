@@ -15,5 +15,6 @@ export function clusterCalls({ call, newSession }: Session) {
     'cluster.node': async () => call('cluster.node', { nodeId: await nodeId() }),
     'cluster.snapshot': () => call('cluster.snapshot', {}),
     'cluster.locate': async () => call('cluster.locate', { wsId: await newSession() }),
+    'cluster.live': async () => call('cluster.live', { wsId: await newSession() }),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

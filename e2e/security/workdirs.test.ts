@@ -212,5 +212,10 @@ test('no other field of the protocol names a working directory', () => {
   const endpoints: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
   const routes = endpoints.flatMap(({ path: route, request }) => (namesOne(request()) ? [route] : []));
   assert.deepEqual(methods.sort(), ['workstream.create', 'workstream.import', 'workstream.update']);
-  assert.deepEqual(routes.sort(), ['/v1/api/workstreams/import', '/v1/api/workstreams/new']);
+  assert.deepEqual(
+    routes.sort(),
+    ['cluster/workstreams/new', 'route/workstreams/new', 'workstreams/import', 'workstreams/new'].map(
+      (route) => `/v1/api/${route}`,
+    ),
+  );
 });

@@ -156,6 +156,9 @@ export const endpoints: Addresses = {
     snapshot: { verb: 'get', path: '/v1/api/cluster/snapshot' },
     events: { verb: 'get', path: '/v1/api/cluster/events' },
     locate: { verb: 'get', path: '/v1/api/route' },
+    live: { verb: 'get', path: '/v1/api/route/workstreams/{ws_id}/live' },
+    create: { verb: 'post', path: '/v1/api/cluster/workstreams/new' },
+    createRouted: { verb: 'post', path: '/v1/api/route/workstreams/new' },
     remove: { verb: 'post', path: '/v1/api/route/workstreams/delete' },
   },
   health: {

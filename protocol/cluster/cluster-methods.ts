@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { activityShape } from '../events/global.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
+import { Approval } from '../methods/approval.ts';
 import { HealthSummary } from '../methods/health.ts';
 import { WorkstreamState } from '../stream-events.ts';
 
@@ -152,5 +153,19 @@ export const clusterContracts = {
     scope: 'read',
     params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLocateParams' }),
     result: () => z.strictObject({ nodeId: NonEmpty, serverUrl: z.string() }).meta({ id: 'ClusterLocateResult' }),
+  }),
+  'cluster.live': contract({
+    summary: 'What a workstream does now, and its machine. A stored one is not loaded for this.',
+    scope: 'read',
+    params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'ClusterLiveParams' }),
+    result: () =>
+      z
+        .strictObject({
+          nodeId: NonEmpty,
+          /** Absent while it is not loaded. */
+          workstream: ClusterWorkstream.optional(),
+          pendingApproval: Approval.optional(),
+        })
+        .meta({ id: 'ClusterLiveResult' }),
   }),
 };

@@ -7,7 +7,9 @@ import addFormats from 'ajv-formats';
 import { z } from 'zod';
 import { createDocument } from 'zod-openapi';
 import { TRANSIENT_EVENTS } from '../events/transient.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { ENDPOINTS } from '../http/index.ts';
+import { routedPath } from '../http/routed.ts';
 import { CONTRACTS } from '../index.ts';
 import { STREAM_EVENTS } from '../stream-events.ts';
 import { addOperation, jsonSchemaDocument, openApiDocument } from './documents.ts';
@@ -35,11 +37,22 @@ test('the OpenAPI document is valid OpenAPI 3.1', async () => {
 });
 
 test('the OpenAPI document has every endpoint and the plain pages', () => {
-  const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values(group).map(({ path }) => path));
+  const rows = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
+  const paths = rows.flatMap((row) => [row.path, routedPath(row) ?? row.path]);
   assert.deepEqual(
     new Set(Object.keys(openApiDocument(version).paths ?? {})),
-    new Set([...rows, '/', '/metrics', '/openapi.json', '/docs', '/licenses.txt', '/static/{file}', '/shared/{file}']),
+    new Set([...paths, '/', '/metrics', '/openapi.json', '/docs', '/licenses.txt', '/static/{file}', '/shared/{file}']),
   );
+});
+
+test('`/openapi.json` must have the paths below `/v1/api/route`', () => {
+  const { paths = {} } = openApiDocument(version);
+  const expected = { '/send': 'post', '/workstreams/{ws_id}/send': 'delete', '/workstreams/{ws_id}/live': 'get' };
+  for (const [path, verb] of Object.entries(expected))
+    assert.ok(Object.hasOwn(paths[`/v1/api/route${path}`] ?? {}, verb), path);
+  const ids = Object.values(paths).flatMap((path) => Object.values(path ?? {}).map(({ operationId }) => operationId));
+  const named = ids.filter((id) => id !== undefined);
+  assert.equal(new Set(named).size, named.length);
 });
 
 test('operations without a credential are marked; all others require the bearer token or the cookie', () => {
@@ -182,12 +195,14 @@ test('the event streams name every event, each with its fields', () => {
   const document = written(openApiDocument(version));
   const { history: _logged, ...logged } = STREAM_EVENTS;
   const expected = [...Object.keys(logged), ...Object.keys(TRANSIENT_EVENTS)];
-  for (const path of ['/v1/api/events', '/v1/api/workstreams/{ws_id}/events']) {
-    const { anyOf } = document.paths[path].get.responses['200'].content['text/event-stream'].schema;
-    const types = anyOf.map(({ $ref }: { $ref: string }) => {
-      const schema = document.components.schemas[$ref.slice($ref.lastIndexOf('/') + 1)];
+  const line = 'workstreams/{ws_id}/events';
+  for (const path of ['/v1/api/events', `/v1/api/${line}`, `/v1/api/route/${line}`]) {
+    const { allOf } = document.paths[path].get.responses['200'].content['text/event-stream'].schema;
+    const [{ anyOf }, { required }] = allOf;
+    const types = anyOf.map(({ $ref, ...inline }: { $ref?: string }) => {
+      const schema = $ref === undefined ? inline : document.components.schemas[$ref.slice($ref.lastIndexOf('/') + 1)];
       return schema.properties.type.const;
     });
-    assert.deepEqual(new Set(types), new Set(expected));
+    assert.deepEqual([new Set(types), required], [new Set(expected), ['ws_id']]);
   }
 });

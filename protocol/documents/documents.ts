@@ -8,6 +8,7 @@ import { TRANSIENT_EVENTS } from '../events/transient.ts';
 import { Frame } from '../frames.ts';
 import { type Endpoint, hasBody } from '../http/endpoint.ts';
 import { ENDPOINTS } from '../http/index.ts';
+import { routedPath } from '../http/routed.ts';
 import { CONTRACTS } from '../index.ts';
 import { LIMITS } from '../limits.ts';
 import { StreamEvent } from '../stream-events.ts';
@@ -45,7 +46,12 @@ export function jsonSchemaDocument() {
 export function openApiDocument(version: string) {
   const paths: ZodOpenApiPathsObject = {};
   for (const [group, rows] of Object.entries(ENDPOINTS))
-    for (const [name, row] of Object.entries<Endpoint>(rows)) addOperation(paths, row, { group, name });
+    for (const [name, row] of Object.entries<Endpoint>(rows)) {
+      addOperation(paths, row, { group, name });
+      const routed = routedPath(row);
+      if (routed !== undefined)
+        addOperation(paths, { ...row, path: routed }, { group: 'route', name: `${group}.${name}` });
+    }
   const document = createDocument(
     {
       openapi: '3.1.0',
@@ -59,7 +65,7 @@ export function openApiDocument(version: string) {
           'of the request (1 to 64 letters, digits, dots, hyphens or underscores), or a new one. HTTP.md describes it in full.',
       },
       security: [{ bearer: [] }, { cookie: [] }],
-      tags: [...Object.keys(ENDPOINTS), 'documents'].map((name) => ({ name })),
+      tags: [...Object.keys(ENDPOINTS), 'route', 'documents'].map((name) => ({ name })),
       paths: { ...paths, ...PLAIN_PATHS },
       components: {
         securitySchemes: {

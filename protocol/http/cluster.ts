@@ -4,6 +4,8 @@ import { CLUSTER_EVENTS } from '../events/cluster.ts';
 import { activityShape, usageShape } from '../events/global.ts';
 import { WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
+import { workstreamEndpoints } from './workstream.ts';
+import { workstreamLineEndpoints } from './workstream-line.ts';
 
 const Count = z.int().min(0);
 const NO_NODE = { 400: 'Invalid node ID', 404: 'Node not found' } as const;
@@ -55,6 +57,12 @@ const Snapshot = z.object({
   /** ISO 8601. */
   timestamp: z.string(),
 });
+
+const { create } = workstreamEndpoints;
+const target = z.string().max(256).nullish();
+
+/** The pending approval of a workstream, as its detail shows it. */
+const pendingApproval = () => workstreamLineEndpoints.detail.reply().shape.pending_approval.unwrap();
 
 const pageNumber = z.coerce.number().int();
 
@@ -141,6 +149,49 @@ export const clusterEndpoints = {
     request: () => z.object({ ws_id: z.string().default('') }),
     reply: () => z.object({ node_url: z.string(), node_id: z.string() }),
     errors: { 404: 'Unknown workstream' },
+  }),
+  live: endpoint({
+    verb: 'get',
+    path: '/v1/api/route/workstreams/{ws_id}/live',
+    summary: 'What a workstream does now; it is not loaded for this.',
+    scope: 'read',
+    request: () => z.object({ ws_id: z.string() }),
+    reply: () =>
+      z.object({
+        ws_id: z.string(),
+        node_id: z.string(),
+        /** Null while it is not loaded. */
+        live: z.object({ ...Workstream.shape, pending_approval: pendingApproval().nullable() }).nullable(),
+      }),
+    errors: { 404: 'Unknown workstream' },
+  }),
+  create: endpoint({
+    ...create,
+    path: '/v1/api/cluster/workstreams/new',
+    summary: 'Create a workstream on a machine.',
+    /** `auto` (the default) and `pool` leave the choice to the daemon. */
+    request: () => create.request().and(z.object({ node_id: target })),
+    reply: () =>
+      create.reply().extend({
+        status: z.literal('ok'),
+        /** The `ws_id`, which the event `ws_created` of the cluster has, too. */
+        correlation_id: z.string(),
+        target_node: z.string(),
+      }),
+    errors: { ...create.errors, 404: 'Node not found' },
+  }),
+  createRouted: endpoint({
+    ...create,
+    path: '/v1/api/route/workstreams/new',
+    summary: 'Create a workstream, or reopen a stored one; the answer says on which machine.',
+    request: () => create.request().and(z.object({ target_node: target })),
+    reply: () =>
+      create.reply().extend({
+        node_url: z.string(),
+        node_id: z.string(),
+        routing_strategy: z.enum(['target_node', 'resume', 'rendezvous']),
+      }),
+    errors: { ...create.errors, 404: 'Node not found' },
   }),
   remove: endpoint({
     verb: 'post',

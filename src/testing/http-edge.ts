@@ -157,6 +157,7 @@ const ONE_NODE = {
   here: { nodeId: 'node_1a2b', serverUrl: 'http://127.0.0.1:1' },
   read: async () => [],
   ownerOf: async () => undefined,
+  liveOf: async () => undefined,
 };
 
 const NO_STREAMS = { open: unused, follow: unused, states: unused, onChange: unused };

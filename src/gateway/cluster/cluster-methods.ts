@@ -28,4 +28,9 @@ export const clusterMethods = ({ cluster, clock }: ClusterMethodDeps): Handlers<
     if (!owner) throw unknownWorkstream();
     return { nodeId: owner.nodeId, serverUrl: owner.serverUrl };
   },
+  async 'cluster.live'({ wsId }, call) {
+    const owner = await cluster.ownerOf(wsId, viewerOf(call));
+    if (!owner) throw unknownWorkstream();
+    return { nodeId: owner.nodeId, ...(await cluster.liveOf(wsId, viewerOf(call))) };
+  },
 });

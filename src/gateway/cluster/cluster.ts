@@ -1,4 +1,5 @@
 import type { ClusterNode, ClusterWorkstream } from '../../../protocol/cluster/cluster-methods.ts';
+import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Viewer } from '../sharing/perception.ts';
 
 /** A machine without what it does. */
@@ -15,6 +16,13 @@ export interface Cluster {
   read(viewer: Viewer): Promise<ClusterMember[]>;
   /** The machine that serves a workstream, loaded or stored; undefined if no machine has one that the viewer perceives. */
   ownerOf(wsId: string, viewer: Viewer): Promise<ClusterAddress | undefined>;
+  /** What a workstream does now; undefined if no machine has loaded one that the viewer perceives. */
+  liveOf(wsId: string, viewer: Viewer): Promise<LiveWorkstream | undefined>;
+}
+
+export interface LiveWorkstream {
+  workstream: ClusterWorkstream;
+  pendingApproval?: Approval;
 }
 
 export interface ClusterMember {

@@ -10,7 +10,7 @@ import type { Cluster, ClusterMember } from './cluster.ts';
 interface LocalClusterDeps {
   server: Pick<GatewayDeps['server'], 'nodeId' | 'url'>;
   health: Pick<Health, 'summary'>;
-  workstreams: Pick<Workstreams, 'list' | 'isStored'>;
+  workstreams: Pick<Workstreams, 'list' | 'find' | 'isStored'>;
   global: Pick<GlobalEvents, 'livenessOf' | 'toolCallsOf'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -51,6 +51,11 @@ export function createLocalCluster({ server, health, workstreams, global, clock 
       const about = { reachable: true, health: { status, backend }, version };
       const node = { nodeId, serverUrl: url(), workstreams: states, totalTokens, startedMs, ...about };
       return [{ node, workstreams: loaded }];
+    },
+    async liveOf(wsId, viewer) {
+      const loaded = workstreams.find(wsId, viewer);
+      const asked = loaded?.current?.pendingApproval();
+      return loaded && { workstream: toWorkstream(loaded.data), ...(asked && { pendingApproval: asked }) };
     },
     ownerOf: async (wsId, viewer) => ((await workstreams.isStored(wsId, viewer)) ? here : undefined),
   };

@@ -49,6 +49,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'events.subscribe': ({ wsId }) => [{ wsId }, { wsId, after: 'x:1' }],
   'events.unsubscribe': ({ wsId }) => [{ wsId }],
   'workstream.get': ({ wsId }) => [{ wsId }],
+  'cluster.live': ({ wsId }) => [{ wsId }],
   'workstream.history': ({ wsId }) => [{ wsId }, { wsId, before: 2 }],
   'workstream.update': ({ wsId, alias }) => [
     { wsId, name: 'stolen' },

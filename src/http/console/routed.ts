@@ -1,16 +1,13 @@
-import { z } from 'zod';
-import { kept } from '../../../protocol/contract.ts';
+import type { z } from 'zod';
+import { clusterEndpoints } from '../../../protocol/http/cluster.ts';
+import type { Endpoint } from '../../../protocol/http/endpoint.ts';
+import { routedPath } from '../../../protocol/http/routed.ts';
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
+import type { Result } from '../../../protocol/index.ts';
 import type { Cluster } from '../../gateway/cluster/cluster.ts';
 import { unknownNode } from '../../gateway/cluster/node-ids.ts';
 import type { Binding } from '../bind.ts';
 import type { Guarded } from '../guard.ts';
-
-const API = '/v1/api/';
-const ROUTE = `${API}route/`;
-
-const { send, approve, cancel, command, close, create } = workstreamEndpoints;
-const PLAIN: ReadonlySet<string> = new Set([send, approve, cancel, command, close].map(({ path }) => path));
 
 /**
  * The rows of single workstreams again, below /v1/api/route: there, the machine that serves the workstream is found
@@ -18,32 +15,51 @@ const PLAIN: ReadonlySet<string> = new Set([send, approve, cancel, command, clos
  * path.
  */
 export const routed = (rows: readonly Guarded[]): Guarded[] =>
-  rows
-    .filter(({ endpoint: { path } }) => PLAIN.has(path) || path.startsWith(`${API}workstreams/{ws_id}`))
-    .map(({ endpoint, work }) => ({
-      endpoint: { ...endpoint, path: `${ROUTE}${endpoint.path.slice(API.length)}` },
-      work,
-    }));
+  rows.flatMap(({ endpoint, work }) => {
+    const path = routedPath(endpoint);
+    return path === undefined ? [] : [{ endpoint: { ...endpoint, path }, work }];
+  });
+
+/** What a row has in addition to plain creation. */
+interface Placement<E extends Endpoint> {
+  /** The machine that the caller chose. */
+  targetOf(asked: z.output<ReturnType<E['request']>>): string | null | undefined;
+  /** The fields of the answer that say where the workstream is. */
+  toPlace(
+    asked: z.output<ReturnType<E['request']>>,
+    result: Result<'workstream.create'>,
+  ): Partial<z.input<ReturnType<E['reply']>>>;
+}
+
+/** Values that leave the choice of the machine to the daemon. */
+const ANY_NODE: ReadonlySet<string> = new Set(['auto', 'pool']);
 
 /** Creating a workstream on a machine: the same as without routing, and the answer says where it is. */
-export function routedCreation(bindings: readonly Binding[], { here }: Pick<Cluster, 'here'>): Binding[] {
-  const plain = bindings.find(({ endpoint }) => endpoint === create);
+export function placedCreations(bindings: readonly Binding[], { here }: Pick<Cluster, 'here'>): Binding[] {
+  const plain = bindings.find(({ endpoint }) => endpoint === workstreamEndpoints.create);
   if (!plain) return [];
-  const request = kept(() => create.request().and(z.object({ target_node: z.string().nullish() })));
-  const placed = (asked: z.output<ReturnType<typeof request>>) => {
-    const strategy = asked.target_node ? 'target_node' : asked.resume_ws ? 'resume' : 'rendezvous';
-    return { node_url: here.serverUrl, node_id: here.nodeId, routing_strategy: strategy };
-  };
-  return [
-    {
-      ...plain,
-      endpoint: { ...create, path: `${ROUTE}workstreams/new`, request },
-      params(asked: never, via) {
-        const { target_node: target }: z.output<ReturnType<typeof request>> = asked;
-        if (target && target !== here.nodeId) throw unknownNode();
-        return plain.params(asked, via);
-      },
-      reply: (result: never, asked: never) => Object.assign({}, plain.reply(result, asked), placed(asked)),
+  const placed = <E extends Endpoint>(endpoint: E, { targetOf, toPlace }: Placement<E>): Binding => ({
+    ...plain,
+    endpoint,
+    params(asked: never, via) {
+      const target = targetOf(asked);
+      if (target && target !== here.nodeId) throw unknownNode();
+      return plain.params(asked, via);
     },
+    reply: (result: never, asked: never) => Object.assign({}, plain.reply(result, asked), toPlace(asked, result)),
+  });
+  return [
+    placed(clusterEndpoints.createRouted, {
+      targetOf: ({ target_node: target }) => target,
+      toPlace: ({ target_node: target, resume_ws: resumed }) => ({
+        node_url: here.serverUrl,
+        node_id: here.nodeId,
+        routing_strategy: target ? ('target_node' as const) : resumed ? ('resume' as const) : ('rendezvous' as const),
+      }),
+    }),
+    placed(clusterEndpoints.create, {
+      targetOf: ({ node_id: target }) => (target && ANY_NODE.has(target) ? undefined : target),
+      toPlace: (_, { wsId }) => ({ status: 'ok' as const, correlation_id: wsId, target_node: here.nodeId }),
+    }),
   ];
 }

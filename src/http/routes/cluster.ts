@@ -3,6 +3,7 @@ import type { ClusterNode, ClusterOverview, ClusterWorkstream } from '../../../p
 import { clusterEndpoints } from '../../../protocol/http/cluster.ts';
 import { bind } from '../bind.ts';
 import { iso } from '../iso.ts';
+import { toPending } from './workstream-line.ts';
 
 const toWorkstream = (one: ClusterWorkstream) => ({
   id: one.wsId,
@@ -98,6 +99,14 @@ export const clusterRoutes = [
   bind(clusterEndpoints.locate, 'cluster.locate', {
     params: ({ ws_id }) => ({ wsId: ws_id }),
     reply: ({ nodeId, serverUrl }) => ({ node_url: serverUrl, node_id: nodeId }),
+  }),
+  bind(clusterEndpoints.live, 'cluster.live', {
+    params: ({ ws_id }) => ({ wsId: ws_id }),
+    reply: ({ nodeId, workstream, pendingApproval: asked }, { ws_id }) => ({
+      ws_id,
+      node_id: nodeId,
+      live: workstream ? { ...toWorkstream(workstream), pending_approval: asked ? toPending(asked) : null } : null,
+    }),
   }),
   bind(clusterEndpoints.remove, 'workstream.delete', {
     params: ({ ws_id }) => ({ wsId: ws_id }),

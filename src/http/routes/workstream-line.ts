@@ -5,7 +5,8 @@ import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
 import { toCancelReply } from './workstream.ts';
 
-const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Approval) => ({
+/** A pending approval, as the paths of later releases show it. */
+export const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Approval) => ({
   approval_id: approvalId,
   cycle_id: approvalId,
   kind,
