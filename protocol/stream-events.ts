@@ -113,6 +113,8 @@ export const HistoryMessage = z
      * message that requested it. Programs should use `outcome`.
      */
     denied: z.boolean().optional(),
+    /** On an assistant message: its calls wait for approval. */
+    pending: z.literal(true).optional(),
     /** This message is damaged in the database. `content` says so, and the role is unknown. */
     damaged: z.literal(true).optional(),
     /** The answer was cut off: by a cancel, an error, or the model's output limit. */
@@ -184,6 +186,8 @@ export const STREAM_EVENTS = {
     steered_run_id: z.string().optional(), // it waited as this run, and was given to the run in progress
     source: RunSource,
     attachments: z.array(Attachment).optional(),
+    sender: z.string().optional(), // the user; absent for the operator and the daemon, and in events of earlier versions
+    client_send_ids: z.array(z.string()).optional(), // its idempotency key, if it had one
     seq: z.int().min(1).optional(), // its number; absent in events of earlier versions, like the time
     created_ms: z.int().min(0).optional(),
   }),
@@ -199,7 +203,11 @@ export const STREAM_EVENTS = {
     interrupted: z.literal(true).optional(),
     created_ms: z.int().min(0).optional(),
   }),
-  status: event('status', StatusRecord.shape),
+  status: event('status', {
+    ...StatusRecord.shape,
+    tool_calls_this_turn: z.int().min(0).optional(), // the calls of this answer; absent without one (`/compact`), like the count
+    turn_count: z.int().min(1).optional(), // the turns of the run so far
+  }),
   tool_info: event('tool_info', { items: z.array(ApprovalItem) }),
   approve_request: event('approve_request', {
     items: z.array(ApprovalItem),

@@ -2,6 +2,7 @@ import { parseCursor } from '../../protocol/cursor.ts';
 import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
 import type { Result } from '../../protocol/index.ts';
 import type { HistoryMessage, StreamEvent } from '../../protocol/stream-events.ts';
+import { asLogged } from './as-logged.ts';
 import type { Evidence, SocketFrame, SocketHistory, StreamFrame, StreamHistory } from './evidence.ts';
 
 /** The events of one workstream that one reader received over one connection, and its starting position. */
@@ -38,7 +39,7 @@ function streamView({ reader, wsId, lastEventId, frames, isOpen }: StreamHistory
   const { recovered, reason } = connected.data;
   const seen = rest.flatMap(({ id, data }, index) => {
     if (id === undefined) return []; // not in the log; the rule of openings checks them
-    return [{ cursor: id, event: errorBefore(rest, index) ?? (data as StreamEvent) }];
+    return [{ cursor: id, event: errorBefore(rest, index) ?? asLogged({ ...data }) }];
   });
   const opening = { asked: lastEventId, recovered, reason, cursor: history.id, messages: history.data.messages };
   return { reader, wsId, opening, seen, isOpen };

@@ -66,6 +66,30 @@ test('A message that begins with `!!!` must be queued as `important` without the
   await talk.ended({ runId: body.msg_id });
 });
 
+test('A message that waited must be announced by `message_dispatched` when a run answers or reads it', async () => {
+  await using talk = await openConversation(daemon);
+  await using stream = await daemon.sse(talk.wsId);
+  await stream.until('history');
+  const call = callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_d' });
+  model.when('is at work', call, say('done'));
+  model.when('comes later', say('done later'));
+  const ids: string[] = [];
+  for (const message of ['is at work', '!!! look here', 'comes later']) {
+    ids.push((await askIn(talk)('POST /send', { message })).body.msg_id);
+    if (ids.length === 1) await talk.until('approve_request');
+  }
+  const [first, steering, later] = ids;
+  await askIn(talk)('POST /approve', { approved: true });
+  await talk.ended({ runId: later ?? '' });
+  await stream.until(({ data }) => data.type === 'message_dispatched' && data.msg_id === later);
+  const dispatched = stream.frames.filter(({ data }) => data.type === 'message_dispatched');
+  const common = { type: 'message_dispatched', ws_id: talk.wsId };
+  assert.deepEqual(dispatched, [
+    { id: undefined, data: { ...common, msg_id: steering, run_id: first } },
+    { id: undefined, data: { ...common, msg_id: later, run_id: later } },
+  ]);
+});
+
 test('A message beyond the tenth that waits must be answered `queue_full` and not be sent', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();

@@ -68,6 +68,34 @@ test('Frames that are not stored in the log must carry no id', async () => {
   for (const { id } of frames) assert.ok(id === undefined || ids.has(id), `${id}`);
 });
 
+test('Every event of the stream of a workstream must have its `ws_id`', async () => {
+  await using talk = await openConversation(daemon);
+  const hold = stall();
+  const command = callTools({ name: 'bash', arguments: { command: 'echo out' }, id: 'call_w' });
+  model.when('says where', [think('hm'), say('well'), command], [say('done'), hold]);
+  await using stream = await daemon.sse(talk.wsId);
+  const runId = await send(talk.wsId, 'says where');
+  const asked = await stream.until('approve_request');
+  await daemon.post('/v1/api/approve', { ws_id: talk.wsId, approved: true, cycle_id: asked.data.cycle_id });
+  await stream.until(({ data }) => data.text === 'done');
+  await send(talk.wsId, 'too soon');
+  await using late = await daemon.sse(talk.wsId);
+  await late.until(({ data }) => data.text === 'done');
+  hold.release();
+  await stream.until(({ data }) => data.type === 'ws_state' && data.run?.run_id === runId);
+  const frames = [...stream.frames, ...late.frames];
+  assert.deepEqual(
+    frames.filter(({ data }) => data.ws_id !== talk.wsId),
+    [],
+  );
+  const seen = new Set(typesOf(frames));
+  const few = ['connected', 'history', 'user_turn', 'content', 'tool_result', 'status', 'busy_error', 'ws_state'];
+  assert.deepEqual(
+    few.filter((type) => !seen.has(type)),
+    [],
+  );
+});
+
 test('A stream of an unknown workstream must answer 404 `Unknown workstream`', async () => {
   for (const query of ['', '?ws_id=', '?ws_id=main', `?ws_id=${'0'.repeat(32)}`]) {
     const { status, body } = await daemon.get(`/v1/api/events${query}`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HealthSummary } from '../methods/health.ts';
 import { RunOutcome } from '../run-outcome.ts';
 import { event, WorkstreamState } from '../stream-events.ts';
 
@@ -38,6 +39,18 @@ export const GLOBAL_EVENTS = {
     'ws_closed',
     { ws_id: z.string(), name: z.string(), reason: z.enum(['evicted', 'closed']) },
     'GlobalWsClosed',
+  ),
+  /** The default model, or the store, has failed or works again. Without a workstream, unlike the others. */
+  health_changed: event(
+    'health_changed',
+    {
+      status: HealthSummary.shape.status,
+      backend: z.object({
+        status: HealthSummary.shape.backend.shape.status,
+        circuit_state: HealthSummary.shape.backend.shape.circuitState,
+      }),
+    },
+    'GlobalHealthChanged',
   ),
 } as const;
 

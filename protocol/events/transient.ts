@@ -35,6 +35,8 @@ export const TRANSIENT_EVENTS = {
     priority: MessagePriority,
     msg_id: z.string(),
   }),
+  /** A message no longer waits: the run that answers it has begun, or has read it. */
+  message_dispatched: event('message_dispatched', { msg_id: z.string(), run_id: z.string() }),
   busy_error: event('busy_error', { message: z.string() }),
   in_progress_snapshot: event('in_progress_snapshot', {
     content: z.string(),

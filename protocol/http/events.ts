@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GLOBAL_EVENTS } from '../events/global.ts';
 import { TRANSIENT_EVENTS } from '../events/transient.ts';
-import { STREAM_EVENTS } from '../stream-events.ts';
+import { Attachment, STREAM_EVENTS } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
 
 const flag = z
@@ -10,7 +10,28 @@ const flag = z
   .optional()
   .catch(undefined);
 
-const { history: _logged, ...logged } = STREAM_EVENTS;
+const {
+  history: _logged,
+  user_turn: Turn,
+  approve_request: Asked,
+  approval_resolved: Resolved,
+  ...logged
+} = STREAM_EVENTS;
+
+/** Some events have more fields than in the log: their names in later releases. */
+const Cycle = { cycle_id: z.string() };
+const sent = () => [
+  Turn.extend({
+    /** The same as `message`. */
+    content: z.string(),
+    attachments: z.array(Attachment),
+    /** The user; empty for the operator and the daemon. */
+    sender: z.string(),
+    client_send_ids: z.array(z.string()),
+  }),
+  Asked.extend(Cycle),
+  Resolved.extend(Cycle),
+];
 
 /** The event streams (HTTP.md, "Event streams"). */
 export const eventsEndpoints = {
@@ -33,7 +54,10 @@ export const eventsEndpoints = {
         /** The most messages in the first `history`. */
         history: z.coerce.number().int().min(0).max(2_000).optional(),
       }),
-    reply: () => z.union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged)]),
+    reply: () =>
+      z
+        .union([...Object.values(TRANSIENT_EVENTS), ...Object.values(logged), ...sent()])
+        .and(z.object({ ws_id: z.string() })),
     answers: 'event-stream',
     errors: { 400: 'history: must be at most 2000', 404: 'Unknown workstream' },
   }),

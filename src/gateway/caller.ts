@@ -2,14 +2,15 @@ import { GatewayError } from '../../protocol/errors.ts';
 import type { DecidedBy } from '../../protocol/stream-events.ts';
 import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Call } from './call.ts';
-import { holds, type Rights, rightsOf } from './rights.ts';
+import { holds, rightsOf, type Sender } from './rights.ts';
 import type { Namer } from './workstreams/workdirs.ts';
 
 /** The caller, as stored with what the call accepts. */
-export const callerOf = ({ principal }: Pick<Call, 'principal'>): { principal: string; rights: Rights } =>
-  principal
-    ? { principal: principal.id, rights: rightsOf(principal.scopes) }
-    : { principal: 'unknown', rights: 'public' };
+export function callerOf({ principal }: Pick<Call, 'principal'>): Sender {
+  if (!principal) return { principal: 'unknown', rights: 'public' };
+  const { id, scopes, userId } = principal;
+  return { principal: id, rights: rightsOf(scopes), ...(userId !== undefined && { sender: userId }) };
+}
 
 export const mayApprove = ({ principal }: Pick<Call, 'principal'>): boolean =>
   principal !== undefined && holds(principal.scopes, 'approve');

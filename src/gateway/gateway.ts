@@ -71,10 +71,11 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     for (const { json } of entries) if (check.isDue()) check.inspect('workstream', StreamEvent, JSON.parse(json));
   });
   const stateVersion = () => ({ presence: presence.version(), health: health.version() });
-  const health: Health = createHealth(deps, conversations, (summary) =>
-    broadcast.publish('health', summary, { stateVersion: stateVersion() }),
-  );
   const { global } = conversations.talks;
+  const health: Health = createHealth(deps, conversations, (summary) => {
+    broadcast.publish('health', summary, { stateVersion: stateVersion() });
+    global.noteHealth(summary);
+  });
   const cluster = createLocalCluster({ server: deps.server, health, workstreams, global, clock });
   const nouns = joinNouns(deps, conversations, { broadcast, presence, health, idempotency, cluster });
   const untraced = createDispatch({

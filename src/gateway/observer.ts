@@ -2,7 +2,7 @@ import type { Usage } from '../agent/providers/model.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
+import { toDispatchedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { GlobalEvents } from './streams/global-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
@@ -50,7 +50,11 @@ export function observeWorkstreams(
       onAnswer();
     },
     onDropped: (data, { runId }) => agentEvents.dropped(data, runId),
-    onSteered: (data, { runId }, ended) => void ended.then((result) => agentEvents.followed(data, runId, result)),
+    onSteered(data, { runId }, { into, ended }) {
+      events.transient(data.wsId, JSON.stringify(toDispatchedEvent(runId, into)));
+      void ended.then((result) => agentEvents.followed(data, runId, result));
+    },
+    onDispatched: ({ wsId }, { runId }) => events.transient(wsId, JSON.stringify(toDispatchedEvent(runId, runId))),
     onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
     onQueue: (data, queue) =>
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),

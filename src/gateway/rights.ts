@@ -50,3 +50,12 @@ function topRung(granted: ReadonlySet<Scope>): number {
   for (const scope of granted) top = Math.max(top, rungOf(scope));
   return top;
 }
+
+/** Who sends a message, as stored with its run. */
+export interface Sender {
+  /** The id of the caller. */
+  principal: string;
+  rights: Rights;
+  /** The user, if the caller acts for one. */
+  sender?: string;
+}

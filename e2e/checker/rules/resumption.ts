@@ -49,7 +49,7 @@ function refusedWrongly(opening: View['opening'] & { asked: string }, { known, e
 
 const WITHOUT_PLACE: ReadonlySet<string> = new Set([
   ...['connected', 'state_change', 'busy_error', 'in_progress_snapshot'],
-  'message_queued', // what waits is a state, and not in the log (decision 67)
+  ...['message_queued', 'message_dispatched'], // what waits is a state, and not in the log (decision 67)
 ]);
 
 /** A stream begins with its identity and position; only log events have a cursor; the history is the stored one. */

@@ -33,7 +33,7 @@ test('a turn is thinking_start, thinking_stop at the first delta, deltas, stream
     { type: 'content', text: 'Hel' },
     { type: 'content', text: 'lo' },
     { type: 'stream_end', created_ms: 1_000 },
-    STATUS,
+    { ...STATUS, tool_calls_this_turn: 1, turn_count: 1 },
   ]);
   assert.deepEqual(fixture.messages.at(-1), {
     role: 'assistant',
@@ -181,7 +181,7 @@ test('an empty answer still sends thinking_stop and stream_end', async () => {
     ...START,
     { type: 'thinking_stop' },
     { type: 'stream_end', created_ms: 1_000 },
-    STATUS,
+    { ...STATUS, tool_calls_this_turn: 0, turn_count: 1 },
   ]);
   assert.deepEqual(fixture.messages.at(-1), { role: 'assistant', content: '', toolCalls: [] });
 });

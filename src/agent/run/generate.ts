@@ -150,7 +150,12 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end', created_ms: run.clock.now() },
-    { type: 'status', ...statusOf(usage, contextWindow, run.settings.effort) },
+    {
+      type: 'status',
+      ...statusOf(usage, contextWindow, run.settings.effort),
+      tool_calls_this_turn: stored.toolCalls.length,
+      turn_count: run.progress.turns,
+    },
   ];
   for (const message of warningsOf(finish)) events.push({ type: 'error', message });
   await run.recorder.record({

@@ -1,6 +1,12 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
-import type { DecidedBy, QuestionKind, RunSource, StreamEvent } from '../../../protocol/stream-events.ts';
+import type {
+  DecidedBy,
+  QuestionKind,
+  RunSource,
+  StreamEvent,
+  StreamEventOf,
+} from '../../../protocol/stream-events.ts';
 import type { Message, UserMessage } from '../message.ts';
 import type { NewPrefix } from '../prefix/prefix.ts';
 import type { Usage } from '../providers/model.ts';
@@ -26,6 +32,8 @@ export interface SteeredMessage {
   /** The run that it would have had. */
   runId: string;
   source: RunSource;
+  /** Who sent it, and under which key. */
+  from: Pick<StreamEventOf<'user_turn'>, 'sender' | 'client_send_ids'>;
   message: UserMessage;
 }
 

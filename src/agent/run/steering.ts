@@ -13,13 +13,14 @@ export const steeredStep = (
   { runId, afterSeq, nowMs }: { runId: string; afterSeq: number; nowMs: number },
   steered: readonly SteeredMessage[],
 ): SteeredStep => ({
-  events: steered.map(({ runId: steeredRunId, source, message: { content, attachments } }, index) => ({
+  events: steered.map(({ runId: steeredRunId, source, from, message: { content, attachments } }, index) => ({
     type: 'user_turn',
     message: content,
     run_id: runId,
     steered_run_id: steeredRunId,
     source,
     ...(attachments && { attachments }),
+    ...from,
     seq: afterSeq + index + 1,
     created_ms: nowMs,
   })),

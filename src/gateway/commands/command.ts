@@ -1,4 +1,4 @@
-import type { Rights } from '../rights.ts';
+import type { Sender } from '../rights.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 
@@ -13,8 +13,6 @@ export interface Command {
 }
 
 /** Who enters a command. */
-export interface CommandCaller {
-  principal: string;
-  rights: Rights;
+export interface CommandCaller extends Sender {
   viewer: Viewer;
 }

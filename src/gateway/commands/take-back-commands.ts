@@ -19,8 +19,8 @@ export type TakeBack = (argument: string, workstream: Workstream, by: CommandCal
 /** The commands that take messages back, or send them again. `#7` at the beginning of an argument names message 7. */
 export const createTakeBackCommands = ({ rewinds, forks, live }: TakeBackDeps) =>
   ({
-    async retry(argument, workstream, { principal, rights }) {
-      await rewinds.retry(workstream, toOnlyNumber('retry', argument), { principal, rights });
+    async retry(argument, workstream, by) {
+      await rewinds.retry(workstream, toOnlyNumber('retry', argument), by);
       return undefined;
     },
     async rewind(argument, workstream) {
@@ -29,10 +29,10 @@ export const createTakeBackCommands = ({ rewinds, forks, live }: TakeBackDeps) =
       const { taken } = await rewinds.rewind(workstream, { turns });
       return `${taken === 1 ? '1 message was' : `${taken} messages were`} taken back. Files were not changed.`;
     },
-    async edit(argument, workstream, { principal, rights }) {
+    async edit(argument, workstream, by) {
       const { seq, rest: message } = splitNumber(argument);
       if (message === '') throw usage('edit');
-      await rewinds.edit(workstream, { seq, message }, { principal, rights });
+      await rewinds.edit(workstream, { seq, message }, by);
       return undefined;
     },
     async remove(argument, workstream) {

@@ -43,7 +43,10 @@ test('an edit replaces a message and everything after it', async () => {
   );
   assert.deepEqual(events.slice(0, 2), [
     { type: 'rewound', after_seq: 2, reason: 'edit' },
-    { type: 'user_turn', message: 'bb', run_id: 'k', source: 'person', seq: 7, created_ms: 1_000_000 },
+    {
+      ...{ type: 'user_turn', message: 'bb', run_id: 'k', source: 'person' },
+      ...{ client_send_ids: ['k'], seq: 7, created_ms: 1_000_000 },
+    },
   ]);
   assert.deepEqual(sent(gateway), ['a', 'A', 'bb']);
   assert.deepEqual(await seen(gateway), ['1 a', '2 A', '7 bb', '8 BB']);

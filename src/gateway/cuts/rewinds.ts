@@ -3,7 +3,7 @@ import type { StreamEventOf } from '../../../protocol/stream-events.ts';
 import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Clock } from '../../clock.ts';
 import type { Messages } from '../history/messages.ts';
-import { lesserOf, type Rights } from '../rights.ts';
+import { lesserOf, type Sender } from '../rights.ts';
 import type { RunHandle } from '../runs/run-record.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -39,9 +39,7 @@ export interface Rewound {
 }
 
 /** Who sends a message again. */
-export interface Resender {
-  principal: string;
-  rights: Rights;
+export interface Resender extends Sender {
   key?: string;
   /** Statements to commit together with the acceptance. */
   also?(runId: string): Statement[];
@@ -115,7 +113,7 @@ export class Rewinds {
   async #resend(
     workstream: Workstream,
     { asked, message, reason }: { asked: AskedMessage; message: string; reason: 'retry' | 'edit' },
-    { principal, rights, key, also }: Resender,
+    { principal, rights, sender, key, also }: Resender,
   ): Promise<RunHandle> {
     if (workstream.busy) throw busy(workstream.heldBy);
     const { attachments = [], trusted } = asked.message;
@@ -126,6 +124,7 @@ export class Rewinds {
         message,
         principal,
         rights: isForeign ? lesserOf(rights, 'write') : rights,
+        ...(sender !== undefined && { sender }),
         ...(key !== undefined && { key }),
         source: 'person',
         again: { cut, attachments },

@@ -4,7 +4,7 @@ import { GATEWAY_EVENTS } from '../../../protocol/events/gateway.ts';
 import { EventFrame } from '../../../protocol/frames.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { framesOf } from '../testing/fake-wire.ts';
-import { toLogEntry, toSseFrames } from './log-entry.ts';
+import { toLogEntry } from './log-entry.ts';
 
 const entryOf = (event: StreamEvent, offset = 41) =>
   toLogEntry({ wsId: 'abc', epoch: 'k3Jd' }, { offset, json: JSON.stringify(event) });
@@ -13,25 +13,6 @@ test('an entry is one SSE frame with its cursor as id', () => {
   const entry = entryOf({ type: 'content', text: 'a\nb "c" \u2028 ☃' });
   assert.equal(entry.type, 'content');
   assert.equal(entry.sse(), 'id: k3Jd:41\ndata: {"type":"content","ws_id":"abc","text":"a\\nb \\"c\\" \u2028 ☃"}\n\n');
-});
-
-test('over SSE an event also has the fields of later releases, and elsewhere it does not', () => {
-  const by = { kind: 'timeout' } as const;
-  const told = { approval_id: 'apr-"1', approved: false, feedback: '', by, always: false, call_ids: [] };
-  const events: [StreamEvent, object][] = [
-    [{ type: 'thinking_start' }, {}],
-    [{ type: 'approval_resolved', ...told }, { cycle_id: 'apr-"1' }],
-    [
-      { type: 'user_turn', message: 'a "b"', run_id: 'r-1', source: 'person' },
-      { content: 'a "b"', client_send_ids: ['r-1'] },
-    ],
-  ];
-  for (const [event, later] of events) {
-    const entry = entryOf(event);
-    const [, data = ''] = entry.sse().split('data: ');
-    assert.deepEqual(JSON.parse(data), { ...event, ws_id: 'abc', ...later });
-    assert.deepEqual(JSON.parse(entry.json), event);
-  }
 });
 
 test('ws_state is also sent under its later name, before it and without an id', () => {
@@ -57,7 +38,6 @@ test('an error is followed by an idle with the id; the log and WebSockets have o
     `{"type":"state_change",${idle}id: k3Jd:41\n`,
     `{"type":"ws_state",${idle}`,
   ]);
-  assert.equal(toSseFrames('abc', 'k3Jd:41', entry.json), entry.sse());
   assert.deepEqual(EventFrame.parse(framesOf(entry.wsFrame())[0]).payload, { wsId: 'abc', cursor: 'k3Jd:41', event });
 });
 

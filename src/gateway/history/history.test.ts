@@ -126,3 +126,29 @@ test('a page is the newest messages of a range, oldest first', async () => {
   assert.deepEqual(await page(4, 4, 2), []);
   assert.deepEqual(await messages.page('b'.repeat(32), { after: 0, upTo: 9, limit: 9 }), []);
 });
+
+test('the answer whose calls wait for approval is marked, and no other', () => {
+  const earlier: Message = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ id: 'zero', name: 'act', arguments: '{}' }],
+  };
+  const stored = store(earlier, resultOf('zero'), asks);
+  const item = {
+    header: 'act',
+    preview: '',
+    func_name: 'act',
+    approval_label: 'act',
+    needs_approval: true,
+    error: null,
+  };
+  const asked = { items: [{ ...item, call_id: 'two', subject: '' }] };
+  const marks = (shown: ReturnType<typeof toHistory>) => shown.map(({ pending }) => pending);
+  assert.deepEqual(
+    [marks(toHistory(stored, asked)), marks(toHistory(stored))],
+    [
+      [undefined, undefined, true],
+      [undefined, undefined, undefined],
+    ],
+  );
+});

@@ -1,3 +1,4 @@
+import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { CallOutcome, HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import { DENIED_BY_USER } from '../../agent/run/result-texts.ts';
@@ -8,9 +9,11 @@ const SHOWN_CHARS = 32 * 1024;
 
 /**
  * Messages as clients see them. Tool results are in the order of their calls, whichever finished first. A refused call
- * is flagged on its result and on the answer with the call.
+ * is flagged on its result and on the answer with the call. `asked` is the approval that is pending: the answer with its
+ * calls is flagged, too.
  */
-export function toHistory(stored: readonly StoredMessage[]): HistoryMessage[] {
+export function toHistory(stored: readonly StoredMessage[], asked?: Pick<Approval, 'items'>): HistoryMessage[] {
+  const waiting = new Set(asked?.items.map(({ call_id }) => call_id));
   const shown = stored.filter(isShown).map(toHistoryMessage);
   for (const [index, message] of shown.entries()) {
     if (message.role !== 'assistant' || !message.tool_calls) continue;
@@ -19,6 +22,7 @@ export function toHistory(stored: readonly StoredMessage[]): HistoryMessage[] {
     results.sort((a, b) => (order.get(a.call_id ?? '') ?? 0) - (order.get(b.call_id ?? '') ?? 0));
     shown.splice(index + 1, results.length, ...results);
     if (results.some(({ denied }) => denied)) message.denied = true;
+    if (message.tool_calls.some(({ id }) => waiting.has(id))) message.pending = true;
   }
   return shown;
 }

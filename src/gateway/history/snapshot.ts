@@ -54,10 +54,10 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
     upTo: data.turnStart?.afterSeq ?? data.messageCount,
   });
 
-  const pageAt = async ({ data }: Workstream, upTo: number, size: Size) => {
+  const pageAt = async ({ data, current }: Workstream, upTo: number, size: Size) => {
     const range = { after: data.contextAfterSeq, upTo, limit: size.messages };
     const stored = size.messages === 0 ? [] : await messages.page(data.wsId, range);
-    const page = newestWithin(toHistory(stored), size.chars);
+    const page = newestWithin(toHistory(stored, current?.pendingApproval()), size.chars);
     return { messages: page, truncated: await isCutShort(page[0]?.seq, { wsId: data.wsId, messages, range }) };
   };
 

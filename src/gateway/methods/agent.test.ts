@@ -32,6 +32,7 @@ test('agent answers accepted, runs the turn in main, and sends the final answer'
     message: 'hello',
     run_id: 'k1',
     source: 'agent',
+    client_send_ids: ['k1'],
     seq: 1,
     created_ms: 1_000_000,
   });

@@ -87,6 +87,13 @@ export const toQueuedEvent = ({ runId, request }: RunRecord): TransientEvent => 
   msg_id: runId,
 });
 
+/** The same message when it no longer waits: `runId` answers it. */
+export const toDispatchedEvent = (msgId: string, runId: string): TransientEvent => ({
+  type: 'message_dispatched',
+  msg_id: msgId,
+  run_id: runId,
+});
+
 function getQueued(queue: RunQueue, runId: string): QueuedRun {
   const item = queue.find(runId);
   if (!item) throw new GatewayError('NOT_FOUND', 'That message no longer waits: it was sent or taken back');

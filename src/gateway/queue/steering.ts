@@ -1,7 +1,7 @@
 import type { Progress } from '../../agent/run/journal.ts';
 import type { SteeredMessage } from '../../agent/run/recorder.ts';
 import type { Steering } from '../../agent/run/steering.ts';
-import { messageOf } from '../runs/first-step.ts';
+import { messageOf, senderOf } from '../runs/first-step.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -30,7 +30,7 @@ export const createSteering = ({ live, data, queue, observer }: SteeringDeps): S
     for (const item of items) {
       observer.onMessage();
       follow(item, live);
-      observer.onSteered(data, item.run, item.ended.promise);
+      observer.onSteered(data, item.run, { into: live.run.runId, ended: item.ended.promise });
     }
   },
 });
@@ -41,10 +41,11 @@ export const createSteering = ({ live, data, queue, observer }: SteeringDeps): S
  */
 const mayTake = ({ phase, turns, wrapUp }: Progress): boolean => turns > (phase === 'batch' ? 0 : 1) && !wrapUp;
 
-const toSteered = ({ run: { runId, source, request } }: QueuedRun): SteeredMessage => ({
-  runId,
-  source,
-  message: { ...messageOf(request), steered: true },
+const toSteered = ({ run }: QueuedRun): SteeredMessage => ({
+  runId: run.runId,
+  source: run.source,
+  from: senderOf(run),
+  message: { ...messageOf(run.request), steered: true },
 });
 
 /** Whoever waits for the message's own run gets the end of the run that took it. */

@@ -10,20 +10,29 @@ import type { RunRecord, RunRequest } from './run-record.ts';
  * keeps its model and effort, even if clients choose others meanwhile.
  */
 export function firstStepOf(
-  { runId, source, request, acceptedMs, startedMs = acceptedMs }: RunRecord,
+  run: RunRecord,
   { seq, model, effort }: { seq: number; model: string | null; effort: Effort },
 ): { step: Step; statements: Statement[] } {
+  const { runId, source, request, acceptedMs, startedMs = acceptedMs } = run;
   const { message, attachments } = request;
   const files = attachments && { attachments };
   return {
     step: {
-      events: [{ type: 'user_turn', message, run_id: runId, source, ...files, seq, created_ms: startedMs }],
+      events: [
+        { type: 'user_turn', message, run_id: runId, source, ...files, ...senderOf(run), seq, created_ms: startedMs },
+      ],
       messages: [messageOf(request)],
       journal: [{ kind: 'started', model, effort }],
     },
     statements: attachments ? [consume(runId, attachments.length)] : [],
   };
 }
+
+/** Who sent the message of a run, and under which key. */
+export const senderOf = ({ request: { sender }, runKey }: Pick<RunRecord, 'request' | 'runKey'>) => ({
+  ...(sender !== undefined && { sender }),
+  ...(runKey !== undefined && { client_send_ids: [runKey] }),
+});
 
 /** The message of a run, as stored in the conversation. */
 export const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({

@@ -13,6 +13,8 @@ export interface RunRequest {
   message: string;
   /** The lowest rights among the authors of the message; absent in runs accepted by an earlier version. */
   rights?: Rights;
+  /** The user who sent it; absent for the operator, and for the daemon itself. */
+  sender?: string;
   /** Started by the daemon itself. */
   unattended?: true;
   /** Reserved for this run until its message is in the conversation; absent when there are none. */

@@ -30,9 +30,9 @@ function listen({ parts, gateway }: WholeGateway, as: CallAs): { heard: string[]
   });
   gateway.streams.onChange({
     viewer,
-    onEvent({ type, ws_id: wsId }) {
-      if (type === 'ws_state') states?.push(wsId);
-      if (type === 'ws_closed') states?.push(`not ${wsId}`);
+    onEvent(event) {
+      if (event.type === 'ws_state') states?.push(event.ws_id);
+      if (event.type === 'ws_closed') states?.push(`not ${event.ws_id}`);
     },
   });
   return { heard: heard ?? [], states: states ?? [] };

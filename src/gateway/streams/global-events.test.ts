@@ -16,13 +16,14 @@ function listen({ gateway }: Awaited<ReturnType<typeof wholeGateway>>) {
       heard.push(event);
     },
   });
-  const brief = () =>
-    heard.splice(0).map((event) => {
-      if (event.type === 'ws_activity') return `${event.activity_state}: ${event.activity}`;
-      if (event.type === 'ws_state') return `${event.state} ${event.activity_state} ${event.content ?? '-'}`;
-      return event.type === 'ws_closed' ? `${event.type} ${event.name} ${event.reason}` : `${event.type} ${event.name}`;
-    });
-  return { heard, brief, stop };
+  return { heard, brief: () => heard.splice(0).map(inBrief), stop };
+}
+
+function inBrief(event: GlobalEvent): string {
+  if (event.type === 'ws_activity') return `${event.activity_state}: ${event.activity}`;
+  if (event.type === 'ws_state') return `${event.state} ${event.activity_state} ${event.content ?? '-'}`;
+  if (event.type === 'health_changed') return `${event.status} ${event.backend.circuit_state}`;
+  return [event.type, event.name, ...('reason' in event ? [event.reason] : [])].join(' ');
 }
 
 test('a run is told by what it does, and its answer at the end', async () => {
@@ -76,4 +77,22 @@ test('workstreams that come, get another name and go are told', async () => {
     ...['ws_created one', 'idle  -', 'ws_rename uno'],
     ...['ws_closed uno evicted', 'ws_created two', 'idle  -', 'ws_closed two closed'],
   ]);
+});
+
+test('The global stream must report when the default model or the store fails and works again', async () => {
+  await using world = await wholeGateway();
+  const { brief } = listen(world);
+  const stop = new AbortController();
+  const { models } = world.puppet;
+  const running = world.gateway.health.run(stop.signal);
+  const look = () => world.clock.advance(2_000);
+  const known = models.health();
+  models.health = () => ({ status: 'down', circuitState: 'open' });
+  await look();
+  await look();
+  models.health = () => known;
+  await look();
+  assert.deepEqual(brief(), ['degraded open', 'ok closed']);
+  stop.abort();
+  await running;
 });

@@ -1,8 +1,9 @@
 import type { GlobalEvent, GlobalEventOf } from '../../../protocol/events/global.ts';
+import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import type { StreamEvent, StreamEventOf, StreamEventType, WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LogEntry } from '../events/log-reader.ts';
-import { type Audience, audienceOf } from '../sharing/audience.ts';
+import { type Audience, audienceOf, EVERYONE } from '../sharing/audience.ts';
 import { mayPerceive, type Owned, type Viewer } from '../sharing/perception.ts';
 import type { Unloading } from '../workstreams/closing.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -52,6 +53,7 @@ const MAX_PIECES = 100_000;
 export class GlobalEvents {
   readonly #known = new Map<string, Known>();
   readonly #listeners = new Set<GlobalListener>();
+  #health: GlobalEvent | undefined;
 
   constructor({ events }: { events: Pick<EventLog, 'onAppended'> }) {
     events.onAppended((wsId, entries) => {
@@ -97,6 +99,15 @@ export class GlobalEvents {
   unloaded(data: Owned & Pick<ShownData, 'wsId' | 'name'>, reason: Unloading): void {
     this.#known.delete(data.wsId);
     this.#tell({ type: 'ws_closed', ws_id: data.wsId, name: data.name, reason }, audienceOf(data));
+  }
+
+  /** Tells a change of the health. The first call says what it is at the start. */
+  noteHealth({ status, backend }: Pick<HealthSummary, 'status' | 'backend'>): void {
+    const about = { status: backend.status, circuit_state: backend.circuitState };
+    const event: GlobalEvent = { type: 'health_changed', status, backend: about };
+    const isNews = this.#health !== undefined && JSON.stringify(this.#health) !== JSON.stringify(event);
+    this.#health = event;
+    if (isNews) this.#tell(event, EVERYONE);
   }
 
   /** The loaded workstream, as the rule of who perceives it needs it. */

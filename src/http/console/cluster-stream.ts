@@ -16,9 +16,9 @@ export const streamCluster =
       toJson: (event) => toJson(event, cluster.here.nodeId),
     });
 
-/** Activities are part of the states; on their own they are for clients that watch one machine. */
+/** Activities are part of the states. On their own they are for clients that watch one machine, like its health. */
 function toJson(event: GlobalEvent, nodeId: string): string | undefined {
-  if (event.type === 'ws_activity') return undefined;
+  if (event.type === 'ws_activity' || event.type === 'health_changed') return undefined;
   if (event.type !== 'ws_state') return JSON.stringify(Object.assign({}, event, { node_id: nodeId }));
   const { run: _run, content: _content, ...state } = event;
   return JSON.stringify(Object.assign({}, state, { type: 'cluster_state', node_id: nodeId }));

@@ -4,10 +4,12 @@ import type { Endpoint } from '../../../protocol/http/endpoint.ts';
 import type { eventsEndpoints } from '../../../protocol/http/events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
-import { toSseFrames, toStreamed } from '../../gateway/events/log-entry.ts';
+import { typeOf } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
-import type { EventStreams } from '../../gateway/streams/event-streams.ts';
-import type { Exchange, HttpMetrics } from '../exchange.ts';
+import { toSseFrames, withWorkstream } from '../../gateway/events/sse-frames.ts';
+import type { Beginning, EventStreams } from '../../gateway/streams/event-streams.ts';
+import type { Log } from '../../log.ts';
+import { type Exchange, type HttpMetrics, noteAnswered } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
 import { queryOf, read } from '../input/fields.ts';
 import { openSse, RETRY, type SseStream, type SseWriting, sseFrame } from '../sse.ts';
@@ -18,6 +20,7 @@ export interface EventRouteDeps {
   clock: Clock;
   writing: SseWriting;
   metrics: Pick<HttpMetrics, 'httpRequest' | 'sseConnections' | 'sseCoalesced'>;
+  log: Pick<Log, 'debug' | 'isDebugging'>;
   /** Aborts when the server shuts down. */
   closing: AbortSignal;
 }
@@ -42,9 +45,7 @@ export const streamOf = <E extends Endpoint>({ endpoint, open }: StreamRoute<E>,
       { exchange, principal: known(caller), request: read(endpoint, { ...queryOf(exchange), ...exchange.fields }) },
       deps,
     );
-    const seconds = (deps.clock.monotonic() - exchange.startedMs) / 1000;
-    const { req, endpoint: path } = exchange;
-    deps.metrics.httpRequest({ method: req.method ?? '', endpoint: path, statusCode: 200, seconds });
+    noteAnswered(exchange, 200, deps);
   },
 });
 
@@ -86,11 +87,10 @@ export async function streamWorkstream(
   stream.send(RETRY + sseFrame(opening.connected));
   const { frames, after } = await opening.begin(left.signal);
   if (left.signal.aborted) return;
-  const toFrame = (json: string) => sseFrame(toStreamed(ws_id, json));
-  stream.send(frames.map(({ id, json }) => (id === undefined ? toFrame(json) : toSseFrames(ws_id, id, json))).join(''));
+  stream.send(frames.map((frame) => toFrames(ws_id, frame)).join(''));
   reader = streams.follow(ws_id, after, {
     viewer: principal,
-    sink: toSink(stream, toFrame),
+    sink: toSink(stream, ws_id),
     onEnd: stream.end,
     mayDecide: principal.scopes.has('approve'),
   });
@@ -155,12 +155,20 @@ export async function streamChanges(
   pump();
 }
 
-const toSink = (stream: SseStream, toFrame: (json: string) => string) => ({
+/** The events of the beginning are those of the log, or are not in the log and have no id. */
+function toFrames(wsId: string, { id: cursor, json }: Beginning['frames'][number]): string {
+  const type = typeOf(json);
+  return cursor === undefined
+    ? sseFrame(withWorkstream({ wsId, type }, json))
+    : toSseFrames({ wsId, cursor, type }, json);
+}
+
+const toSink = (stream: SseStream, wsId: string) => ({
   ready: stream.ready,
   write(entries: readonly { sse(): string }[]) {
     for (const entry of entries) stream.send(entry.sse());
   },
   transient: (json: string) => {
-    if (stream.ready()) stream.send(toFrame(json));
+    if (stream.ready()) stream.send(toFrames(wsId, { json }));
   },
 });

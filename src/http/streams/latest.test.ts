@@ -27,6 +27,14 @@ test('a closing replaces what happened before, and a workstream that comes back 
   assert.deepEqual(left(closed, created, state), ['ws_created', 'ws_state']);
 });
 
+test('the latest health is kept, apart from the workstreams', () => {
+  const health: GlobalEvent = {
+    ...{ type: 'health_changed', status: 'ok' },
+    backend: { status: 'up', circuit_state: 'closed' },
+  };
+  assert.deepEqual(left(health, closed, state, health), ['ws_closed', 'ws_state', 'health_changed']);
+});
+
 test('only what replaces something counts as coalesced', () => {
   const waiting = createLatest();
   assert.deepEqual(

@@ -9,14 +9,15 @@ export interface Latest {
   takeAll(): GlobalEvent[];
 }
 
-/** Bounded by the number of workstreams. */
+/** Bounded by the number of workstreams. The health counts as one more. */
 export function createLatest(): Latest {
   const waiting = new Map<string, GlobalEvent>();
   return {
     put(event) {
-      const { ws_id, type } = event;
-      const replaced = REPLACED[type].map((kind) => waiting.delete(`${kind} ${ws_id}`));
-      waiting.set(`${type} ${ws_id}`, event); // at the end, also if it was there
+      const { type } = event;
+      const about = 'ws_id' in event ? event.ws_id : ''; // the health is that of the daemon
+      const replaced = REPLACED[type].map((kind) => waiting.delete(`${kind} ${about}`));
+      waiting.set(`${type} ${about}`, event); // at the end, also if it was there
       return replaced.includes(true);
     },
     size: () => waiting.size,
@@ -35,4 +36,5 @@ const REPLACED: Record<GlobalEvent['type'], readonly GlobalEvent['type'][]> = {
   ws_rename: ['ws_rename'],
   ws_created: ['ws_created', 'ws_closed'],
   ws_closed: ['ws_closed', 'ws_created', 'ws_state', 'ws_activity', 'ws_rename'],
+  health_changed: ['health_changed'],
 };

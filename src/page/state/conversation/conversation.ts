@@ -228,4 +228,9 @@ const toQuestion = ({ approval_id, kind, items, budget, expires_at_ms }: StreamE
   expiresAtMs: expires_at_ms,
 });
 
-const toStatus = ({ type: _, ...status }: StreamEventOf<'status'>): StatusRecord => status;
+const toStatus = ({
+  type: _,
+  tool_calls_this_turn: _calls,
+  turn_count: _turns,
+  ...status
+}: StreamEventOf<'status'>): StatusRecord => status;

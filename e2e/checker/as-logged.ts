@@ -1,0 +1,21 @@
+import type { StreamEvent } from '../../protocol/stream-events.ts';
+
+/** An event of a stream as it is in the log: without what the stream adds. */
+export function asLogged(sent: Record<string, unknown>): StreamEvent {
+  const added = new Set(['content', 'cycle_id', 'ws_id'].filter((name) => !isOwn(sent, name)));
+  const isEmpty = ([name, value]: [string, unknown]) =>
+    sent.type === 'user_turn' && (EMPTY.get(name) ?? '?') === JSON.stringify(value);
+  const fields = Object.entries(sent).filter((field) => !added.has(field[0]) && !isEmpty(field));
+  return Object.fromEntries(fields) as unknown as StreamEvent; // as the stream has encoded it
+}
+
+/** Events of the state and of names are about a workstream in the log, too. */
+const isOwn = ({ type }: Record<string, unknown>, name: string): boolean =>
+  name === 'ws_id' && (type === 'ws_state' || type === 'ws_rename');
+
+/** What a message without these fields is sent with. */
+const EMPTY = new Map([
+  ['attachments', '[]'],
+  ['sender', '""'],
+  ['client_send_ids', '[]'],
+]);

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StreamEvent } from '../../../protocol/stream-events.ts';
+import { toSseFrames, withWorkstream } from './sse-frames.ts';
+
+const WS_ID = '3f2a9c1b5d7e4f60a1b2c3d4e5f60718';
+
+/** The data of the last frame. */
+function sent(event: { type: string }): Record<string, unknown> {
+  const text = toSseFrames({ wsId: WS_ID, cursor: 'k3Jd:41', type: event.type }, JSON.stringify(event));
+  const [id, data = ''] = (text.split('\n\n').at(-2) ?? '').split('\ndata: ');
+  assert.equal(id, 'id: k3Jd:41');
+  return JSON.parse(data);
+}
+
+test('every event has the id of its workstream exactly once', () => {
+  const state = { type: 'ws_state', ws_id: WS_ID, state: 'idle' } as const;
+  const events: StreamEvent[] = [
+    { type: 'thinking_start' },
+    { type: 'content', text: '"}' },
+    { type: 'clear_ui', after_seq: 3 },
+    { type: 'ws_rename', ws_id: WS_ID, name: 'n' },
+    state,
+  ];
+  for (const event of events) assert.deepEqual(sent(event), { ...event, ws_id: WS_ID });
+  assert.equal(withWorkstream({ wsId: WS_ID, type: 'ws_state' }, JSON.stringify(state)), JSON.stringify(state));
+});
+
+test('`user_turn` must have its text as `content`, and its `attachments`, `sender` and `client_send_ids`, also if they are empty', () => {
+  const stored = { type: 'user_turn', message: 'hi', run_id: 'r', source: 'person' } as const;
+  const usual = { ...stored, content: 'hi', ws_id: WS_ID };
+  assert.deepEqual(sent(stored), { ...usual, attachments: [], sender: '', client_send_ids: [] });
+  const attachments = [
+    { attachment_id: 'a', filename: 'f', mime_type: 'text/plain', size_bytes: 1, kind: 'text' },
+  ] as const;
+  const more = { attachments, sender: 'user_1', client_send_ids: ['k'] };
+  assert.deepEqual(sent({ ...stored, ...more }), { ...usual, ...more });
+});
+
+test('A question and its decision must have the id of the approval as `cycle_id`, too', () => {
+  const asked = StreamEvent.parse({
+    ...{ type: 'approve_request', items: [], approval_id: 'apr_1', kind: 'tools', expires_at_ms: 1 },
+  });
+  const by = { kind: 'timeout' } as const;
+  const resolved: StreamEvent = {
+    ...{ type: 'approval_resolved', approval_id: 'apr_1', approved: false, feedback: '', by, always: false },
+    call_ids: [],
+  };
+  for (const event of [asked, resolved]) assert.deepEqual(sent(event), { ...event, cycle_id: 'apr_1', ws_id: WS_ID });
+});

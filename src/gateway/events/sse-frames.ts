@@ -1,0 +1,74 @@
+import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
+import { STREAM_EVENTS, type StreamEventOf } from '../../../protocol/stream-events.ts';
+
+/** Where an event stands: the workstream whose log it is in, and its cursor there. */
+interface Place {
+  wsId: string;
+  cursor: string;
+  type: string;
+}
+
+/**
+ * A log event as SSE frames: with its workstream, and with the names of later releases (decision 3). The log has neither,
+ * so events of earlier versions get them, too.
+ */
+export function toSseFrames({ wsId, cursor, type }: Place, json: string): string {
+  switch (type) {
+    case 'ws_state':
+      return stateFrames(cursor, json);
+    case 'user_turn':
+      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterTurn(JSON.parse(json)))));
+    case 'approve_request':
+    case 'approval_resolved':
+      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asCycle(JSON.parse(json)))));
+    default:
+      return withId(cursor, withWorkstream({ wsId, type }, json));
+  }
+}
+
+/** An event of a workstream's stream with its `ws_id`. The text is not parsed, because most events are short pieces of answers. */
+export function withWorkstream({ wsId, type }: Omit<Place, 'cursor'>, json: string): string {
+  if (NAMING.has(type)) return json;
+  const at = BEFORE_TYPE + type.length + 1;
+  return `${json.slice(0, at)},"ws_id":"${wsId}"${json.slice(at)}`;
+}
+
+const BEFORE_TYPE = '{"type":"'.length;
+
+/** The types whose events name their workstream themselves. */
+const NAMING: ReadonlySet<string> = new Set(
+  Object.entries({ ...TRANSIENT_EVENTS, ...STREAM_EVENTS })
+    .filter(([, row]) => 'ws_id' in row.shape)
+    .map(([type]) => type),
+);
+
+/** Their clients find these fields in every message. */
+const asLaterTurn = (event: StreamEventOf<'user_turn'>) => ({
+  ...event,
+  content: event.message,
+  attachments: event.attachments ?? [],
+  sender: event.sender ?? '',
+  client_send_ids: event.client_send_ids ?? [],
+});
+
+const asCycle = (event: StreamEventOf<'approve_request' | 'approval_resolved'>) => ({
+  ...event,
+  cycle_id: event.approval_id,
+});
+
+/**
+ * `ws_state` is also sent under its later name `state_change`, and an error is followed by an idle, which HTTP clients
+ * wait for. Only the last frame of the group has the id, so a client that disconnects earlier gets the whole group
+ * again (decision 3).
+ */
+function stateFrames(cursor: string, json: string): string {
+  const event: StreamEventOf<'ws_state'> = JSON.parse(json);
+  if (event.state !== 'error') return `${asChange(event)}${withId(cursor, json)}`;
+  const idle = { type: 'ws_state', ws_id: event.ws_id, state: 'idle' } as const;
+  return `${asChange(event)}data: ${json}\n\n${asChange(idle)}${withId(cursor, JSON.stringify(idle))}`;
+}
+
+const withId = (cursor: string, json: string): string => `id: ${cursor}\ndata: ${json}\n\n`;
+
+const asChange = (event: StreamEventOf<'ws_state'>): string =>
+  `data: ${JSON.stringify({ ...event, type: 'state_change' })}\n\n`;
