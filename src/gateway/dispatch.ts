@@ -10,6 +10,7 @@ import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Principal } from './auth/principal.ts';
+import { requireStanding } from './auth/require-authentication.ts';
 import { isService } from './auth/services/service-tokens.ts';
 import { type Call, type Caller, type Handlers, loggedAs } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
@@ -68,7 +69,10 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
   function serve({ row, method, handler, params, caller }: Asked, audited: Call['audited']): unknown {
     const input = toInput({ row, method, params, caller });
     const serial = row.serial?.(input);
-    const handle = (keyed: Keyed) => handler(input, withChecks(row, method, { ...caller, ...keyed, audited }));
+    const handle = (keyed: Keyed) => {
+      if (row.scope !== 'public') requireStanding(caller.principal);
+      return handler(input, withChecks(row, method, { ...caller, ...keyed, audited }));
+    };
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
     const key = row.idempotency && keyOf(input);
     return key === undefined ? work(UNKEYED) : idempotency.answer({ method, key, params: input, caller }, work);

@@ -170,7 +170,7 @@ export function principalWith(scope: Scope, ended = new AbortController().signal
     scopes: scope === 'service' ? SERVICE_SCOPES : expandScopes([scope]),
     permissions: ALL_PERMISSIONS,
     source: {
-      ...{ kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent },
+      ...{ kind: 'login', jti: `jti-${scope}`, parent: OPERATOR.parent, version: 0 },
       ...{ browser: false, proof: PROOF, expiresAtMs: Number.MAX_SAFE_INTEGER },
     },
     ended,

@@ -28,7 +28,7 @@ async function setUp() {
   const open = () => openLoginSessions({ store, key, users: NO_USERS, clock, ids: randomIds, lineage });
   return {
     ...{ clock, store, open },
-    codes: createLoginCodes({ store, clock, ids: randomIds, lineage }),
+    codes: createLoginCodes({ store, clock, ids: randomIds, lineage, users: NO_USERS }),
     sessions: await open(),
     async [Symbol.asyncDispose]() {
       await store.close();

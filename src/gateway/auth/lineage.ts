@@ -33,6 +33,11 @@ export interface Lineage {
 export interface Minter {
   parent: Parent;
   scopes: ReadonlySet<Scope>;
+  /**
+   * Of the user, when the proof was checked. Checking takes a while: if the user's logins have ended since then, no login
+   * starts. Undefined where nothing was awaited in between.
+   */
+  version?: number | undefined;
 }
 
 /** Principal of the operator token. Logins through the operator's links act as it. */

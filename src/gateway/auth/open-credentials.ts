@@ -37,7 +37,7 @@ export async function openCredentials({ store, key, operatorToken, enabled, cloc
     users,
     tokens,
     sessions,
-    codes: createLoginCodes({ store, clock, ids, lineage: tokens }),
+    codes: createLoginCodes({ store, clock, ids, lineage: tokens, users }),
     authenticator: createAuthenticator({ enabled, operatorToken, tokens, sessions }),
   };
 }

@@ -23,6 +23,8 @@ export interface Principal {
         kind: 'login';
         jti: string;
         parent: Parent;
+        /** Of its user, when it started; 0 below the operator. */
+        version: number;
         /** A cookie brought it, or a browser refreshed it. */
         browser: boolean;
         proof: Proof;

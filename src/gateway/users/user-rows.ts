@@ -23,6 +23,28 @@ export interface NewUser {
   by: string;
 }
 
+export interface UserChange {
+  displayName?: string | undefined;
+  passwordHash?: string | undefined;
+  disabled?: boolean | undefined;
+}
+
+/** What changed for the credentials of a user. */
+export interface UserNews {
+  /** All logins of the user end. */
+  loginsEnd: boolean;
+  /** The id of a login that does not end. */
+  keep?: string;
+  /** Logins and tokens go on with other rights, or with none. */
+  rightsChanged: boolean;
+}
+
+export interface ChosenPassword {
+  passwordHash: string;
+  /** Of the user, when the earlier password was compared. */
+  version: number;
+}
+
 /** Names that differ only in case are one name, so that nobody can pose as another user. */
 export const nameKeyOf = (username: string): string => username.toLowerCase();
 
@@ -52,6 +74,28 @@ export const toUser = (row: UserTable): User => ({
   lastLoginMs: row.last_login_ms,
 });
 
+/** A user as the check of a password needs it. */
+export interface LoginUser {
+  userId: string;
+  username: string;
+  passwordHash: string | null;
+  disabled: boolean;
+  /** A login may start only as long as the user still has it. */
+  version: number;
+}
+
+export const toLoginUser = (row: UserTable): LoginUser => ({
+  userId: row.user_id,
+  username: row.username,
+  passwordHash: row.password_hash,
+  disabled: row.disabled === 1,
+  version: row.version,
+});
+
+/** Login links that nobody has used yet. */
+export const deleteLinksOf = (userId: string): Statement =>
+  statementOf(build.deleteFrom('login_codes').where('parent_kind', '=', 'user').where('parent_id', '=', userId));
+
 /** Refused if there is a user already. */
 export function insertFirst(row: UserTable): Statement {
   const columns = Object.entries(row);
@@ -67,3 +111,40 @@ export const assignmentsOf = ({ user_id, created_ms }: UserTable, { roleIds, by 
   roleIds.map((role_id) =>
     statementOf(build.insertInto('role_assignments').values({ user_id, role_id, assigned_by: by, created_ms })),
   );
+
+/** The columns after a change. A new password, and disabling, raise the version, which ends the logins. */
+export function changeOf(row: UserTable, change: UserChange, nowMs: number) {
+  const disabled = change.disabled === undefined ? row.disabled : Number(change.disabled);
+  const loginsEnd = change.passwordHash !== undefined || disabled > row.disabled;
+  return {
+    display_name: change.displayName ?? row.display_name,
+    password_hash: change.passwordHash ?? row.password_hash,
+    disabled,
+    version: row.version + (loginsEnd ? 1 : 0),
+    updated_ms: nowMs,
+  };
+}
+
+interface Assignment {
+  userId: string;
+  roleId: string;
+  by: string;
+  nowMs: number;
+}
+
+/** Assigning a role again changes nothing. */
+export function assignmentOf({ userId, roleId, by, nowMs }: Assignment): Statement {
+  const row = { user_id: userId, role_id: roleId, assigned_by: by, created_ms: nowMs };
+  const insert = build.insertInto('role_assignments').values(row);
+  return statementOf(insert.onConflict((on) => on.columns(['user_id', 'role_id']).doNothing()));
+}
+
+export const unassignmentOf = ({ userId, roleId }: Pick<Assignment, 'userId' | 'roleId'>): Statement =>
+  statementOf(build.deleteFrom('role_assignments').where('user_id', '=', userId).where('role_id', '=', roleId));
+
+/** The user, its roles and its people at a provider. */
+export const removalOf = (userId: string): Statement[] => [
+  statementOf(build.deleteFrom('users').where('user_id', '=', userId), 1),
+  statementOf(build.deleteFrom('role_assignments').where('user_id', '=', userId)),
+  statementOf(build.deleteFrom('oidc_identities').where('user_id', '=', userId)),
+];

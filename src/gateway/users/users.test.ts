@@ -5,7 +5,8 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import { Roles } from './roles.ts';
 import type { NewUser } from './user-rows.ts';
-import { type UserNews, Users } from './users.ts';
+import type { UserNews } from './user-rows.ts';
+import { Users } from './users.ts';
 
 const none = () => [];
 

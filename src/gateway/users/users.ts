@@ -1,30 +1,33 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
-import type { Bounds } from '../auth/lineage.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
+import { type Bounds, parentEnded } from '../auth/lineage.ts';
 import { deleteMemoriesOf } from '../memories/memory-rows.ts';
 import type { UserTable } from '../store/schema/user-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { holdsAll, toGrant } from './grant.ts';
 import type { Roles } from './roles.ts';
-import { assignmentsOf, insertFirst, type NewUser, nameKeyOf, toUser, toUserRow, type User } from './user-rows.ts';
-
-export interface UserChange {
-  displayName?: string | undefined;
-  passwordHash?: string | undefined;
-  disabled?: boolean | undefined;
-}
-
-/** What changed for the credentials of a user. */
-export interface UserNews {
-  /** All logins of the user end. */
-  loginsEnd: boolean;
-  /** The id of a login that does not end. */
-  keep?: string;
-  /** Logins and tokens go on with other rights, or with none. */
-  rightsChanged: boolean;
-}
+import {
+  assignmentOf,
+  assignmentsOf,
+  type ChosenPassword,
+  changeOf,
+  deleteLinksOf,
+  insertFirst,
+  type LoginUser,
+  type NewUser,
+  nameKeyOf,
+  removalOf,
+  toLoginUser,
+  toUser,
+  toUserRow,
+  type User,
+  type UserChange,
+  type UserNews,
+  unassignmentOf,
+} from './user-rows.ts';
 
 interface Entry {
   row: UserTable;
@@ -48,6 +51,7 @@ export class Users {
   readonly #deps: UsersDeps;
   readonly #byId = new Map<string, Entry>();
   readonly #byName = new Map<string, Entry>();
+  readonly #serially = createSerialKeys();
   readonly #listeners = new Set<(userId: string, news: UserNews) => void>();
 
   private constructor(deps: UsersDeps) {
@@ -87,13 +91,9 @@ export class Users {
   }
 
   /** By the name to log in with, in upper or lower case. */
-  findLogin(username: string): { userId: string; passwordHash: string | null; disabled: boolean } | undefined {
+  findLogin(username: string): LoginUser | undefined {
     const row = this.#byName.get(nameKeyOf(username))?.row;
-    return row && { userId: row.user_id, passwordHash: row.password_hash, disabled: row.disabled === 1 };
-  }
-
-  passwordHashOf(userId: string): string | null {
-    return this.#entryOf(userId).row.password_hash;
+    return row && toLoginUser(row);
   }
 
   rolesOf(userId: string): string[] {
@@ -148,13 +148,18 @@ export class Users {
     }
   }
 
-  /** A new password that the user chose. The caller ends the other logins with `endLogins`, once it has answered. */
-  async setOwnPassword(userId: string, passwordHash: string, also: readonly Statement[]): Promise<void> {
-    const { row } = this.#entryOf(userId);
-    const fields = { password_hash: passwordHash, version: row.version + 1, updated_ms: this.#deps.clock.now() };
-    const changed = build.updateTable('users').set(fields).where('user_id', '=', userId);
-    await this.#deps.store.commit({ statements: [statementOf(changed, 1), ...also], durable: true });
-    Object.assign(row, fields);
+  /**
+   * A new password that the user chose, unless another change ended the user's logins since `version`. Resolves with
+   * the new version. The caller ends the other logins with `endLogins`, once it has answered.
+   */
+  async setOwnPassword(userId: string, chosen: ChosenPassword, also: readonly Statement[]): Promise<number> {
+    const { passwordHash, version } = chosen;
+    const nowMs = this.#deps.clock.now();
+    const { row } = await this.#change(userId, also, (before) => {
+      if (before.version !== version) throw parentEnded();
+      return { password_hash: passwordHash, version: version + 1, updated_ms: nowMs };
+    });
+    return row.version;
   }
 
   /** Ends open connections of all logins of the user but one. */
@@ -164,45 +169,29 @@ export class Users {
 
   /** Ends all logins of the user. */
   async logOut(userId: string, also: readonly Statement[]): Promise<void> {
-    const { row } = this.#entryOf(userId);
-    const version = row.version + 1;
-    const changed = build.updateTable('users').set({ version }).where('user_id', '=', userId);
-    await this.#deps.store.commit({ statements: [statementOf(changed, 1), ...also], durable: true });
-    row.version = version;
+    await this.#change(userId, also, ({ version }) => ({ version: version + 1 }));
     this.#announce(userId, { loginsEnd: true, rightsChanged: false });
   }
 
   /** A new password, and disabling, end all logins of the user. */
   async update(userId: string, change: UserChange, also: readonly Statement[]): Promise<User> {
-    const entry = this.#entryOf(userId);
-    const { row } = entry;
-    const isSwitched = change.disabled !== undefined && change.disabled !== (row.disabled === 1);
-    const loginsEnd = change.passwordHash !== undefined || (isSwitched && change.disabled === true);
-    const fields = {
-      display_name: change.displayName ?? row.display_name,
-      password_hash: change.passwordHash ?? row.password_hash,
-      disabled: change.disabled === undefined ? row.disabled : Number(change.disabled),
-      version: row.version + (loginsEnd ? 1 : 0),
-      updated_ms: this.#deps.clock.now(),
-    };
-    const changed = build.updateTable('users').set(fields).where('user_id', '=', userId);
-    await this.#deps.store.commit({ statements: [statementOf(changed, 1), ...also], durable: true });
-    Object.assign(row, fields);
+    const nowMs = this.#deps.clock.now();
+    let before: UserTable | undefined;
+    const entry = await this.#change(userId, also, (row) => {
+      before = { ...row };
+      return changeOf(row, change, nowMs);
+    });
+    const loginsEnd = entry.row.version !== before?.version;
+    const rightsChanged = entry.row.disabled !== before?.disabled;
     if (change.disabled === true) this.#endOf(entry);
-    if (loginsEnd || isSwitched) this.#announce(userId, { loginsEnd, rightsChanged: isSwitched });
-    return toUser(row);
+    if (loginsEnd || rightsChanged) this.#announce(userId, { loginsEnd, rightsChanged });
+    return toUser(entry.row);
   }
 
   /** Ends all logins and tokens of the user, and deletes the user's own memories. */
   async remove(userId: string, also: readonly Statement[]): Promise<void> {
     const entry = this.#entryOf(userId);
-    const gone = [build.deleteFrom('users'), build.deleteFrom('role_assignments')] as const;
-    const statements = [
-      statementOf(gone[0].where('user_id', '=', userId), 1),
-      statementOf(gone[1].where('user_id', '=', userId)),
-    ];
-    statements.push(statementOf(build.deleteFrom('oidc_identities').where('user_id', '=', userId)));
-    const all = [...statements, ...deleteMemoriesOf(userId), ...also];
+    const all = [...removalOf(userId), ...deleteMemoriesOf(userId), ...also];
     await this.#deps.store.commit({ statements: all, durable: true });
     this.#byId.delete(userId);
     this.#byName.delete(entry.row.username_key);
@@ -217,10 +206,8 @@ export class Users {
     { by, also }: { by: string; also: readonly Statement[] },
   ): Promise<void> {
     const entry = this.#entryOf(userId);
-    const row = { user_id: userId, role_id: roleId, assigned_by: by, created_ms: this.#deps.clock.now() };
-    const insert = build.insertInto('role_assignments').values(row);
-    const once = insert.onConflict((on) => on.columns(['user_id', 'role_id']).doNothing());
-    await this.#deps.store.commit({ statements: [statementOf(once), ...also], durable: true });
+    const once = assignmentOf({ userId, roleId, by, nowMs: this.#deps.clock.now() });
+    await this.#deps.store.commit({ statements: [once, ...also], durable: true });
     entry.roleIds.add(roleId);
     this.#refresh(entry);
   }
@@ -229,8 +216,8 @@ export class Users {
   async unassign(userId: string, roleId: string, also: readonly Statement[]): Promise<void> {
     const entry = this.#entryOf(userId);
     if (!entry.roleIds.has(roleId)) throw new GatewayError('NOT_FOUND', 'Role assignment not found');
-    const gone = build.deleteFrom('role_assignments').where('user_id', '=', userId).where('role_id', '=', roleId);
-    await this.#deps.store.commit({ statements: [statementOf(gone), ...also], durable: true });
+    const gone = unassignmentOf({ userId, roleId });
+    await this.#deps.store.commit({ statements: [gone, ...also], durable: true });
     entry.roleIds.delete(roleId);
     this.#refresh(entry);
   }
@@ -241,6 +228,27 @@ export class Users {
     const entry = this.#byId.get(userId);
     if (entry) entry.row.last_login_ms = nowMs;
     return statementOf(build.updateTable('users').set({ last_login_ms: nowMs }).where('user_id', '=', userId));
+  }
+
+  /**
+   * Changes of one user are stored one after the other, because a change that began with the row before another one would
+   * restore the earlier password. Unused login links end together with the logins.
+   */
+  #change(
+    userId: string,
+    also: readonly Statement[],
+    fieldsOf: (row: UserTable) => Partial<UserTable>,
+  ): Promise<Entry> {
+    return this.#serially.run(userId, async () => {
+      const entry = this.#entryOf(userId);
+      const fields = fieldsOf(entry.row);
+      const changed = statementOf(build.updateTable('users').set(fields).where('user_id', '=', userId), 1);
+      const isEnding = fields.version !== undefined && fields.version !== entry.row.version;
+      const statements = [changed, ...(isEnding ? [deleteLinksOf(userId)] : []), ...also];
+      await this.#deps.store.commit({ statements, durable: true });
+      Object.assign(entry.row, fields);
+      return entry;
+    });
   }
 
   #toRow(user: NewUser): UserTable {

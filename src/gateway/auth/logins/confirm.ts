@@ -2,7 +2,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params } from '../../../../protocol/index.ts';
 import type { Handlers } from '../../call.ts';
 import type { Parent } from '../parent.ts';
-import { admitted, counting, type IdentifyDeps, redeem } from './identify.ts';
+import { type IdentifyDeps, redeem, requirePassword } from './identify.ts';
 import type { LoginSessions } from './login-sessions.ts';
 
 interface ConfirmDeps extends IdentifyDeps {
@@ -33,24 +33,15 @@ interface Asked {
 /** Throws FORBIDDEN unless the proof is of whoever the session belongs to. */
 async function requireProof(given: Params<'auth.confirm'>, { parent, address }: Asked, deps: ConfirmDeps) {
   const { password, code, token } = given;
-  if (password !== undefined && parent.kind === 'user') return requirePassword(password, parent.id, { address, deps });
+  if (password !== undefined && parent.kind === 'user') {
+    await requirePassword({ userId: parent.id, password, address, refusal: 'The password is wrong' }, deps);
+    return;
+  }
   if (code === undefined && token === undefined) throw nothingGiven(parent);
   const minter = await redeem({ code, token }, address, deps);
   if (minter === undefined) throw new GatewayError('FORBIDDEN', 'This link or token is not valid. Get a new one.');
   if (minter.parent.kind === parent.kind && minter.parent.id === parent.id) return;
   throw new GatewayError('FORBIDDEN', 'This link or token is valid, but it does not belong to this login.');
-}
-
-/** Guesses count together with those at the login form. */
-async function requirePassword(
-  password: string,
-  userId: string,
-  { address, deps }: { address: string; deps: ConfirmDeps },
-) {
-  const { users, passwords, throttle } = deps;
-  const attempt = await admitted(throttle, address, users.get(userId).username.toLowerCase());
-  const isRight = await counting(attempt, passwords.matches(password, users.passwordHashOf(userId)));
-  if (!isRight) throw new GatewayError('FORBIDDEN', 'The password is wrong');
 }
 
 const nothingGiven = ({ kind }: Parent) =>

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params } from '../../../../protocol/index.ts';
 import type { Passwords } from '../../users/passwords.ts';
+import { nameKeyOf } from '../../users/user-rows.ts';
 import type { Users } from '../../users/users.ts';
 import type { Authenticator } from '../authenticator.ts';
 import { type Minter, minterOf, OPERATOR } from '../lineage.ts';
@@ -55,15 +56,41 @@ async function identifyUser(
   { users, passwords, throttle, oidc }: IdentifyDeps,
 ): Promise<Minter> {
   if (oidc.settings?.passwordEnabled === false) throw new GatewayError('FORBIDDEN', 'Password login is disabled');
-  const attempt = await admitted(throttle, address, username.toLowerCase());
+  const attempt = await admitted(throttle, address, nameKeyOf(username));
   const user = users.findLogin(username);
   const isRight = await counting(attempt, passwords.matches(password, user?.disabled ? null : user?.passwordHash));
-  if (user === undefined || !isRight) throw wrongCredentials();
-  return minterOfUser(user.userId);
+  // The password may have changed during the comparison.
+  if (user === undefined || !isRight || users.versionOf(user.userId) !== user.version) throw wrongCredentials();
+  return minterOfUser(user.userId, user.version);
+}
+
+interface Typed {
+  userId: string;
+  password: string;
+  address: string;
+  /** The message if it is wrong. */
+  refusal: string;
+}
+
+/**
+ * Throws FORBIDDEN unless it is the password of a user who is logged in. Guesses count together with those at the login
+ * form. Returns the version of the user that the password belongs to.
+ */
+export async function requirePassword(
+  { userId, password, address, refusal }: Typed,
+  { users, passwords, throttle }: Pick<IdentifyDeps, 'users' | 'passwords' | 'throttle'>,
+): Promise<number> {
+  const { username } = users.get(userId);
+  const attempt = await admitted(throttle, address, nameKeyOf(username));
+  const user = users.findLogin(username);
+  const isRight = await counting(attempt, passwords.matches(password, user?.passwordHash));
+  const isStill = user !== undefined && users.versionOf(userId) === user.version;
+  if (!isRight || !isStill) throw new GatewayError('FORBIDDEN', refusal);
+  return user.version;
 }
 
 /** Waits while as many passwords are being checked as may still be wrong. Throws RATE_LIMITED for a locked account or address. */
-export async function admitted(throttle: LoginThrottle, address: string, account: string): Promise<CountedAttempt> {
+async function admitted(throttle: LoginThrottle, address: string, account: string): Promise<CountedAttempt> {
   for (;;) {
     const attempt = throttle.begin('password', address, account);
     if (attempt.kind === 'counted') return attempt;
@@ -80,7 +107,7 @@ const tooMany = (attempt: Exclude<Attempt, CountedAttempt>) =>
   });
 
 /** An attempt counts as failed if what was given is wrong, and not if nobody could look at it. */
-export async function counting<T>(attempt: CountedAttempt, looking: Promise<T>): Promise<T> {
+async function counting<T>(attempt: CountedAttempt, looking: Promise<T>): Promise<T> {
   try {
     const found = await looking;
     attempt.ended(found === undefined || found === false ? 'failed' : 'succeeded');
@@ -93,9 +120,11 @@ export async function counting<T>(attempt: CountedAttempt, looking: Promise<T>):
 
 const wrongCredentials = () => new GatewayError('UNAUTHORIZED', 'Invalid credentials');
 
-export const minterOfUser = (userId: string): Minter => ({
+/** `version`: of the user, when the proof was checked. */
+export const minterOfUser = (userId: string, version: number | undefined): Minter => ({
   parent: { kind: 'user', id: userId },
   scopes: OPERATOR.scopes,
+  version,
 });
 
 /** Only a token can log in, so a session cannot extend itself. */

@@ -4,7 +4,9 @@ import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import { expandScopes } from '../../rights.ts';
 import { type Statement, type Store, UnitRefused } from '../../store/store.ts';
+import type { Users } from '../../users/users.ts';
 import { clampEnd, type Lineage, type Minter, narrow, parentEnded, parentOf, toColumns } from '../lineage.ts';
+import type { Parent } from '../parent.ts';
 
 const CODE_BYTES = 16;
 /** Beyond this, the oldest codes expire by the wall clock only, like those of an earlier process. */
@@ -25,9 +27,10 @@ interface LoginCodesDeps {
   clock: Clock;
   ids: Pick<Ids, 'secret'>;
   lineage: Lineage;
+  users: Pick<Users, 'versionOf'>;
 }
 
-export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps): LoginCodes {
+export function createLoginCodes({ store, clock, ids, lineage, users }: LoginCodesDeps): LoginCodes {
   /**
    * Expiry of this process's codes by digest, in monotonic milliseconds, so that a clock set back does not prolong
    * them.
@@ -38,6 +41,7 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
     const [oldest] = ends.keys();
     if (ends.size > MAX_REMEMBERED && oldest !== undefined) ends.delete(oldest);
   };
+  const versionOf = ({ kind, id }: Parent) => (kind === 'user' ? users.versionOf(id) : undefined);
   const isOver = (digest: string) => (ends.get(digest) ?? Number.POSITIVE_INFINITY) <= clock.monotonic();
 
   return {
@@ -70,6 +74,9 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
         .executeTakeFirst();
       // A code whose parent has ended is invalid, and is not used up.
       if (row === undefined || lineage.boundsOf(parentOf(row)) === undefined) return undefined;
+      const parent = parentOf(row);
+      // A new password deletes the user's codes. If it comes after the use, the login has the version from before it.
+      const version = versionOf(parent);
       const use = store.db
         .updateTable('login_codes')
         .set({ used_ms: nowMs })
@@ -78,7 +85,7 @@ export function createLoginCodes({ store, clock, ids, lineage }: LoginCodesDeps)
         .where('expires_ms', '>', nowMs);
       try {
         await store.commit({ statements: [{ ...use.compile(), expect: 1 }] });
-        return { parent: parentOf(row), scopes: expandScopes(row.scopes.split(',')) };
+        return { parent, scopes: expandScopes(row.scopes.split(',')), version };
       } catch (error) {
         if (error instanceof UnitRefused) return undefined; // already used, or expired
         throw error;

@@ -47,7 +47,7 @@ test('a session’s token authenticates its principal, with the scopes it was gi
       ...{ id: 'operator', scopes: ['read', 'write', 'approve'], ended: false },
       permissions: ALL_PERMISSIONS,
       source: {
-        ...{ kind: 'login', jti: 'login_1', parent: OPERATOR.parent },
+        ...{ kind: 'login', jti: 'login_1', parent: OPERATOR.parent, version: 0 },
         ...{ browser: false, expiresAtMs: START_MS + DAY_MS },
       },
     },

@@ -5,7 +5,8 @@ import type { Clock } from '../../../clock.ts';
 import type { Ids } from '../../../ids.ts';
 import { expandScopes } from '../../rights.ts';
 import type { Statement, Store } from '../../store/store.ts';
-import type { UserNews, Users } from '../../users/users.ts';
+import type { UserNews } from '../../users/user-rows.ts';
+import type { Users } from '../../users/users.ts';
 import type { CredentialWay } from '../authenticator.ts';
 import { runExpiry } from '../expiry.ts';
 import {
@@ -48,12 +49,12 @@ interface StartOptions {
 /** Browser logins. Each use of a token checks that its session is still valid, so revocation takes effect at once. */
 export interface LoginSessions {
   /**
-   * The session lasts as long as the cookie, or until its parent ends. Throws UNAUTHORIZED when the parent has ended.
+   * The session lasts as long as the cookie, or until its parent ends. Throws UNAUTHORIZED when the parent has ended, or
+   * when the user has a later version than the minter.
    */
   start(minter: Minter, options?: StartOptions): Promise<LoginSession>;
   verify(jwt: string, via?: CredentialWay): Promise<Principal | undefined>;
-  /** The person has proved again who they are. */
-  /** Resolves with the time until which that is fresh. */
+  /** The person has proved again who they are. Resolves with the time until which that is fresh. */
   confirm(jti: string, also?: readonly Statement[]): Promise<number>;
   /** Ends open sockets and streams of the session at once. An unknown session is not an error. */
   revoke(jti: string, also?: readonly Statement[]): Promise<void>;
@@ -100,9 +101,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       return undefined;
     return lineage.boundsOf(session.parent) && session;
   };
-  /** 0 below the operator. */
-  const versionOf = (userId: string | undefined): number =>
-    userId === undefined ? 0 : (users.versionOf(userId) ?? Number.NaN);
+  const versionOf = (userId: string | undefined) => versionIn(users, userId);
   const end = (jti: string) => {
     sessions.find(jti)?.end.abort(new Error('the login session has ended'));
     sessions.remove(jti);
@@ -141,6 +140,7 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
       if (session === undefined) throw parentEnded();
       const row = store.db.updateTable('login_sessions').set({ authenticated_ms: clock.now() }).where('jti', '=', jti);
       await store.commit({ statements: [row.compile(), ...also] });
+      if (standing(jti) === undefined) throw parentEnded(); // ended during the write
       proofOf(session)?.renew();
       return clock.now() + STEP_UP_MS;
     },
@@ -157,6 +157,10 @@ export async function openLoginSessions(deps: LoginSessionsDeps): Promise<LoginS
   };
 }
 
+/** 0 below the operator. */
+const versionIn = (users: LoginSessionsDeps['users'], userId: string | undefined): number =>
+  userId === undefined ? 0 : (users.versionOf(userId) ?? Number.NaN);
+
 interface Opened {
   deps: LoginSessionsDeps;
   sessions: SessionTable<Session>;
@@ -167,13 +171,15 @@ interface Opened {
 }
 
 async function start(
-  { parent, scopes: asked }: Minter,
+  { parent, scopes: asked, version: checked }: Minter,
   { authenticatedMs, browser = false, also = [] }: StartOptions,
   { deps, sessions, versionOf, revoke, end, standing }: Opened,
 ): Promise<LoginSession> {
   const { store, clock, ids, lineage } = deps;
   const bounds = lineage.boundsOf(parent);
   if (bounds === undefined) throw parentEnded();
+  // Read once, before everything that is awaited: a token signed with it is void if the user's logins end meanwhile.
+  const version = checked ?? versionOf(bounds.userId);
   const limits = { most: deps.most ?? MAX_SESSIONS, mostOfUser: MAX_SESSIONS_OF_USER };
   const oneTooMany = sessions.oneTooMany(bounds.userId, limits);
   if (oneTooMany !== undefined) await revoke(oneTooMany);
@@ -190,9 +196,8 @@ async function start(
     revoked_ms: null,
     authenticated_ms: authenticatedMs ?? createdMs,
   });
-  const version = versionOf(bounds.userId);
   const jwt = await signLogin(deps, { jti, subject: principalIdOf(parent), version, expiresAtMs, browser });
-  const about = { jti, parent, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
+  const about = { jti, parent, version, scopes, expiresAtMs, authenticatedMs: authenticatedMs ?? createdMs };
   const session = toSession(about, bounds, clock);
   sessions.add(jti, session); // before the write, so that a revocation of its parent meanwhile ends it too
   try {
@@ -201,6 +206,7 @@ async function start(
     end(jti);
     throw error;
   }
+  if (version !== versionOf(bounds.userId)) end(jti);
   if (standing(jti) === undefined) throw parentEnded();
   return { jwt, expiresAtMs, principal: session.principal };
 }
@@ -210,6 +216,7 @@ async function loadSessions({
   store,
   clock,
   lineage,
+  users,
 }: LoginSessionsDeps): Promise<(readonly [jti: string, session: Session])[]> {
   const gone = store.db.deleteFrom('login_sessions').where('expires_ms', '<=', clock.now());
   await store.commit({ statements: [gone.compile()] });
@@ -225,7 +232,9 @@ async function loadSessions({
     const parent = parentOf(row);
     const bounds = lineage.boundsOf(parent);
     if (bounds === undefined) return [];
-    const about = { jti, parent, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
+    // The row does not have it. Tokens with an earlier version do not reach their session any more.
+    const version = versionIn(users, bounds.userId);
+    const about = { jti, parent, version, scopes: scopes.split(','), expiresAtMs, authenticatedMs };
     return [[jti, toSession(about, bounds, clock)] as const];
   });
 }
@@ -233,6 +242,7 @@ async function loadSessions({
 interface SessionRow {
   jti: string;
   parent: Parent;
+  version: number;
   scopes: readonly string[];
   expiresAtMs: number;
   authenticatedMs: number;
@@ -248,7 +258,7 @@ function toSession(row: SessionRow, bounds: Bounds, clock: Pick<Clock, 'now' | '
 }
 
 function toPrincipals(
-  { jti, parent, scopes, proof, expiresAtMs }: Omit<SessionRow, 'authenticatedMs'> & { proof: Proof },
+  { jti, parent, version, scopes, proof, expiresAtMs }: Omit<SessionRow, 'authenticatedMs'> & { proof: Proof },
   bounds: Bounds,
   ended: AbortSignal,
 ): Pick<Session, 'principal' | 'browser'> {
@@ -259,7 +269,7 @@ function toPrincipals(
     id,
     scopes: held,
     permissions,
-    source: { kind: 'login', jti, parent, browser, proof, expiresAtMs },
+    source: { kind: 'login', jti, parent, version, browser, proof, expiresAtMs },
     ended,
     ...(userId !== undefined && { userId }),
   });

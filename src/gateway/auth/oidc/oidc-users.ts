@@ -15,6 +15,8 @@ interface OidcUsersDeps extends OidcRolesDeps {
 /** The user that somebody is, and what the login changed about it. */
 export interface Entered {
   userId: string;
+  /** Of the user, when the person was found. */
+  version: number | undefined;
   isNew: boolean;
   /** Roles given and taken because of the provider. */
   given: string[];
@@ -37,9 +39,10 @@ export function createOidcUsers(deps: OidcUsersDeps) {
     const user = users.find(userId);
     if (user === undefined) return refused('no_account'); // deleted meanwhile
     if (user.disabled) return refused('account_disabled');
+    const version = users.versionOf(userId);
     const changed = wanted === undefined ? { given: [], taken: [] } : await roleSync.update(userId, wanted);
     if ((users.boundsOf(userId)?.scopes.size ?? 0) === 0) return refused('no_role');
-    return { kind: 'entered', entered: { userId, isNew: false, given: changed.given, taken: changed.taken } };
+    return { kind: 'entered', entered: { userId, version, isNew: false, given: changed.given, taken: changed.taken } };
   }
 
   async function create({ subject, username, displayName }: ClaimedPerson, roleIds: Set<string>): Promise<Entry> {
@@ -51,7 +54,8 @@ export function createOidcUsers(deps: OidcUsersDeps) {
     const made = await users.create({ ...person, username: free }, (userId) => [
       identities.addition({ issuer, subject, userId }),
     ]);
-    return { kind: 'entered', entered: { userId: made.userId, isNew: true, given, taken: [] } };
+    const { userId } = made;
+    return { kind: 'entered', entered: { userId, version: users.versionOf(userId), isNew: true, given, taken: [] } };
   }
 
   async function enter(person: ClaimedPerson, claims: Claims, tries = MOST_TRIES): Promise<Entry> {

@@ -3,15 +3,16 @@ import type { Result } from '../../../../protocol/index.ts';
 import type { authContracts } from '../../../../protocol/methods/accounts/auth.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Authenticator } from '../../auth/authenticator.ts';
-import { type Minter, minterOf, OPERATOR } from '../../auth/lineage.ts';
+import { type Minter, minterOf } from '../../auth/lineage.ts';
 import { confirmMethods } from '../../auth/logins/confirm.ts';
-import { admitted, counting, identify, minterOfUser } from '../../auth/logins/identify.ts';
+import { identify, minterOfUser, requirePassword } from '../../auth/logins/identify.ts';
 import type { LoginCodes } from '../../auth/logins/login-codes.ts';
 import type { LoginSession, LoginSessions } from '../../auth/logins/login-sessions.ts';
 import type { LoginThrottle } from '../../auth/logins/login-throttle.ts';
 import type { OidcLogin } from '../../auth/oidc/oidc-login.ts';
 import { authorizeUrlOf } from '../../auth/oidc/oidc-settings.ts';
 import type { Principal } from '../../auth/principal.ts';
+import { requireStanding } from '../../auth/require-authentication.ts';
 import type { SetupGate } from '../../auth/setup-gate.ts';
 import type { Call, Handlers } from '../../call.ts';
 import type { Passwords } from '../../users/passwords.ts';
@@ -64,7 +65,7 @@ function loginMethods(deps: AuthMethodDeps) {
     },
     'auth.refresh': async (_params, call) => {
       const { source } = requireUserSession(call.principal, 'Only the login of a user can be refreshed. Log in again.');
-      const minter = { parent: source.parent, scopes: OPERATOR.scopes };
+      const minter = minterOfUser(source.parent.id, source.version);
       requireRights(minter, deps);
       return logIn(minter, call, source);
     },
@@ -84,7 +85,7 @@ function loginMethods(deps: AuthMethodDeps) {
 
 /** The first user, and new passwords. */
 function passwordMethods(deps: AuthMethodDeps) {
-  const { authenticator, sessions, users, passwords, setup, throttle } = deps;
+  const { authenticator, sessions, users, passwords, setup } = deps;
   return {
     'auth.setup': async ({ username, displayName, password, setupCode }, call) => {
       requireEnabled(authenticator);
@@ -97,16 +98,19 @@ function passwordMethods(deps: AuthMethodDeps) {
       const first = { ...person, passwordHash, roleIds: ['builtin-admin'], by: 'setup' };
       const { userId } = await users.setUp(first, (id) => call.audited({ id, username }));
       const also = [users.noteLogin(userId)];
-      return { ...toLogin(await sessions.start(minterOfUser(userId), { also }), users), username };
+      return {
+        ...toLogin(await sessions.start(minterOfUser(userId, users.versionOf(userId)), { also }), users),
+        username,
+      };
     },
     'auth.password': async ({ current, new: wanted }, call) => {
       const { userId } = requireUserSession(call.principal, 'Only the login of a user can change the user’s password.');
-      const attempt = await admitted(throttle, call.address, userId);
-      const isRight = await counting(attempt, passwords.matches(current, users.passwordHashOf(userId)));
-      if (!isRight) throw new GatewayError('FORBIDDEN', 'The current password is wrong');
+      const typed = { userId, password: current, address: call.address, refusal: 'The current password is wrong' };
+      const version = await requirePassword(typed, deps);
       const passwordHash = await passwords.hash(checkPassword(wanted));
-      await users.setOwnPassword(userId, passwordHash, call.audited({ id: userId }));
-      const session = await sessions.start(minterOfUser(userId));
+      requireStanding(call.principal);
+      const changed = await users.setOwnPassword(userId, { passwordHash, version }, call.audited({ id: userId }));
+      const session = await sessions.start(minterOfUser(userId, changed));
       const { source } = session.principal;
       // After the answer, because the caller's connection belongs to one of the logins that end.
       if (source.kind === 'login') setImmediate(() => users.endLogins(userId, source.jti));
@@ -189,6 +193,7 @@ function requireUserSession(principal: Principal | undefined, refusal: string) {
   if (userId === undefined || source.kind !== 'login' || source.parent.kind !== 'user') {
     throw new GatewayError('FORBIDDEN', refusal);
   }
+  requireStanding(principal);
   return { userId, source };
 }
 

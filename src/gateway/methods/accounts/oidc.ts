@@ -41,7 +41,7 @@ function loginMethods({ authenticator, sessions, users, oidc }: OidcMethodDeps) 
       const parameters = new Map(
         named.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
       );
-      const { userId, issuer, subject, authenticatedMs, isNew, given, taken } = await oidc.finish(
+      const { userId, version, issuer, subject, authenticatedMs, isNew, given, taken } = await oidc.finish(
         { sealed: pending, state, parameters },
         address,
       );
@@ -51,7 +51,7 @@ function loginMethods({ authenticator, sessions, users, oidc }: OidcMethodDeps) 
         oidc.identities.use(issuer, subject),
       ];
       try {
-        return toLogin(await sessions.start(minterOfUser(userId), { authenticatedMs, also }), users);
+        return toLogin(await sessions.start(minterOfUser(userId, version), { authenticatedMs, also }), users);
       } catch (failure) {
         // The user was disabled or deleted, or the person removed, while the provider answered.
         const isGone = failure instanceof UnitRefused || failure instanceof GatewayError;

@@ -3,7 +3,9 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { TokenScope } from '../../../../protocol/methods/accounts/token.ts';
 import type { User, userContracts } from '../../../../protocol/methods/accounts/user.ts';
 import type { ApiTokens } from '../../auth/api-tokens.ts';
-import { requireAuthentication } from '../../auth/require-authentication.ts';
+import { minterOf } from '../../auth/lineage.ts';
+import type { Parent } from '../../auth/parent.ts';
+import { requireAuthentication, requireStanding } from '../../auth/require-authentication.ts';
 import type { Call, Handlers } from '../../call.ts';
 import { expandScopes, holds } from '../../rights.ts';
 import { holdsAll, NO_PERMISSIONS, toGrant } from '../../users/grant.ts';
@@ -50,8 +52,13 @@ function personMethods(deps: UserMethodDeps) {
       const roleIds = asked ?? [VIEWER];
       const person = { username: checkUsername(username), displayName: checkDisplayName(displayName) };
       checkPassword(password);
-      requireHeld(call, roles.permissionsOf(roleIds.map((roleId) => roles.get(roleId).roleId)));
+      const requireRights = () => {
+        requireStanding(call.principal);
+        requireHeld(call, roles.permissionsOf(roleIds.map((roleId) => roles.get(roleId).roleId)));
+      };
+      requireRights();
       const passwordHash = await passwords.hash(password);
+      requireRights(); // they may have changed meanwhile
       const made = { ...person, passwordHash, roleIds, by: call.principal?.id ?? '' };
       return shown(await users.create(made, (id) => call.audited({ id, username, roles: roleIds })));
     },
@@ -60,6 +67,8 @@ function personMethods(deps: UserMethodDeps) {
       requireOver(call, userId, deps);
       if (disabled === true) requireOther(call, userId, { refusal: 'Cannot disable your own account' });
       const passwordHash = password === undefined ? undefined : await passwords.hash(checkPassword(password));
+      requireStanding(call.principal); // the rights of both may have changed meanwhile
+      requireOver(call, userId, deps);
       const name = displayName === undefined ? undefined : checkDisplayName(displayName);
       const detail = { displayName: name, disabled, ...(password !== undefined && { password: 'changed' }) };
       return shown(await users.update(userId, { displayName: name, passwordHash, disabled }, call.audited(detail)));
@@ -94,12 +103,26 @@ function tokenMethods(deps: UserMethodDeps) {
       const scope = scopes === undefined ? (GRANTED.findLast(isHeld) ?? 'read') : highestOf(scopes);
       if (!isHeld(scope))
         throw new GatewayError('FORBIDDEN', `Forbidden: a token of this user cannot have the '${scope}' scope`);
-      const minter = { parent: { kind: 'user', id: userId } as const, scopes: expandScopes([scope]) };
+      const minter = { parent: parentFor(userId, call), scopes: expandScopes([scope]) };
       const createdBy = call.principal?.id ?? '';
       const also = (id: string) => call.audited({ id, name, scope, userId });
       return tokens.create({ name: checkTokenName(name), scope, expiresInMs, createdBy, minter }, also);
     },
   } satisfies Partial<Handlers>;
+}
+
+/**
+ * A token that creates another one for its own user is the parent, so the new one ends with it. For another user it would
+ * have two parents, the token and that user, and it has room for one.
+ */
+function parentFor(userId: string, { principal }: Call): Parent {
+  const own = principal && minterOf(principal)?.parent;
+  if (own?.kind !== 'token') return { kind: 'user', id: userId };
+  if (principal?.userId === userId) return own;
+  throw new GatewayError(
+    'FORBIDDEN',
+    'Forbidden: an API token cannot create tokens for other users, because they would outlive it. Log in to create them.',
+  );
 }
 
 function assignmentMethods(deps: UserMethodDeps) {
