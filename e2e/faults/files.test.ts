@@ -113,11 +113,6 @@ const DOCUMENTS: Record<string, { name: string; text: string; told?: RegExp }> =
     text: '',
     told: /^secrets\.json was damaged\. It is kept as (\S+);/,
   },
-  'half a key': {
-    name: 'secrets.json',
-    text: '{"jwt_secret":"ab"}',
-    told: /^secrets\.json was damaged\. It is kept as (\S+);/,
-  },
 };
 
 test('damaged small files of the daemon do not prevent a start', async (t) => {
@@ -162,6 +157,11 @@ const REFUSED: Record<string, { name: string; spoil(file: string): void; says: R
     spoil: (file) => mkdirSync(file),
     says: /config\.json cannot be read: EISDIR/,
   },
+  'a short secret': {
+    name: 'secrets.json',
+    spoil: (file) => writeFileSync(file, '{"jwt_secret":"short"}'),
+    says: /secrets\.json cannot be used: jwt_secret must be at least 64 hexadecimal digits .*The file was not changed\.$/,
+  },
   'an empty token': {
     name: 'token',
     spoil: (file) => writeFileSync(file, ''),
@@ -190,7 +190,7 @@ test('a damaged file with an operator’s decisions prevents the start with one 
   for (const [title, { name, spoil, says }] of Object.entries(REFUSED)) {
     await t.test(title, async () => {
       const file = path.join(daemon.home, name);
-      const whole = name === 'token' ? readFileSync(file) : undefined;
+      const whole = ['token', 'secrets.json'].includes(name) ? readFileSync(file) : undefined;
       spoil(file);
       const spoiled = statSync(file).isFile() ? readFileSync(file) : undefined;
       const others = readdirSync(daemon.home);

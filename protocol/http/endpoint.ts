@@ -39,6 +39,8 @@ export interface Endpoint<
   strictBody?: true;
   /** A DELETE whose fields may be in a JSON body instead of the query, as clients of later releases send them. */
   bodyToo?: true;
+  /** It takes no body, so a cookie counts whatever its type, and without one. Only for calls that other sites may well cause. */
+  noBody?: true;
   /** Error statuses with their body text, for the documents. */
   errors?: Partial<Record<number, string>>;
   /** Accepts the header `Idempotency-Key`: a repeat gets the first answer. */

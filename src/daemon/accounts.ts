@@ -45,7 +45,9 @@ export async function openAccounts(
   const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
   const { publicUrl } = config.server;
   const provider = resolveOidc(config.oidc, { environment, publicUrl, isLoopback, baseUrl });
-  const { signingKey, auditSecret } = await asStartError(() => openSecrets({ home, ids, clock, log, onNotice }));
+  const { signingKey, auditSecret } = await asStartError(() =>
+    openSecrets({ home, environment, ids, clock, log, onNotice }),
+  );
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
   if (notice !== undefined) onNotice(warn('operator_token_changed', notice));

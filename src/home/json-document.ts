@@ -5,10 +5,15 @@ import type { Log } from '../log.ts';
 import { readPrivateFile } from './private-file.ts';
 import { replaceFile } from './replace-file.ts';
 
+/** The file can be read, but not used. Somebody wrote it so, and has to decide about it: reading it fails. */
+export class DocumentRefused extends Error {
+  override readonly name = 'DocumentRefused';
+}
+
 interface JsonDocumentOptions<T> {
   path: string;
-  /** Throws if the value does not fit the document. */
-  parse(value: unknown): T;
+  /** Throws if the value does not fit the document; a DocumentRefused if the file must stay where it is. */
+  parse(value: unknown, path: string): T;
   clock: Clock;
   log: Log;
   /** Receives the new name of a file that was set aside. */
@@ -24,8 +29,9 @@ export function jsonDocument<T>({ path, parse, clock, log, onSetAside }: JsonDoc
     const text = await readPrivateFile(from);
     if (text === undefined) return null;
     try {
-      return parse(JSON.parse(text));
-    } catch {
+      return parse(JSON.parse(text), from);
+    } catch (error) {
+      if (error instanceof DocumentRefused) throw error;
       const aside = `${from}.corrupt-${clock.now()}`;
       await rename(from, aside);
       log.error({ path: from, aside }, 'a malformed file was set aside');

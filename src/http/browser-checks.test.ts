@@ -141,6 +141,23 @@ test('a cookie authenticates our page', async (t) => {
   });
 });
 
+test('a logout with the cookie ends the session whatever its body, and not for another site', async () => {
+  await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
+  const cookie = 'service_auth=write';
+  const logout = async (headers: Record<string, string>, body = '') =>
+    (await edge.send({ method: 'POST', path: '/v1/api/auth/logout', headers: { cookie, ...headers }, body })).status;
+  const text = { 'content-type': 'text/plain' };
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const statuses = [await logout({}), await logout(text, 'bye'), await logout(form, 'a=b'), await logout(JSON_TYPE, '{}')];
+  assert.deepEqual(statuses, [200, 200, 200, 200]);
+  assert.deepEqual(
+    edge.asked.map(({ method, caller }) => [method, caller.principal?.source.kind]),
+    Array(4).fill(['auth.logout', 'login']),
+  );
+  for (const headers of foreign(edge.port)) assert.equal(await logout({ ...text, ...headers }), 403);
+  assert.equal(edge.asked.length, 4);
+});
+
 test('PUT and DELETE from another site are refused, with the cookie and with a token', async () => {
   for (const authEnabled of [true, false]) {
     await using edge = await httpEdge({ authEnabled });

@@ -14,7 +14,7 @@ import { lacksScope, toFailure, unauthorized } from './status.ts';
 
 export interface GuardDeps extends FailDeps {
   gate: Gate;
-  identify(req: IncomingMessage): Principal | undefined | Promise<Principal | undefined>;
+  identify(req: IncomingMessage, endpoint: Endpoint): Principal | undefined | Promise<Principal | undefined>;
 }
 
 /** An endpoint's row and its handler, which runs once the caller is known and allowed. */
@@ -30,7 +30,7 @@ export function guard({ endpoint, work }: Guarded, deps: GuardDeps): (exchange: 
   return (exchange) => {
     if (gate(exchange)) return;
     const serve = (principal: Principal | undefined) => work(exchange, admit(principal, endpoint.scope));
-    attempt(exchange, () => whenThere(identify(exchange.req), serve), deps);
+    attempt(exchange, () => whenThere(identify(exchange.req, endpoint), serve), deps);
   };
 }
 

@@ -103,6 +103,7 @@ export const authEndpoints = {
     path: '/v1/api/auth/logout',
     summary: 'End the login session and expire the cookie.',
     scope: 'public',
+    noBody: true,
     request: () => z.object({}),
     reply: () => z.object({ status: z.literal('ok') }),
   }),

@@ -22,6 +22,7 @@ async function setUp() {
   const home = tempDir();
   const lineage = new TokenTree({ clock, users: NO_USERS });
   const { signingKey: key } = await openSecrets({
+    environment: {},
     ...{ home: home.path, ids: randomIds, clock, log: recordingLog() },
     onNotice: () => undefined,
   });

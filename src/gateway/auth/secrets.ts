@@ -4,11 +4,14 @@ import { Low } from 'lowdb';
 import { z } from 'zod';
 import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
-import { jsonDocument } from '../../home/json-document.ts';
+import type { Environment } from '../../environment.ts';
+import { DocumentRefused, jsonDocument } from '../../home/json-document.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 
 const MIN_SECRET_BYTES = 32;
+/** Holds a signing secret that the operator chose; it wins over the one of the file. */
+const VARIABLE = 'HEADGATE_JWT_SECRET';
 /** The file may contain other secrets of this machine. */
 const Secret = z
   .string()
@@ -20,6 +23,7 @@ type Secrets = z.infer<typeof Secrets>;
 
 interface SecretsDeps {
   home: string;
+  environment: Environment;
   ids: Pick<Ids, 'secret'>;
   clock: Clock;
   log: Log;
@@ -35,12 +39,16 @@ export interface MachineSecrets {
   auditSecret: string;
 }
 
-/** Reads the secrets; missing ones are created at the first start, and again if they were lost. */
-export async function openSecrets({ home, ids, clock, log, onNotice }: SecretsDeps): Promise<MachineSecrets> {
+/**
+ * Reads the secrets; missing ones are created at the first start, and again if they were lost. Throws for secrets that are
+ * too short or malformed, and never replaces them.
+ */
+export async function openSecrets({ home, environment, ids, clock, log, onNotice }: SecretsDeps): Promise<MachineSecrets> {
   const path = join(home, 'secrets.json');
+  const given = givenSecret(environment);
   const document = jsonDocument<Secrets>({
     path,
-    parse: (value) => Secrets.parse(value),
+    parse: parseSecrets,
     clock,
     log,
     onSetAside: (aside) =>
@@ -61,12 +69,37 @@ export async function openSecrets({ home, ids, clock, log, onNotice }: SecretsDe
     });
   }
   return {
-    signingKey: await importKey(secrets.data.jwt_secret ?? ''),
+    signingKey: await importKey(given ?? Buffer.from(secrets.data.jwt_secret ?? '', 'hex')),
     auditSecret: secrets.data.audit_secret ?? '',
   };
 }
 
-function importKey(hex: string): Promise<webcrypto.CryptoKey> {
+/** Undefined if none is given; an empty variable counts as unset, like others. */
+function givenSecret(environment: Environment): Buffer<ArrayBuffer> | undefined {
+  const text = environment[VARIABLE];
+  if (text === undefined || text === '') return undefined;
+  const secret = Buffer.from(text, 'utf8');
+  if (secret.length >= MIN_SECRET_BYTES) return secret;
+  throw new Error(
+    `${VARIABLE} is too short: it has ${secret.length} bytes, and a signing secret needs at least ${MIN_SECRET_BYTES}. Set a longer one, such as the output of "openssl rand -hex 32", or unset it.`,
+  );
+}
+
+/** Names the keys, never their values. */
+function parseSecrets(value: unknown, path: string): Secrets {
+  const parsed = Secrets.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const keys = [...new Set(parsed.error.issues.flatMap(({ path: [key] }) => (key === undefined ? [] : [String(key)])))];
+  const problem =
+    keys.length === 0
+      ? 'it must hold one JSON object'
+      : `${keys.join(' and ')} must be at least ${2 * MIN_SECRET_BYTES} hexadecimal digits (${MIN_SECRET_BYTES} bytes), in lower case and in pairs`;
+  throw new DocumentRefused(
+    `${path} cannot be used: ${problem}. Correct it, or remove what is wrong to get new secrets. The file was not changed.`,
+  );
+}
+
+function importKey(secret: Buffer<ArrayBuffer>): Promise<webcrypto.CryptoKey> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return webcrypto.subtle.importKey('raw', Buffer.from(hex, 'hex'), algorithm, false, ['sign', 'verify']);
+  return webcrypto.subtle.importKey('raw', secret, algorithm, false, ['sign', 'verify']);
 }
