@@ -47,8 +47,8 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   audit?: {
     action: `${string}.${string}`;
     id?: string;
-    /** Params that the record of a refused call repeats. */
-    told?: readonly string[];
+    /** The param with a typed username. A refused call records it only if a user has it: people type passwords there. */
+    username?: string;
     /** Only the handler knows whether something happened. */
     by?: 'handler';
   };

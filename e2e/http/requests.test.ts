@@ -161,7 +161,7 @@ test('With authentication off, every `/v1` path must answer 403 to the page of a
   assert.equal((await send(open, '/v1/api/workstreams', { headers: { Origin: open.url } })).status, 200);
 });
 
-test('A POST that relies on the cookie must be refused unless its content type is JSON', async () => {
+test('A POST that relies on the cookie, except a logout, must be refused unless its content type is JSON', async () => {
   const { cookie } = await logIn();
   const status = async (headers: Record<string, string>) =>
     (await send(daemon, '/v1/api/send', { method: 'POST', headers: { ...cookie, ...headers }, body: '{}' })).status;

@@ -218,6 +218,9 @@ test('Every action of an administrator and every login must be recorded with who
     ],
   );
   assert.deepEqual(JSON.parse(body.events[0].detail), { username: 'rec', code: 'UNAUTHORIZED' });
+  await ask('POST', 'auth/login', { body: { username: 'typed password', password: 'wrong one' } });
+  const { body: unknown } = await ask('GET', 'admin/audit?limit=1', { token: ada });
+  assert.deepEqual(JSON.parse(unknown.events[0].detail), { reason: 'unknown user', code: 'UNAUTHORIZED' });
   assert.equal(JSON.stringify(body).includes(PASSWORD), false);
   const { body: filtered } = await ask('GET', `admin/audit?action=user.create&user_id=${setup.body.user_id}&limit=1`, {
     token: ada,

@@ -148,7 +148,12 @@ test('a logout with the cookie ends the session whatever its body, and not for a
     (await edge.send({ method: 'POST', path: '/v1/api/auth/logout', headers: { cookie, ...headers }, body })).status;
   const text = { 'content-type': 'text/plain' };
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const statuses = [await logout({}), await logout(text, 'bye'), await logout(form, 'a=b'), await logout(JSON_TYPE, '{}')];
+  const statuses = [
+    await logout({}),
+    await logout(text, 'bye'),
+    await logout(form, 'a=b'),
+    await logout(JSON_TYPE, '{}'),
+  ];
   assert.deepEqual(statuses, [200, 200, 200, 200]);
   assert.deepEqual(
     edge.asked.map(({ method, caller }) => [method, caller.principal?.source.kind]),

@@ -28,7 +28,7 @@ export const authContracts = {
   'auth.login': contract({
     summary: 'Exchange a name and password, a one-time login code or a token for a session.',
     scope: 'public',
-    audit: { action: 'auth.login', id: 'userId', told: ['username'] },
+    audit: { action: 'auth.login', id: 'userId', username: 'username' },
     params: () =>
       z
         .strictObject({

@@ -32,7 +32,10 @@ export interface CallAudit {
 
 interface CallAuditDeps {
   trail: Pick<AuditTrail, 'statementOf' | 'append'>;
-  users: { find(userId: string): { username: string } | undefined };
+  users: {
+    find(userId: string): { username: string } | undefined;
+    findLogin(username: string): { username: string } | undefined;
+  };
   clock: Pick<Clock, 'now' | 'monotonic'>;
   ids: Pick<Ids, 'id'>;
   log: Log;
@@ -79,7 +82,7 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
           if (code === 'INVALID_REQUEST' || refusals.take() > 0) return;
           const outcome = code === 'FORBIDDEN' || code === 'UNAUTHORIZED' ? 'denied' : 'failed';
           const id = idIn(row, input);
-          const detail = { ...(id !== undefined && { id }), ...toldIn(row, input), code };
+          const detail = { ...(id !== undefined && { id }), ...typedIn(row, input, users), code };
           trail.append(toRecord(outcome, detail)).catch((err: unknown) => {
             log.warn({ err, action: row.action, ...loggedAs(caller) }, 'a refused call could not be recorded');
           });
@@ -89,13 +92,12 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
   };
 }
 
-/** Shortened, because callers may send anything. */
-function toldIn({ told = [] }: AuditRow, fields: unknown): Record<string, string> {
-  if (!isRecord(fields)) return {};
-  const texts = told.map((name) => [name, fields[name]] as const);
-  return Object.fromEntries(
-    texts.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text.slice(0, 64)]] : [])),
-  );
+/** The user whom somebody tried to be. Other texts are not kept: a password typed into the wrong field is one of them. */
+function typedIn({ username }: AuditRow, fields: unknown, users: CallAuditDeps['users']): Record<string, string> {
+  const typed = username !== undefined && isRecord(fields) ? fields[username] : undefined;
+  if (typeof typed !== 'string' || typed === '') return {};
+  const user = users.findLogin(typed);
+  return user === undefined ? { reason: 'unknown user' } : { username: user.username };
 }
 
 function idIn({ id }: AuditRow, fields: unknown): string | undefined {

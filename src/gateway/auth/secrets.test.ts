@@ -70,7 +70,9 @@ const MALFORMED = ['', 'short', 'ab'.repeat(31), 'z'.repeat(64), 'a'.repeat(65)]
 const REFUSED = [
   ...['[]', 'null', '"text"'].map((text) => [text, 'it must hold one JSON object'] as const),
   ...['jwt_secret', 'audit_secret'].flatMap((key) =>
-    MALFORMED.map((secret) => [JSON.stringify({ audit_secret: 'ab'.repeat(32), [key]: secret }), `${key} must be`] as const),
+    MALFORMED.map(
+      (secret) => [JSON.stringify({ audit_secret: 'ab'.repeat(32), [key]: secret }), `${key} must be`] as const,
+    ),
   ),
 ];
 

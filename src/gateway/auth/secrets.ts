@@ -43,7 +43,14 @@ export interface MachineSecrets {
  * Reads the secrets; missing ones are created at the first start, and again if they were lost. Throws for secrets that are
  * too short or malformed, and never replaces them.
  */
-export async function openSecrets({ home, environment, ids, clock, log, onNotice }: SecretsDeps): Promise<MachineSecrets> {
+export async function openSecrets({
+  home,
+  environment,
+  ids,
+  clock,
+  log,
+  onNotice,
+}: SecretsDeps): Promise<MachineSecrets> {
   const path = join(home, 'secrets.json');
   const given = givenSecret(environment);
   const document = jsonDocument<Secrets>({

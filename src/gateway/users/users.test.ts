@@ -4,8 +4,7 @@ import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempStore } from '../../testing/temp-store.ts';
 import { Roles } from './roles.ts';
-import type { NewUser } from './user-rows.ts';
-import type { UserNews } from './user-rows.ts';
+import type { NewUser, UserNews } from './user-rows.ts';
 import { Users } from './users.ts';
 
 const none = () => [];
