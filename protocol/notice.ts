@@ -12,6 +12,7 @@ const NoticeCode = z.enum([
   'login_key_lost', // logins may have ended
   'operator_token_changed', // everything created with the earlier one has ended
   'audit_damaged', // records are missing or were changed
+  'audit_unsigned', // the trail had no signature; it has one now
   'program_unsafe', // a program is installed but not used
 ]);
 type NoticeCode = z.infer<typeof NoticeCode>;

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuditHeadFile } from '../../src/gateway/audit/audit-head.ts';
 import type { AuditRecord } from '../../src/gateway/audit/audit-record.ts';
 import { AuditTrail } from '../../src/gateway/audit/audit-trail.ts';
+import { SignedEnd } from '../../src/gateway/audit/signed-end.ts';
+import { openSecrets } from '../../src/gateway/auth/secrets.ts';
 import { auditDigest } from '../../src/gateway/store/audit-digest.ts';
 import type { AuditTable } from '../../src/gateway/store/schema/user-schema.ts';
 import { build, statementOf } from '../../src/gateway/store/statements.ts';
 import type { Statement } from '../../src/gateway/store/store.ts';
+import { randomIds } from '../../src/ids.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../src/testing/temp-store.ts';
 
@@ -20,10 +24,23 @@ test('every change of a stored audit trail is found, with its place', async () =
   const clock = fakeClock(NOW_MS);
   using home = tempDir();
   await using store = await tempStore({ clock });
-  const head = createAuditHeadFile({ path: join(home.path, 'audit-head.json'), secret: '5a'.repeat(32) });
-  const trail = new AuditTrail({ store, head, clock, log: recordingLog() });
-  for (let n = 0; n < RECORDS; n += 1) await trail.append(recordOf(n));
-  await sign(trail);
+  const log = recordingLog();
+  const path = join(home.path, 'audit-head.json');
+  /** As a new process does, with what is in the files. */
+  const open = async () => {
+    const { auditSecret, auditMark, isAuditSecretNew } = await openSecrets({
+      ...{ home: home.path, ids: randomIds, clock, log },
+    });
+    const end = new SignedEnd({ file: createAuditHeadFile({ path, secret: auditSecret }), mark: auditMark });
+    return new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
+  };
+  const writer = await open();
+  for (let n = 0; n < RECORDS / 2; n += 1) await writer.append(recordOf(n));
+  await sign(writer);
+  const older = await readFile(path, 'utf8');
+  for (let n = RECORDS / 2; n < RECORDS; n += 1) await writer.append(recordOf(n));
+  await sign(writer);
+  const newest = await readFile(path, 'utf8');
   const kept = await store.db.selectFrom('audit').selectAll().orderBy('seq').execute();
   const restored = [
     statementOf(build.deleteFrom('audit')),
@@ -33,18 +50,25 @@ test('every change of a stored audit trail is found, with its place', async () =
   for (let n = 0; n < MUTATIONS; n += 1) {
     const [name, mutate] = MUTATE[n % MUTATE.length] ?? assert.fail();
     const seq = 1 + Math.floor(random() * RECORDS);
-    const { statements, brokenAt } = mutate(kept, seq, random);
+    const { statements, brokenAt, head } = mutate(kept, seq, random);
     await store.commit({ statements });
-    const { ok, checked, brokenAt: found } = await trail.verify();
-    assert.deepEqual([ok, found, checked], [false, brokenAt, brokenAt - 1], `${name} of record ${seq}`);
+    if (head === 'missing') await rm(path);
+    if (head === 'older') await writeFile(path, older, { mode: 0o600 });
+    const { ok, checked, brokenAt: found, head: told } = await (await open()).verify();
+    const expected = [false, brokenAt, (brokenAt ?? RECORDS + 1) - 1, head];
+    assert.deepEqual([ok, found, checked, told], expected, `${name} of record ${seq}`);
     await store.commit({ statements: restored });
+    if (head !== undefined) await writeFile(path, newest, { mode: 0o600 });
   }
-  assert.deepEqual(await trail.verify(), { ok: true, checked: RECORDS });
+  assert.deepEqual(await (await open()).verify(), { ok: true, checked: RECORDS });
 });
 
 interface Mutation {
   statements: Statement[];
-  brokenAt: number;
+  /** Undefined: all records are as they were written. */
+  brokenAt?: number;
+  /** What becomes of the file with the signature. */
+  head?: 'missing' | 'older';
 }
 
 type Mutate = (rows: readonly AuditTable[], seq: number, random: () => number) => Mutation;
@@ -95,7 +119,27 @@ const rewrite: Mutate = (rows, seq) => {
   return { statements, brokenAt: RECORDS };
 };
 
-const MUTATE = Object.entries({ flip, remove, truncate, swap, rewrite });
+const unsign: Mutate = () => ({ statements: [], head: 'missing' });
+
+const unsignAndTruncate: Mutate = (...given) => ({ ...truncate(...given), head: 'missing' });
+
+const removeEverything: Mutate = () => ({
+  statements: [statementOf(build.deleteFrom('audit'))],
+  ...{ brokenAt: 1, head: 'missing' },
+});
+
+const takeBack: Mutate = () => ({ statements: [], head: 'older' });
+
+/** The older head fits the records that are left. */
+const takeBackAndTruncate: Mutate = (rows, _seq, random) => ({
+  ...truncate(rows, RECORDS / 2 + 1, random),
+  head: 'older',
+});
+
+const MUTATE = Object.entries({
+  ...{ flip, remove, truncate, swap, rewrite },
+  ...{ unsign, unsignAndTruncate, removeEverything, takeBack, takeBackAndTruncate },
+});
 
 async function sign(trail: AuditTrail): Promise<void> {
   const ended = new AbortController();

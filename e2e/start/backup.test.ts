@@ -44,6 +44,7 @@ for (const config of [undefined, { retentionDays: 9 }]) {
       const again = await reader.call('events.subscribe', { wsId, after: cursor });
       assert.deepEqual([again.recovered, 'reason' in again && again.reason], [false, 'epoch']);
       assert.equal((await reader.call('config.get', {})).exists, config !== undefined);
+      assert.equal((await reader.call('audit.verify', {})).ok, true, 'a restored trail is no changed one');
     }
     await rm(folder, { recursive: true, force: true });
   });

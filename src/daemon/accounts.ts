@@ -3,6 +3,7 @@ import { type Notice, warn } from '../../protocol/notice.ts';
 import { createAuditHeadFile } from '../gateway/audit/audit-head.ts';
 import { AuditTrail } from '../gateway/audit/audit-trail.ts';
 import { createCallAudit } from '../gateway/audit/call-audit.ts';
+import { SignedEnd } from '../gateway/audit/signed-end.ts';
 import { endFormerOperator } from '../gateway/auth/former-operator.ts';
 import { OPERATOR } from '../gateway/auth/lineage.ts';
 import { createLoginThrottle } from '../gateway/auth/logins/login-throttle.ts';
@@ -45,9 +46,8 @@ export async function openAccounts(
   const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
   const { publicUrl } = config.server;
   const provider = resolveOidc(config.oidc, { environment, publicUrl, isLoopback, baseUrl });
-  const { signingKey, auditSecret } = await asStartError(() =>
-    openSecrets({ home, environment, ids, clock, log, onNotice }),
-  );
+  const secrets = await asStartError(() => openSecrets({ home, environment, ids, clock, log, onNotice }));
+  const { signingKey, auditSecret, isAuditSecretNew, auditMark } = secrets;
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
   if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
@@ -61,8 +61,9 @@ export async function openAccounts(
     log,
   });
   const { roles, users, tokens, sessions, codes, authenticator } = opened;
-  const head = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
-  const trail = new AuditTrail({ store, head, clock, log });
+  const file = createAuditHeadFile({ path: path.join(home, 'audit-head.json'), secret: auditSecret });
+  const end = new SignedEnd({ file, mark: auditMark });
+  const trail = new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
   await asStartError(() => trail.recover(onNotice));
   const throttle = createLoginThrottle({ clock });
   const setup = createSetupGate({ mode: config.auth.setup, isLoopback, clock, ids });

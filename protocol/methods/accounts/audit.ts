@@ -71,6 +71,10 @@ export const auditContracts = {
           brokenAt: z.int().min(1).optional(),
           /** Why it is broken. */
           problem: z.enum(['changed', 'missing', 'truncated', 'signature']).optional(),
+          /** If it is not ok: the number of the last record that is known to have been signed. */
+          signedSeq: z.int().min(0).optional(),
+          /** The file with the signature was removed, or replaced by an older version of itself. */
+          head: z.enum(['missing', 'older']).optional(),
         })
         .meta({ id: 'AuditVerifyResult' }),
   }),

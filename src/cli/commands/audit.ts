@@ -1,3 +1,4 @@
+import type { Result } from '../../../protocol/index.ts';
 import type { AuditEvent } from '../../../protocol/methods/accounts/audit.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -37,20 +38,35 @@ export async function listAudit({ flags, around, root }: AuditCommand<AuditFlags
 /** Checks the trail; names the first broken record and exits with 1. */
 export async function verifyAudit({ flags, around, root }: AuditCommand<TargetFlags>): Promise<void> {
   const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
-  const { ok, checked, brokenAt, problem } = await withClient(caller, (client) => client.call('audit.verify', {}));
-  if (ok) {
-    process.stdout.write(`All ${checked} records are as they were written.\n`);
-    return;
-  }
-  const what = {
-    changed: 'was changed',
-    missing: 'is missing',
-    truncated: 'and those after it are missing',
-    signature: '',
-  }[problem ?? 'changed'];
-  const place = brokenAt === undefined ? 'The signature of the last record is wrong' : `Record ${brokenAt} ${what}`;
-  process.stdout.write(`${place}. ${checked} records before it are as they were written.\n`);
-  process.exitCode = EXIT.failed;
+  const verdict = await withClient(caller, (client) => client.call('audit.verify', {}));
+  process.stdout.write(`${toVerdictText(verdict)}\n`);
+  if (!verdict.ok) process.exitCode = EXIT.failed;
+}
+
+const RECORD = {
+  changed: 'was changed',
+  missing: 'is missing',
+  truncated: 'and those after it are missing',
+  signature: 'does not fit its signature',
+};
+const HEAD = {
+  missing: 'is missing. The daemon never deletes it, so something else did',
+  older: 'is an older version of itself. The daemon never takes it back, so something else did',
+};
+
+function toVerdictText({ ok, checked, brokenAt, problem, head, signedSeq }: Result<'audit.verify'>): string {
+  if (ok) return `All ${checked} records are as they were written.`;
+  const sentences: string[] = [];
+  if (head !== undefined) sentences.push(`Not verified: the file with the signature, audit-head.json, ${HEAD[head]}.`);
+  if (problem === 'signature') sentences.push('The signature of the last record is wrong.');
+  else if (brokenAt !== undefined) sentences.push(`Record ${brokenAt} ${RECORD[problem ?? 'changed']}.`);
+  sentences.push(
+    brokenAt === undefined && problem !== 'signature'
+      ? `${checked} records are chained as they were written.`
+      : `${checked} records before it are as they were written.`,
+  );
+  if (signedSeq !== undefined) sentences.push(`The last record known to be signed has the number ${signedSeq}.`);
+  return sentences.join(' ');
 }
 
 const toSecond = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

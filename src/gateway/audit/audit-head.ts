@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { readPrivateFile } from '../../home/private-file.ts';
 import { replaceFile } from '../../home/replace-file.ts';
 
-const Head = z.strictObject({
+/** Checks a head that was read from a file. */
+export const AuditHead = z.strictObject({
   /** The first record that is kept, and the digest before it. */
   firstSeq: z.int().min(1),
   before: z.string(),
@@ -13,9 +14,9 @@ const Head = z.strictObject({
 });
 
 /** Where the trail begins and ends. */
-export type AuditHead = z.infer<typeof Head>;
+export type AuditHead = z.infer<typeof AuditHead>;
 
-const Signed = z.strictObject({ ...Head.shape, signature: z.string() });
+const Signed = z.strictObject({ ...AuditHead.shape, signature: z.string() });
 
 /** The signed head of the audit trail, in a file beside the database. */
 export interface AuditHeadFile {

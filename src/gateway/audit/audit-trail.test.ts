@@ -6,10 +6,11 @@ import type { Notice } from '../../../protocol/notice.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { UnitRefused } from '../store/store.ts';
-import { createAuditHeadFile } from './audit-head.ts';
+import { type AuditHead, createAuditHeadFile } from './audit-head.ts';
 import { type AuditFilter, findAudit } from './audit-pages.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { AuditTrail } from './audit-trail.ts';
+import { type AuditMark, SignedEnd } from './signed-end.ts';
 
 const DAY_MS = 86_400_000;
 const SECRET = '5a'.repeat(32);
@@ -20,7 +21,18 @@ async function setUp() {
   const store = await tempStore({ clock });
   const path = join(home.path, 'audit-head.json');
   const log = recordingLog();
-  const open = () => new AuditTrail({ store, head: createAuditHeadFile({ path, secret: SECRET }), clock, log });
+  let marked: AuditHead | undefined;
+  const mark: AuditMark = {
+    read: async () => marked,
+    write: async (head) => {
+      marked = head;
+    },
+  };
+  /** As a new process does. */
+  const open = ({ isKeyNew = false } = {}) => {
+    const end = new SignedEnd({ file: createAuditHeadFile({ path, secret: SECRET }), mark });
+    return new AuditTrail({ store, end, isKeyNew, clock, log });
+  };
   const trail = open();
   /** Signs what was recorded so far, as the daemon does in the background. */
   const sign = async (of = trail) => {
@@ -31,6 +43,11 @@ async function setUp() {
   };
   return {
     ...{ clock, store, path, log, open, trail, sign },
+    /** As a home of an earlier version, which had no mark. */
+    forgetMark: () => {
+      marked = undefined;
+    },
+    marked: () => marked?.seq,
     add: (n: number, given: Partial<AuditRecord> = {}) => trail.append(recordOf(n, { atMs: clock.now(), ...given })),
     async [Symbol.asyncDispose]() {
       await store.close();
@@ -133,7 +150,7 @@ test('a trail that was cut off is reported at the next start, and its head is no
   for (let n = 5; n < 9; n += 1) await next.append(recordOf(n));
   await world.sign(next);
   assert.equal(await readFile(world.path, 'utf8'), signed);
-  assert.deepEqual(await next.verify(), { ok: false, checked: 4, brokenAt: 5, problem: 'changed' });
+  assert.deepEqual(await next.verify(), { ok: false, checked: 4, brokenAt: 5, problem: 'changed', signedSeq: 5 });
 });
 
 test('the file with the signature cannot be removed, changed or replaced unnoticed', async () => {
@@ -152,6 +169,80 @@ test('the file with the signature cannot be removed, changed or replaced unnotic
   assert.deepEqual(await world.trail.verify(), { ok: false, checked: 0, problem: 'signature' });
   await rm(world.path);
   assert.match((await problemAt()).join(), /the file with its signature is missing/);
+  const missing = { ok: false, checked: 1, signedSeq: 1, head: 'missing' };
+  assert.deepEqual([await world.trail.verify(), await world.open().verify()], [missing, missing]);
+});
+
+test('a trail of which everything was removed but the mark does not begin anew', async () => {
+  await using world = await setUp();
+  for (let n = 0; n < 3; n += 1) await world.add(n);
+  await world.sign();
+  await world.store.commit({ statements: [world.store.db.deleteFrom('audit').compile()] });
+  await rm(world.path);
+  const next = world.open();
+  const notices: Notice[] = [];
+  await next.recover((notice) => notices.push(notice));
+  assert.match(
+    notices[0]?.text ?? '',
+    /the file with its signature is missing, and record 3 is missing or was changed/,
+  );
+  await next.append(recordOf(1));
+  await world.sign(next);
+  assert.deepEqual(await next.verify(), {
+    ...{ ok: false, checked: 1, brokenAt: 2, problem: 'truncated', signedSeq: 3, head: 'missing' },
+  });
+});
+
+test('while the daemon works, removing the file and the mark begins no new trail either', async () => {
+  await using world = await setUp();
+  for (let n = 0; n < 3; n += 1) await world.add(n);
+  await world.sign();
+  await rm(world.path);
+  world.forgetMark();
+  await world.add(3);
+  await world.sign();
+  assert.deepEqual(await world.trail.verify(), { ok: false, checked: 4, signedSeq: 3, head: 'missing' });
+});
+
+test('a home of an earlier version gets its mark, and one that never had a signature gets one', async () => {
+  await using world = await setUp();
+  await world.add(1);
+  await world.sign();
+  world.forgetMark();
+  await world.open().recover(() => assert.fail('nothing is wrong'));
+  assert.equal(world.marked(), 1);
+  world.forgetMark();
+  await rm(world.path);
+  const next = world.open();
+  const notices: Notice[] = [];
+  await next.recover((notice) => notices.push(notice));
+  assert.deepEqual(
+    notices.map(({ code }) => code),
+    ['audit_unsigned'],
+  );
+  assert.deepEqual([await next.verify(), world.marked()], [{ ok: true, checked: 1 }, 1]);
+});
+
+test('records without a signature, and a key that was made just now, were left by somebody who removed both', async () => {
+  await using world = await setUp();
+  await world.add(1);
+  await world.sign();
+  world.forgetMark();
+  await rm(world.path);
+  const next = world.open({ isKeyNew: true });
+  const notices: Notice[] = [];
+  await next.recover((notice) => notices.push(notice));
+  assert.match(notices[0]?.text ?? '', /the file with its signature and the key for it are missing/);
+  assert.deepEqual(await next.verify(), { ok: false, checked: 1, head: 'missing' });
+});
+
+test('a new home is signed before its first record, so that a kill right after that is not mistaken for an attack', async () => {
+  await using world = await setUp();
+  await world.trail.recover(() => assert.fail('nothing is wrong'));
+  await world.add(1); // killed before its signature
+  const next = world.open({ isKeyNew: false });
+  await next.recover(() => assert.fail('nothing is wrong'));
+  assert.deepEqual(await next.verify(), { ok: true, checked: 1 });
 });
 
 test('records of an earlier start are continued, also after a kill before their signature', async () => {
@@ -176,7 +267,9 @@ test('records are dropped after a year, and the rest can still be verified', asy
   assert.deepEqual([total, events.map(({ seq }) => seq)], [2, [6, 5]]);
   assert.deepEqual(await world.trail.verify(), { ok: true, checked: 2 });
   await world.store.commit({ statements: [world.store.db.deleteFrom('audit').where('seq', '=', 5).compile()] });
-  assert.deepEqual(await world.trail.verify(), { ok: false, checked: 0, brokenAt: 5, problem: 'missing' });
+  assert.deepEqual(await world.trail.verify(), {
+    ...{ ok: false, checked: 0, brokenAt: 5, problem: 'missing', signedSeq: 6 },
+  });
 });
 
 test('a damaged record is listed as unreadable, stops no filter, and is dropped like the others', async () => {

@@ -4,10 +4,11 @@ import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Statement, Store } from '../store/store.ts';
-import type { AuditHead, AuditHeadFile } from './audit-head.ts';
+import type { AuditHead } from './audit-head.ts';
 import { type AuditFilter, findAudit } from './audit-pages.ts';
 import { type AuditRecord, readRecord } from './audit-record.ts';
-import { verifyChain } from './verify-chain.ts';
+import type { SignedEnd, SignedEndState } from './signed-end.ts';
+import { NOTHING_SIGNED, verifyChain } from './verify-chain.ts';
 
 /** The head is signed this long after a record, together with those that came meanwhile. */
 const SIGN_AFTER_MS = 1_000;
@@ -17,14 +18,16 @@ const DAY_MS = 86_400_000;
 
 interface AuditTrailDeps {
   store: Pick<Store, 'db' | 'commit'>;
-  head: AuditHeadFile;
+  end: SignedEnd;
+  /** The key that signs was made at this start, so no record can have been signed with it. */
+  isKeyNew: boolean;
   clock: Clock;
   log: Log;
 }
 
 /**
  * The record of who did what. Each record is chained to the one before it by its digest, and the last one is signed in a
- * file of the home, so that neither a change nor a missing record stays unnoticed.
+ * file of the home and remembered beside the key, so that neither a change nor a missing record stays unnoticed.
  */
 export class AuditTrail {
   readonly #deps: AuditTrailDeps;
@@ -58,15 +61,38 @@ export class AuditTrail {
 
   /** Checks all records. Does not hold up other work. */
   async verify(): Promise<Result<'audit.verify'>> {
-    const head = await this.#deps.head.read();
-    if (head === 'invalid') return { ok: false, checked: 0, problem: 'signature' };
-    return verifyChain(this.#deps.store.db, head);
+    const { store, end } = this.#deps;
+    const signed = await end.read();
+    if (signed.kind === 'invalid') return { ok: false, checked: 0, problem: 'signature' };
+    if (signed.kind === 'unsigned') {
+      const verdict = await verifyChain(store.db, NOTHING_SIGNED);
+      return this.#isBroken ? { ...verdict, ok: false, head: 'missing' } : verdict;
+    }
+    const { kind, head } = signed;
+    const verdict = await verifyChain(store.db, head);
+    if (kind === 'signed') return verdict.ok ? verdict : { ...verdict, signedSeq: head.seq };
+    return { ...verdict, ok: false, signedSeq: head.seq, head: kind };
   }
 
-  /** Compares the last record with the signed head of an earlier run of the daemon. Call it once, before anything is recorded. */
+  /**
+   * Compares the last record with the signed head of an earlier run of the daemon, and signs a trail without a head. Call
+   * it once, before anything is recorded.
+   */
   async recover(onNotice: (notice: Notice) => void): Promise<void> {
-    const problem = await this.#findProblem();
-    if (problem === undefined) return;
+    const { end, isKeyNew } = this.#deps;
+    const signed = await end.read();
+    const last = await this.#lastRow();
+    if (signed.kind === 'unsigned' && (last === undefined || !isKeyNew)) {
+      // From now on there is a head, so one that is missing was removed.
+      await this.#tryTo(() => end.write({ ...NOTHING_SIGNED, ...last }));
+      if (last !== undefined) onNotice(warn('audit_unsigned', unsignedText(last.seq)));
+      return;
+    }
+    const problem = await this.#problemOf(signed);
+    if (problem === undefined) {
+      if (signed.kind === 'signed') await this.#tryTo(() => end.remember(signed.head));
+      return;
+    }
     this.#isBroken = true;
     onNotice(warn('audit_damaged', `The audit trail is not as it was left: ${problem}. Run: headgate audit verify`));
   }
@@ -87,13 +113,17 @@ export class AuditTrail {
     await this.#signHead();
   }
 
-  async #findProblem(): Promise<string | undefined> {
-    const head = await this.#deps.head.read();
-    if (head === 'invalid') return 'the signature of its last record is wrong';
-    if (head === undefined) {
-      return (await this.#lastRow()) === undefined ? undefined : 'the file with its signature is missing';
-    }
-    return (await this.#extends(head)) ? undefined : `record ${head.seq} is missing or was changed`;
+  async #problemOf(signed: SignedEndState): Promise<string | undefined> {
+    if (signed.kind === 'invalid') return 'the signature of its last record is wrong';
+    if (signed.kind === 'unsigned') return 'the file with its signature and the key for it are missing';
+    const { kind, head } = signed;
+    const isWhole = await this.#extends(head);
+    const problems = [
+      kind === 'missing' && 'the file with its signature is missing',
+      kind === 'older' && 'the file with its signature is an older version of itself',
+      !isWhole && `record ${head.seq} is missing or was changed`,
+    ].filter((problem) => problem !== false);
+    return problems.length === 0 ? undefined : problems.join(', and ');
   }
 
   /** Whether the record that was signed last is still there. */
@@ -114,30 +144,49 @@ export class AuditTrail {
 
   /** A head is replaced only by one that continues it: a trail that was cut off stays recognizable. */
   async #signHead(): Promise<void> {
-    const { head: file, log } = this.#deps;
+    const { end, log } = this.#deps;
     this.#isDue = false;
     if (this.#isBroken) return;
     try {
-      const head = await file.read();
+      const signed = await end.read();
       const last = await this.#lastRow();
-      if (head === 'invalid' || (head !== undefined && !(await this.#extends(head)))) {
+      const head = await this.#continued(signed);
+      if (head === undefined) {
         this.#isBroken = true;
         log.error({}, 'the audit trail was changed by another program');
-      } else if (last !== undefined && last.seq !== head?.seq) {
-        await file.write({ firstSeq: 1, before: '', ...head, ...last });
+      } else if (last !== undefined && last.seq !== head.seq) {
+        await end.write({ ...head, ...last });
+      } else {
+        await end.remember(head); // the disk may have been full after the head was written
       }
     } catch (error) {
-      this.#isDue = true;
-      log.warn({ err: error }, 'the head of the audit trail could not be signed');
+      this.#failed(error);
     }
+  }
+
+  /** A full disk is no reason not to start; the head is signed again after the next record. */
+  async #tryTo(write: () => Promise<void>): Promise<void> {
+    await write().catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(err: unknown): void {
+    this.#isDue = true;
+    this.#deps.log.warn({ err }, 'the head of the audit trail could not be signed');
+  }
+
+  /** The head that the records continue; undefined: they do not, or somebody removed or replaced the head. */
+  async #continued(signed: SignedEndState): Promise<AuditHead | undefined> {
+    if (signed.kind === 'unsigned') return NOTHING_SIGNED;
+    return signed.kind === 'signed' && (await this.#extends(signed.head)) ? signed.head : undefined;
   }
 
   /** The signed head says where the trail begins before anything is deleted. */
   async #dropOld(): Promise<void> {
-    const { store, head: file, clock, log } = this.#deps;
+    const { store, end, clock, log } = this.#deps;
     try {
-      const head = await file.read();
-      if (this.#isBroken || head === undefined || head === 'invalid') return;
+      const signed = await end.read();
+      if (this.#isBroken || signed.kind !== 'signed') return;
+      const { head } = signed;
       const { db } = store;
       const newest = await db
         .selectFrom('audit')
@@ -148,7 +197,7 @@ export class AuditTrail {
         .limit(1)
         .executeTakeFirst();
       if (newest === undefined) return;
-      await file.write({ ...head, firstSeq: newest.seq + 1, before: newest.digest });
+      await end.write({ ...head, firstSeq: newest.seq + 1, before: newest.digest });
       const gone = db.deleteFrom('audit').where('seq', '<=', newest.seq);
       await store.commit({ statements: [gone.compile()] });
     } catch (error) {
@@ -173,6 +222,9 @@ export const APPEND_AUDIT = `insert into audit (seq, body_json, digest, at_ms, a
   from (select seq, digest from (
     select seq, digest from audit union all select 0, '' order by seq desc limit 1
   )) as last`;
+
+const unsignedText = (seq: number): string =>
+  `The audit trail had no signature yet. From now on it is signed, with the ${seq} records that it has.`;
 
 /** Shown in place of a record that is none; \`verify` finds it. */
 const UNREADABLE: Omit<AuditEvent, 'seq'> = {

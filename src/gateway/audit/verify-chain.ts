@@ -8,10 +8,11 @@ import { isConsistent, readRecord } from './audit-record.ts';
 /** As many as are checked in a few milliseconds. */
 const PAGE = 100;
 
-type Verdict = Result<'audit.verify'>;
+/** What the records themselves show. */
+type ChainVerdict = Pick<Result<'audit.verify'>, 'ok' | 'checked' | 'brokenAt' | 'problem'>;
 
 /** Checks the records in pages, from the first one that is kept up to the signed one and what came after it. */
-export async function verifyChain(db: Store['db'], head: AuditHead = NOTHING_SIGNED): Promise<Verdict> {
+export async function verifyChain(db: Store['db'], head: AuditHead): Promise<ChainVerdict> {
   let last: Link = { seq: head.firstSeq - 1, digest: head.before };
   let checked = 0;
   for (;;) {
@@ -30,7 +31,8 @@ export async function verifyChain(db: Store['db'], head: AuditHead = NOTHING_SIG
     : { ok: true, checked };
 }
 
-const NOTHING_SIGNED: AuditHead = { firstSeq: 1, before: '', seq: 0, digest: '' };
+/** The head of a trail without records. */
+export const NOTHING_SIGNED: AuditHead = { firstSeq: 1, before: '', seq: 0, digest: '' };
 
 type Link = Pick<AuditTable, 'seq' | 'digest'>;
 

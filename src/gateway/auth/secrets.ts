@@ -8,6 +8,8 @@ import type { Environment } from '../../environment.ts';
 import { DocumentRefused, jsonDocument } from '../../home/json-document.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import { AuditHead } from '../audit/audit-head.ts';
+import type { AuditMark } from '../audit/signed-end.ts';
 
 const MIN_SECRET_BYTES = 32;
 /** Holds a signing secret that the operator chose; it wins over the one of the file. */
@@ -18,7 +20,12 @@ const Secret = z
   .regex(/^([0-9a-f]{2})+$/)
   .min(2 * MIN_SECRET_BYTES)
   .optional();
-const Secrets = z.looseObject({ jwt_secret: Secret, audit_secret: Secret });
+const Secrets = z.looseObject({
+  jwt_secret: Secret,
+  audit_secret: Secret,
+  /** A damaged mark is no reason to lose the keys. */
+  audit_mark: AuditHead.optional().catch(undefined),
+});
 type Secrets = z.infer<typeof Secrets>;
 
 interface SecretsDeps {
@@ -37,6 +44,10 @@ export interface MachineSecrets {
   signingKey: webcrypto.CryptoKey;
   /** Signs the head of the audit trail; in hex. */
   auditSecret: string;
+  /** The key is new: there was no file with secrets, or it was lost. */
+  isAuditSecretNew: boolean;
+  /** Remembers the head of the audit trail beside its key, so that removing the head is found. */
+  auditMark: AuditMark;
 }
 
 /**
@@ -78,6 +89,14 @@ export async function openSecrets({
   return {
     signingKey: await importKey(given ?? Buffer.from(secrets.data.jwt_secret ?? '', 'hex')),
     auditSecret: secrets.data.audit_secret ?? '',
+    isAuditSecretNew: audit_secret === undefined,
+    auditMark: {
+      read: async () => secrets.data.audit_mark,
+      write: (head) =>
+        secrets.update((data) => {
+          data.audit_mark = head;
+        }),
+    },
   };
 }
 

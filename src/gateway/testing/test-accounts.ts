@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import { createAuditHeadFile } from '../audit/audit-head.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { createCallAudit } from '../audit/call-audit.ts';
+import { type AuditMark, SignedEnd } from '../audit/signed-end.ts';
 import { createLoginThrottle } from '../auth/logins/login-throttle.ts';
 import { createOidcLogin } from '../auth/oidc/oidc-login.ts';
 import type { OidcSettings } from '../auth/oidc/oidc-settings.ts';
@@ -39,8 +40,8 @@ export async function testAccounts(options: TestAccountOptions) {
   const { store, dir, enabled = true, setup = 'auto', isLoopback = true, clock, ids = randomIds, log } = options;
   const key = options.key ?? (await testKey());
   const opened = await openCredentials({ store, key, operatorToken: OPERATOR_TOKEN, enabled, clock, ids, log });
-  const head = createAuditHeadFile({ path: join(dir, 'audit-head.json'), secret: '5a'.repeat(32) });
-  const trail = new AuditTrail({ store, head, clock, log });
+  const file = createAuditHeadFile({ path: join(dir, 'audit-head.json'), secret: '5a'.repeat(32) });
+  const trail = new AuditTrail({ store, end: new SignedEnd({ file, mark: NO_MARK }), isKeyNew: false, clock, log });
   const throttle = createLoginThrottle({ clock });
   const { users, roles } = opened;
   const oidc = { settings: options.oidc, users, roles, store, key, throttle, fetch, clock, ids, log };
@@ -57,6 +58,9 @@ export async function testAccounts(options: TestAccountOptions) {
     baseUrl: () => BASE_URL,
   };
 }
+
+/** The end remembers by itself what was signed, until it is gone. */
+const NO_MARK: AuditMark = { read: async () => undefined, write: async () => undefined };
 
 /** A key to sign logins with. */
 export const testKey = () => webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);

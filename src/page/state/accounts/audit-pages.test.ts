@@ -69,6 +69,10 @@ test('the result of a verification is a sentence', async () => {
     toVerdictWords({ ok: false, checked: 7, brokenAt: 8, problem: 'changed' }),
     'Not intact. Record 8: it is not as it was written. Checked: 7 records.',
   );
+  assert.equal(
+    toVerdictWords({ ok: false, checked: 7, signedSeq: 7, head: 'missing' }),
+    'Not intact. The file with the signature is missing, so somebody removed it. Checked: 7 records.',
+  );
 });
 
 test('the filter offers every action that the daemon records', () => {

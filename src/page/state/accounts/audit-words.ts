@@ -59,9 +59,19 @@ const PROBLEMS: Record<NonNullable<Verdict['problem']>, string> = {
 };
 
 /** The result of a verification as a sentence. */
-export function toVerdictWords({ ok, checked, brokenAt, problem }: Verdict): string {
+const HEADS: Record<NonNullable<Verdict['head']>, string> = {
+  missing: 'The file with the signature is missing, so somebody removed it',
+  older: 'The file with the signature is an older version of itself, so somebody put it back',
+};
+
+export function toVerdictWords({ ok, checked, brokenAt, problem, head }: Verdict): string {
   const count = `${checked.toLocaleString('en-US')} record${checked === 1 ? '' : 's'}`;
   if (ok) return `Verified: all ${count} are as they were written, and none is missing.`;
   const where = brokenAt === undefined ? '' : `Record ${brokenAt.toLocaleString('en-US')}: `;
-  return `Not intact. ${where}${problem === undefined ? 'the records do not fit together' : PROBLEMS[problem]}. Checked: ${count}.`;
+  const told = [
+    head !== undefined && `${HEADS[head]}.`,
+    (problem !== undefined || head === undefined) &&
+      `${where}${problem === undefined ? 'the records do not fit together' : PROBLEMS[problem]}.`,
+  ].filter((sentence) => sentence !== false);
+  return `Not intact. ${told.join(' ')} Checked: ${count}.`;
 }
