@@ -2,17 +2,20 @@ import { GatewayError } from '../../protocol/errors.ts';
 import type { DecidedBy } from '../../protocol/stream-events.ts';
 import { requireFreshProof } from './auth/fresh-proof.ts';
 import type { Call } from './call.ts';
-import { holds, type Rights, rightsOf } from './rights.ts';
+import { lesserOf, mayDecide, type Rights, rightsOf } from './rights.ts';
 import type { Namer } from './workstreams/workdirs.ts';
 
 /** The caller, as stored with what the call accepts. */
 export const callerOf = ({ principal }: Pick<Call, 'principal'>): { principal: string; rights: Rights } =>
   principal
-    ? { principal: principal.id, rights: rightsOf(principal.scopes) }
+    ? {
+        principal: principal.id,
+        rights: lesserOf(rightsOf(principal.scopes), mayDecide(principal) ? 'approve' : 'write'),
+      }
     : { principal: 'unknown', rights: 'public' };
 
 export const mayApprove = ({ principal }: Pick<Call, 'principal'>): boolean =>
-  principal !== undefined && holds(principal.scopes, 'approve');
+  principal !== undefined && mayDecide(principal);
 
 /** The caller, as one who chooses a folder. */
 export const namerOf = (call: Pick<Call, 'principal'>): Namer => ({
@@ -31,6 +34,10 @@ export const deciderOf = (call: Pick<Call, 'principal'>): DecidedBy => ({
  */
 export function requireApproveFor(autoApprove: boolean | undefined, call: Call): void {
   if (!autoApprove) return;
-  if (!mayApprove(call)) throw new GatewayError('FORBIDDEN', 'auto-approve needs the approve scope');
+  if (!mayApprove(call))
+    throw new GatewayError(
+      'FORBIDDEN',
+      "auto-approve needs the approve scope and the permission 'approve' or 'tools.approve'",
+    );
   requireFreshProof(call.principal);
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Principal } from '../../gateway/auth/principal.ts';
 import { toSseFrames, toStreamed } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
+import { mayDecide } from '../../gateway/rights.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Exchange, HttpMetrics } from '../exchange.ts';
 import { type Guarded, known } from '../guard.ts';
@@ -92,7 +93,7 @@ export async function streamWorkstream(
     viewer: principal,
     sink: toSink(stream, toFrame),
     onEnd: stream.end,
-    mayDecide: principal.scopes.has('approve'),
+    mayDecide: mayDecide(principal),
   });
 }
 
