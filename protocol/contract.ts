@@ -22,8 +22,11 @@ export type Scope = (typeof LADDER)[number] | 'service' | 'node' | 'pairing';
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   summary: string;
   scope: Scope;
-  /** Needed in addition to the scope; a user holds it through a role. */
-  permission?: Permission;
+  /**
+   * Needed in addition to the scope; a user holds it through a role. Of several, one is enough. The scope `approve` alone is
+   * no right to anything that is not the caller's own: each `admin.…` permission grants it.
+   */
+  permission?: Permission | readonly Permission[];
   /**
    * Service tokens are refused although no permission stops them: the method creates credentials or gives rights, and
    * both would outlive the hour of such a token.

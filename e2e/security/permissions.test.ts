@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { Contract } from '../../protocol/contract.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
@@ -8,6 +9,8 @@ import {
   MAY_CALL,
   METHODS_BY_PERMISSION,
   METHODS_BY_SCOPE,
+  neededOf,
+  WITHOUT_PERMISSION,
 } from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
@@ -56,8 +59,7 @@ async function allowed(jwt: string, methods: readonly string[] = METHODS): Promi
   return found;
 }
 
-const permissionOf = (method: string) =>
-  Object.entries(METHODS_BY_PERMISSION).find(([, methods]) => methods?.includes(method))?.[0];
+const permissionsOf = (method: string) => neededOf(METHODS_BY_PERMISSION, method);
 
 const scopeOf = (method: string) =>
   Object.entries(METHODS_BY_SCOPE).find(([, methods]) => methods?.includes(method))?.[0] ?? '';
@@ -68,19 +70,48 @@ function expected(permissions: readonly string[]): string[] {
   const rung = isAdmin ? 'approve' : permissions.includes('write') ? 'write' : 'read';
   const scopes: readonly string[] = MAY_CALL[rung];
   return METHODS.filter((method) => {
-    const permission = permissionOf(method);
-    return scopes.includes(scopeOf(method)) && (permission === undefined || permissions.includes(permission));
+    const needed = permissionsOf(method);
+    const isPermitted = needed.length === 0 || needed.some((permission) => permissions.includes(permission));
+    return scopes.includes(scopeOf(method)) && isPermitted;
   });
 }
 
 test('the permissions of the rows are the expected ones', () => {
-  const rows = Object.entries(CONTRACTS).flatMap(([method, row]) =>
-    'permission' in row ? [[method, row.permission] as const] : [],
-  );
+  for (const [method, row] of Object.entries<Contract>(CONTRACTS))
+    assert.deepEqual([row.permission ?? []].flat(), permissionsOf(method), method);
+});
+
+test('the scope approve alone, which every right to administer grants, opens only credentials of the caller', () => {
+  const rows = Object.entries<Contract>(CONTRACTS).filter(([, row]) => row.scope === 'approve' && !row.permission);
+  assert.deepEqual(new Set(rows.map(([method]) => method)), new Set(WITHOUT_PERMISSION));
+});
+
+test('a viewer who may see the audit trail changes no configuration, decides nothing and gives no job or node work', async () => {
+  const { jwt } = await newPerson(['builtin-viewer', await newRole(['read', 'admin.audit'])]);
+  const { socket, call, request } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+  await call('connect', { ...CONNECT, auth: { token: jwt } });
+  const { hash } = (await call('config.get', {})) as { hash: string };
+  const refusals: [string, object, string][] = [
+    ['settings.set', { key: 'heartbeatMinutes', value: 3 }, "missing 'admin.settings' permission"],
+    ['config.patch', { raw: '{"heartbeatMinutes":3}', baseHash: hash }, "missing 'admin.settings' permission"],
+    ['config.set', { raw: '{"heartbeatMinutes":3}' }, "missing 'admin.settings' permission"],
+    ['approval.resolve', { approvalId: 'x', approved: true }, "missing one of 'approve', 'tools.approve'"],
+    ['node.invoke', { nodeId: 'x', command: 'x' }, "missing one of 'approve', 'admin.nodes'"],
+    ['cron.run', { id: 'x', mode: 'force' }, "missing one of 'approve', 'admin.schedules'"],
+    ['sessions.delete', { key: 'x' }, "missing 'approve' permission"],
+  ];
+  for (const [method, params, words] of refusals) {
+    const { error } = await request(method, params);
+    assert.deepEqual([error?.code, error?.message], ['FORBIDDEN', `Forbidden: ${words}`], method);
+  }
+  const { sessionId: wsId } = (await call('sessions.resolve', { key: 'main' })) as { sessionId?: string };
+  const auto = await request('workstream.update', { wsId: wsId ?? 'main', autoApprove: true });
   assert.deepEqual(
-    Object.fromEntries(rows),
-    Object.fromEntries(METHODS.flatMap((method) => (permissionOf(method) ? [[method, permissionOf(method)]] : []))),
+    [auto.error?.code, auto.error?.message],
+    ['FORBIDDEN', "auto-approve needs the approve scope and the permission 'approve' or 'tools.approve'"],
   );
+  assert.equal(((await call('config.get', {})) as { hash: string }).hash, hash);
+  socket.close();
 });
 
 test('each built-in role may call exactly what its permissions allow', async () => {
@@ -95,10 +126,12 @@ test('each permission opens its own methods, and its lack closes them', async ()
   const { jwt } = await newPerson([roleId]);
   /** The login goes on with the rights of now. */
   const hold = (permissions: readonly Permission[]) => operator.call('role.update', { roleId, permissions });
-  for (const [permission, methods = []] of Object.entries(METHODS_BY_PERMISSION)) {
-    await hold(['read', 'write', 'approve', permission as Permission]);
+  for (const [permission, methods] of Object.entries(METHODS_BY_PERMISSION)) {
+    // Administration of the organisation grants the scope approve, and opens none of these.
+    await hold(['read', 'write', 'admin.orgs', permission as Permission]);
     assert.deepEqual(await allowed(jwt, methods), methods, `with ${permission}`);
-    await hold(PERMISSIONS.filter((held) => held !== permission));
+    const closed = new Set(methods.flatMap(permissionsOf));
+    await hold(PERMISSIONS.filter((held) => !closed.has(held) || held === 'read'));
     assert.deepEqual(await allowed(jwt, methods), [], `without ${permission}`);
   }
 });

@@ -13,6 +13,12 @@ const operator = await daemon.connect();
 const PASSWORD = 'correct horse';
 const MINUTE_MS = 60_000;
 
+const JOB = {
+  schedule: { kind: 'every', everyMs: 86_400_000 },
+  ...{ sessionTarget: 'isolated', wakeMode: 'now' },
+  payload: { kind: 'agentTurn', message: 'hi', deliver: true, channel: 'nowhere', to: 'x' },
+};
+
 /** Every call that needs a fresh proof, written a second time. Most params do nothing: what they name does not exist. */
 const NEEDED: readonly [string, object][] = [
   ['config.set', { raw: '{}', baseHash: 'old' }],
@@ -22,6 +28,10 @@ const NEEDED: readonly [string, object][] = [
   ['settings.reset', { key: 'nothing' }],
   ['token.create', { name: 'ci', scope: 'read' }],
   ['token.revoke', { tokenId: 'nobody' }],
+  // No channel has this name, so nothing is created.
+  ['cron.add', { ...JOB, approval: { mode: 'allow', tools: ['bash'] } }],
+  ['cron.update', { id: 'nobody', patch: { approval: { mode: 'allow', tools: ['bash'] } } }],
+  ['node.pair.approve', { requestId: 'nobody' }],
   ['node.token.rotate', { nodeId: 'nobody' }],
   ['node.token.revoke', { nodeId: 'nobody' }],
   ['user.create', { username: '', password: '' }],
@@ -52,6 +62,9 @@ const NOT_NEEDED: readonly [string, object][] = [
   ['workstream.approve', { wsId: 'nobody', approved: true }],
   ['approval.resolve', { approvalId: 'nobody', approved: false }],
   ['wstemplate.create', { autoApprove: false, autoApproveTools: ' ' }],
+  ['cron.add', { ...JOB, approval: { mode: 'wait' } }],
+  ['cron.update', { id: 'nobody', patch: { approval: { mode: 'deny' }, enabled: true } }],
+  ['node.pair.reject', { requestId: 'nobody' }],
   ['config.get', {}],
   ['settings.list', {}],
   ['token.list', {}],
@@ -132,6 +145,21 @@ test('a call that needs a fresh proof must be refused to a browser session whose
   for (const call of NEEDED) assert.deepEqual(await refused(browser, call), expected, call[0]);
   for (const call of NOT_NEEDED) assert.equal(await refused(browser, call), undefined, call[0]);
   for (const call of NEEDED) assert.equal(await refused(program, call), undefined, `${call[0]} with a Bearer token`);
+});
+
+test('another message for a job whose calls are allowed needs a fresh proof, too; its name does not', async () => {
+  const { jwt } = await newAdmin();
+  const browser = await openBrowser(jwt);
+  const allowing = { ...JOB, payload: { kind: 'agentTurn', message: 'tidy up' }, enabled: false };
+  const approval = { mode: 'allow', tools: ['bash'] };
+  const { id } = (await browser.call('cron.add', { ...allowing, approval })) as { id: string };
+  const payload = { kind: 'agentTurn', message: 'send my files' };
+  await daemon.clock.advance(5 * MINUTE_MS);
+  assert.notEqual(await refused(browser, ['cron.update', { id, patch: { payload } }]), undefined);
+  await browser.call('cron.update', { id, patch: { name: 'tidy' } });
+  await browser.call('cron.update', { id, patch: { approval: { mode: 'deny' } } });
+  await browser.call('cron.update', { id, patch: { payload } });
+  await browser.call('cron.remove', { id });
 });
 
 test('A browser session must be answered 403 with the code `step_up` when its proof is five minutes old', async () => {

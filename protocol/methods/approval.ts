@@ -4,6 +4,7 @@ import { ApprovalItem } from '../events/approval-item.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { QuestionKind } from '../stream-events.ts';
+import { DECIDING } from './accounts/permissions.ts';
 
 /** A pending approval; also the payload of `approval.requested`. */
 export const Approval = z
@@ -25,12 +26,14 @@ export const approvalContracts = {
   'approval.list': contract({
     summary: 'The pending approvals, oldest first.',
     scope: 'approve',
+    permission: DECIDING,
     params: () => z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
     result: () => z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
   }),
   'approval.resolve': contract({
     summary: 'Decide one approval. An unknown one is NOT_FOUND, an already decided one CONFLICT.',
     scope: 'approve',
+    permission: DECIDING,
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
     stepUp: ({ always }) => always === true,
     params: () =>

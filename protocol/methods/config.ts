@@ -47,6 +47,7 @@ export const configContracts = {
   'config.set': contract({
     summary: 'Write the configuration file as given, if it is valid. A masked secret keeps its value.',
     scope: 'approve',
+    permission: 'admin.settings',
     audit: { action: 'config.set' },
     stepUp: always,
     params: () =>
@@ -65,6 +66,7 @@ export const configContracts = {
     summary:
       'Change parts of the configuration: a JSON merge patch (RFC 7386), null removes. Comments in the file are lost.',
     scope: 'approve',
+    permission: 'admin.settings',
     audit: { action: 'config.patch' },
     stepUp: always,
     params: () =>

@@ -18,11 +18,17 @@ import {
 } from '../cron.ts';
 import { NonEmpty, optionalKey, optionalText } from '../frames.ts';
 import { PlainName } from '../text/plain-text.ts';
+import type { Permission } from './accounts/permissions.ts';
 
 const Count = z.int().min(0);
 const JobId = NonEmpty.max(64);
 /** With `extended`, jobs have fields beyond the specification. */
 const AnyJob = z.union([CronJob, CronExtendedJob]).meta({ id: 'CronAnyJob' });
+
+const SCHEDULING = ['approve', 'admin.schedules'] as const satisfies readonly Permission[];
+
+/** Whether the runs of a job may call tools without asking. */
+const allowsCalls = ({ approval }: { approval?: CronApproval | undefined }) => approval?.mode === 'allow';
 
 const changeable = {
   name: PlainName.max(200).optional(),
@@ -81,7 +87,9 @@ export const cronContracts = {
   'cron.add': contract({
     summary: 'Create a job.',
     scope: 'approve',
+    permission: SCHEDULING,
     audit: { action: 'cron.add', id: 'id', by: 'handler' },
+    stepUp: allowsCalls,
     idempotency: 'optional',
     params: () =>
       z
@@ -100,7 +108,9 @@ export const cronContracts = {
   'cron.update': contract({
     summary: 'Change a job; a refused change leaves it unchanged.',
     scope: 'approve',
+    permission: SCHEDULING,
     audit: { action: 'cron.update', id: 'id', by: 'handler' },
+    stepUp: ({ patch }) => allowsCalls(patch),
     params: () =>
       z
         .strictObject({
@@ -125,6 +135,7 @@ export const cronContracts = {
   'cron.remove': contract({
     summary: 'Delete a job; a run in progress continues to its end.',
     scope: 'approve',
+    permission: SCHEDULING,
     audit: { action: 'cron.remove', id: 'id', by: 'handler' },
     params: () => z.strictObject({ id: JobId }).meta({ id: 'CronRemoveParams' }),
     serial: ({ id }) => `cron ${id}`,
@@ -134,6 +145,7 @@ export const cronContracts = {
     summary:
       'Run a job now: if it is due, or in any case (`force`). Answers when the run has ended, unless `wait` is false.',
     scope: 'approve',
+    permission: SCHEDULING,
     audit: { action: 'cron.run', id: 'id', by: 'handler' },
     idempotency: 'optional',
     params: () =>

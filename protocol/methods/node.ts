@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { always, contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, nullishText, optionalText } from '../frames.ts';
 import { PlainName } from '../text/plain-text.ts';
+import type { Permission } from './accounts/permissions.ts';
+
+const LENDING = ['approve', 'admin.nodes'] as const satisfies readonly Permission[];
 
 const Ms = z.int().min(0);
 /** A node's claims about itself are shown to people, so they are kept short. */
@@ -147,6 +150,7 @@ const pairing = {
   'node.pair.list': contract({
     summary: 'Pairing requests and paired machines, newest first, never with a token.',
     scope: 'approve',
+    permission: LENDING,
     params: () => empty.meta({ id: 'NodePairListParams' }),
     result: () =>
       z.strictObject({ pending: z.array(NodePairing), paired: z.array(PairedNode) }).meta({ id: 'NodePairListResult' }),
@@ -154,7 +158,9 @@ const pairing = {
   'node.pair.approve': contract({
     summary: 'Pair a node with the commands it named; its earlier token becomes invalid at once.',
     scope: 'approve',
+    permission: LENDING,
     audit: { action: 'node.pair.approve', id: 'requestId' },
+    stepUp: always,
     refusesServices: true,
     params: () => RequestId.meta({ id: 'NodePairApproveParams' }),
     result: () =>
@@ -165,6 +171,7 @@ const pairing = {
   'node.pair.reject': contract({
     summary: 'Refuse a pairing request.',
     scope: 'approve',
+    permission: LENDING,
     audit: { action: 'node.pair.reject', id: 'requestId' },
     params: () => RequestId.meta({ id: 'NodePairRejectParams' }),
     result: () => z.strictObject({ requestId: NonEmpty, nodeId: NodeId }).meta({ id: 'NodePairRejectResult' }),
@@ -172,6 +179,7 @@ const pairing = {
   'node.pair.verify': contract({
     summary: 'Check whether a token belongs to a node.',
     scope: 'approve',
+    permission: LENDING,
     weight: 10,
     params: () => z.strictObject({ nodeId: NodeId, token: NonEmpty.max(256) }).meta({ id: 'NodePairVerifyParams' }),
     result: () => z.strictObject({ ok: z.boolean(), node: PairedNode.optional() }).meta({ id: 'NodePairVerifyResult' }),
@@ -196,6 +204,7 @@ export const nodeContracts = {
   'node.rename': contract({
     summary: 'Change the display name of a node.',
     scope: 'approve',
+    permission: LENDING,
     audit: { action: 'node.rename', id: 'nodeId' },
     params: () => z.strictObject({ nodeId: NodeId, displayName: Name }).meta({ id: 'NodeRenameParams' }),
     result: () => z.strictObject({ nodeId: NodeId, displayName: Short }).meta({ id: 'NodeRenameResult' }),
@@ -203,6 +212,7 @@ export const nodeContracts = {
   'node.invoke': contract({
     summary: 'Run a command on a node, at most once per key; a repeat also gets a late result.',
     scope: 'approve',
+    permission: LENDING,
     idempotency: 'required',
     params: () =>
       z
@@ -243,6 +253,7 @@ export const nodeContracts = {
   'node.token.rotate': contract({
     summary: 'Give a node a new token, shown only once; open connections with the old one are closed.',
     scope: 'approve',
+    permission: LENDING,
     audit: { action: 'node.token.rotate', id: 'nodeId' },
     stepUp: always,
     refusesServices: true,
@@ -252,6 +263,7 @@ export const nodeContracts = {
   'node.token.revoke': contract({
     summary: 'End a node’s pairing and close its connections.',
     scope: 'approve',
+    permission: LENDING,
     audit: { action: 'node.token.revoke', id: 'nodeId' },
     stepUp: always,
     params: () => z.strictObject({ nodeId: NodeId }).meta({ id: 'NodeTokenRevokeParams' }),

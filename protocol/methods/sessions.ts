@@ -96,6 +96,7 @@ export const sessionsContracts = {
   'sessions.delete': contract({
     summary: 'Delete a session with its messages (`deleteTranscript: false` keeps them as a saved conversation).',
     scope: 'approve',
+    permission: 'approve',
     audit: { action: 'sessions.delete', id: 'key' },
     params: () =>
       z

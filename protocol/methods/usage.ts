@@ -132,6 +132,7 @@ export const usageContracts = {
   'budget.set': contract({
     summary: 'Set the budget of a workstream. Without `tokens` and `usd`, that of config.json applies again.',
     scope: 'approve',
+    permission: 'approve',
     audit: { action: 'budget.set', id: 'wsId' },
     params: () =>
       z

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
+import { DECIDING } from './accounts/permissions.ts';
 import { Approval } from './approval.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
@@ -214,6 +215,7 @@ export const workstreamContracts = {
     summary:
       'Decide the pending approval of a workstream; with approvalId, callId or cycleId only that one (CONFLICT if stale).',
     scope: 'approve',
+    permission: DECIDING,
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
     stepUp: ({ always }) => always === true,
     params: () =>

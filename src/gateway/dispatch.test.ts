@@ -177,18 +177,21 @@ for (const [method, { scope }] of Object.entries(CONTRACTS)) {
 }
 
 const PERMITTED = Object.entries<Contract>(CONTRACTS).flatMap(([method, { permission }]) =>
-  permission === undefined ? [] : [{ method, permission }],
+  permission === undefined ? [] : [{ method, anyOf: [permission].flat() }],
 );
 
-for (const { method, permission } of PERMITTED) {
-  test(`${method} cannot be called without the permission ${permission}, whatever the scope`, async () => {
+for (const { method, anyOf } of PERMITTED) {
+  test(`${method} cannot be called without ${anyOf.join(' or ')}, whatever the scope`, async () => {
     const { dispatch } = setUp({ [method]: () => assert.fail('not reached') });
     const caller = callerWith('approve');
-    const permissions = new Set([...ALL_PERMISSIONS].filter((held) => held !== permission));
+    const permissions = new Set([...ALL_PERMISSIONS].filter((held) => !anyOf.includes(held)));
     const without = { ...caller, principal: caller.principal && { ...caller.principal, permissions } };
     await assert.rejects(dispatch(method, {}, without), {
       code: 'FORBIDDEN',
-      message: `Forbidden: missing '${permission}' permission`,
+      message:
+        anyOf.length === 1
+          ? `Forbidden: missing '${anyOf[0]}' permission`
+          : `Forbidden: missing one of ${anyOf.map((each) => `'${each}'`).join(', ')}`,
     });
   });
 }

@@ -2,7 +2,6 @@ import type { Contract, Scope } from '../../protocol/contract.ts';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
 import { ErrorShape } from '../../protocol/frames.ts';
 import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.ts';
-import type { Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { parse } from '../../protocol/parse.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -179,9 +178,14 @@ function requireScope(principal: Principal | undefined, needed: Scope, method: M
 }
 
 /** Permissions come with the roles of a user. */
-function requirePermission(principal: Principal | undefined, needed: Permission): void {
-  if (principal?.permissions.has(needed)) return;
-  throw new GatewayError('FORBIDDEN', `Forbidden: missing '${needed}' permission`);
+function requirePermission(principal: Principal | undefined, needed: NonNullable<Contract['permission']>): void {
+  const anyOf = typeof needed === 'string' ? [needed] : needed;
+  if (anyOf.some((permission) => principal?.permissions.has(permission))) return;
+  const named = anyOf.map((permission) => `'${permission}'`).join(', ');
+  throw new GatewayError(
+    'FORBIDDEN',
+    anyOf.length === 1 ? `Forbidden: missing ${named} permission` : `Forbidden: missing one of ${named}`,
+  );
 }
 
 function refuseServices(principal: Principal | undefined, method: MethodName): void {

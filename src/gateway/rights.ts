@@ -1,4 +1,6 @@
 import { GRANTED, LADDER, type Scope } from '../../protocol/contract.ts';
+import { DECIDING } from '../../protocol/methods/accounts/permissions.ts';
+import type { Principal } from './auth/principal.ts';
 
 /** A caller's position on the ladder of scopes. Callers with the same rights see the same events. */
 export type Rights = (typeof LADDER)[number];
@@ -42,6 +44,13 @@ export function rightsFrom(scope: Scope): readonly Rights[] {
   const rung = rungOf(scope);
   return rung < 0 ? [] : LADDER.slice(rung);
 }
+
+/**
+ * Whether a caller may answer questions about tool calls, and allow calls that would ask. The scope is not enough, because
+ * every right to administer something grants it, too.
+ */
+export const mayDecide = ({ scopes, permissions }: Pick<Principal, 'scopes' | 'permissions'>): boolean =>
+  holds(scopes, 'approve') && DECIDING.some((permission) => permissions.has(permission));
 
 export const lesserOf = (a: Rights, b: Rights): Rights => (LADDER.indexOf(a) < LADDER.indexOf(b) ? a : b);
 

@@ -142,8 +142,36 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   service: ['POST /v1/api/_internal/token-refresh'],
 };
 
-/** The permissions that methods need besides their scope, written a second time, too. */
+const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve'];
+const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
+const NODES = [
+  ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
+  ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
+];
+const DECISION_ROUTES = ['POST /v1/api/approve', 'POST /v1/api/workstreams/{ws_id}/approve'];
+
+/** The permissions of which a method or a route needs one, in the order of this table; empty if it needs none. */
+export const neededOf = (table: Partial<Record<Permission, readonly string[]>>, name: string): Permission[] =>
+  Object.entries(table).flatMap(([permission, names]) => (names.includes(name) ? [permission as Permission] : []));
+
+/** How a caller is refused who holds none of them. */
+export const refusalOf = (needed: readonly Permission[]): string =>
+  needed.length === 1
+    ? `Forbidden: missing '${needed[0]}' permission`
+    : `Forbidden: missing one of ${needed.map((each) => `'${each}'`).join(', ')}`;
+
+/** What the scope `approve` alone opens: credentials below the caller's own. */
+export const WITHOUT_PERMISSION = ['auth.link', 'token.create', 'token.list', 'token.revoke'];
+
+/**
+ * The permissions that methods need besides their scope, written a second time, too. A method below several permissions
+ * needs one of them.
+ */
 export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
+  approve: [...DECISIONS, 'sessions.delete', 'workstream.delete', 'budget.set', ...JOBS, ...NODES],
+  'tools.approve': DECISIONS,
+  'admin.schedules': JOBS,
+  'admin.nodes': NODES,
   'workstreams.create': ['workstream.create', 'workstream.open'],
   'workstreams.close': ['workstream.close'],
   'workstreams.all': ['logs.tail'],
@@ -156,7 +184,15 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
-  'admin.settings': ['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
+  'admin.settings': [
+    'settings.list',
+    'settings.schema',
+    'settings.set',
+    'settings.reset',
+    'config.reload',
+    'config.set',
+    'config.patch',
+  ],
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
   'admin.ws_templates': [
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
@@ -167,6 +203,12 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
 
 /** The permissions that routes need besides their scope. */
 export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
+  approve: [
+    ...DECISION_ROUTES,
+    ...['POST /v1/api/route/workstreams/delete', 'DELETE /v1/api/workstreams/{ws_id}'],
+    'POST /v1/api/workstreams/{ws_id}/delete',
+  ],
+  'tools.approve': DECISION_ROUTES,
   'workstreams.create': ['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/{ws_id}/open'],
   'workstreams.close': ['POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/{ws_id}/close'],
   'admin.users': [

@@ -22,6 +22,7 @@ export const PERMISSIONS = [
   'admin.settings',
   'admin.mcp',
   'admin.coordinator',
+  'admin.nodes',
   'coordinator.trust.send',
   'tools.approve',
   'workstreams.create',
@@ -30,6 +31,9 @@ export const PERMISSIONS = [
 ] as const;
 /** One of PERMISSIONS. */
 export type Permission = (typeof PERMISSIONS)[number];
+
+/** One of them is needed to answer questions about tool calls, and to allow calls that would ask. */
+export const DECIDING = ['approve', 'tools.approve'] as const satisfies readonly Permission[];
 
 /** Whether a text is the name of a permission. */
 export const isPermission = (text: string): text is Permission => PERMISSIONS.some((known) => known === text);

@@ -23,6 +23,7 @@ export const storedContracts = {
   'workstream.delete': contract({
     summary: 'Delete a workstream, loaded or stored, with its messages.',
     scope: 'approve',
+    permission: 'approve',
     audit: { action: 'sessions.delete', id: 'wsId' },
     params: () => z.strictObject({ wsId: z.string() }).meta({ id: 'WorkstreamDeleteParams' }),
     result: () => z.strictObject({ deleted: z.literal(true) }).meta({ id: 'WorkstreamDeleteResult' }),

@@ -11,7 +11,7 @@ import type { ClientLink } from '../call.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
-import { rightsOf } from '../rights.ts';
+import { mayDecide, rightsOf } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { UpgradeToken } from './credentials.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -231,7 +231,7 @@ export class Connection implements WireListener {
         follow,
         outbox,
         watching: membership,
-        mayDecide: principal.scopes.has('approve'),
+        mayDecide: mayDecide(principal),
       });
       this.#gone = new AbortController();
       const { address, connId } = this.#upgrade;

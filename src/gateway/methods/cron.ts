@@ -13,6 +13,7 @@ import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { resolveTimeZone } from '../../cron/schedule/schedule-zone.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import { until } from '../../timing/until.ts';
+import { requireFreshProof } from '../auth/fresh-proof.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import type { CronJobs } from '../cron/cron-jobs.ts';
 import { explain, explainIdle } from '../cron/explain.ts';
@@ -64,8 +65,11 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
           ]);
       return toWire(job, asked);
     }),
-    'cron.update': onceLoaded(async (asked, { audited }) => {
-      const changed = Object.keys(asked.patch);
+    'cron.update': onceLoaded(async (asked, { audited, principal }) => {
+      const { id, patch } = asked;
+      // Another message for a job whose calls are allowed is as good as allowing them.
+      if (patch.payload !== undefined && jobs.get(id).approval.mode === 'allow') requireFreshProof(principal);
+      const changed = Object.keys(patch);
       return toWire(await jobs.update(asked, () => audited({ changed })), asked);
     }),
     'cron.remove': onceLoaded(async ({ id }, { audited }) => ({

@@ -210,7 +210,10 @@ test('always with an approval enables auto-approve, with a denial it does not', 
 test('auto-approve requires the approve scope', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
-  const denied = { code: 'FORBIDDEN', message: 'auto-approve needs the approve scope' };
+  const denied = {
+    code: 'FORBIDDEN',
+    message: "auto-approve needs the approve scope and the permission 'approve' or 'tools.approve'",
+  };
   assert.deepEqual(await gateway.refusal('workstream.create', { autoApprove: true }, write), denied);
   assert.deepEqual(await gateway.refusal('workstream.update', { wsId, autoApprove: true }, write), denied);
   await gateway.call('workstream.create', { autoApprove: false }, write);

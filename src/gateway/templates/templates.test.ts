@@ -123,7 +123,7 @@ test('a workstream template that approves needs the approve scope; one that is d
   const { wsTemplateId } = await gateway.call('wstemplate.create', { name: 'desk', autoApprove: true });
   assert.deepEqual(await gateway.refusal('workstream.create', { wsTemplate: 'desk' }, { scope: 'write' }), {
     code: 'FORBIDDEN',
-    message: 'auto-approve needs the approve scope',
+    message: "auto-approve needs the approve scope and the permission 'approve' or 'tools.approve'",
   });
   await gateway.call('wstemplate.update', { wsTemplateId, enabled: false });
   const refused = await gateway.refusal('workstream.create', { wsTemplate: 'desk' });
@@ -135,7 +135,7 @@ test('the tools of a workstream template run without asking in its new workstrea
   const { wsTemplateId } = await gateway.call('wstemplate.create', { name: 'desk', autoApproveTools: ' touch, look,' });
   assert.deepEqual(await gateway.refusal('workstream.create', { wsTemplate: 'desk' }, { scope: 'write' }), {
     code: 'FORBIDDEN',
-    message: 'auto-approve needs the approve scope',
+    message: "auto-approve needs the approve scope and the permission 'approve' or 'tools.approve'",
   });
   const [first, second] = [
     await makeWith(gateway, { wsTemplate: 'desk' }),

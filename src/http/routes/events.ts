@@ -7,6 +7,7 @@ import type { Principal } from '../../gateway/auth/principal.ts';
 import { typeOf } from '../../gateway/events/log-entry.ts';
 import type { LogReader } from '../../gateway/events/log-reader.ts';
 import { toSseFrames, withWorkstream } from '../../gateway/events/sse-frames.ts';
+import { mayDecide } from '../../gateway/rights.ts';
 import type { Beginning, EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { Log } from '../../log.ts';
 import { type Exchange, type HttpMetrics, noteAnswered } from '../exchange.ts';
@@ -92,7 +93,7 @@ export async function streamWorkstream(
     viewer: principal,
     sink: toSink(stream, ws_id),
     onEnd: stream.end,
-    mayDecide: principal.scopes.has('approve'),
+    mayDecide: mayDecide(principal),
   });
 }
 

@@ -22,19 +22,39 @@ test('a change of rights reconnects at once, and the new permissions are read', 
     retries += 1;
   };
   const who = { userId: 'u', username: 'ada', scopes: ['read'] };
-  answer('auth.whoami', () => ({ ...who, permissions: ['read', 'admin.users'] }));
+  answer('auth.whoami', () => ({ ...who, permissions: ['read', 'approve', 'admin.users'] }));
   await app.start();
   status({ kind: 'open', hello });
   await settled();
-  assert.deepEqual([app.may('admin.users'), app.may('admin.audit'), app.canApprove.value], [true, false, true]);
+  assert.deepEqual([app.may('admin.users'), app.may('admin.audit'), app.rights.decide.value], [true, false, true]);
   browser.scopes = ['read'];
   answer('auth.whoami', () => ({ ...who, permissions: ['read'] }));
   status(closed('rights changed'));
   await settled();
-  assert.deepEqual([retries, app.canApprove.value], [1, false]);
+  assert.deepEqual([retries, app.rights.decide.value], [1, false]);
   status({ kind: 'open', hello });
   await settled();
   assert.equal(app.may('admin.users'), false);
+});
+
+test('a right to administer something is not one to decide about tool calls, jobs and nodes', async () => {
+  const { app, status, answer } = openApp();
+  const who = { userId: 'u', username: 'ada', scopes: ['read', 'write', 'approve'] };
+  const held = () => Object.entries(app.rights).flatMap(([name, right]) => (right.value ? [name] : []));
+  const rights = {
+    'admin.audit': ['createTokens'],
+    'tools.approve': ['decide', 'createTokens'],
+    'admin.schedules': ['changeJobs', 'createTokens'],
+    'admin.nodes': ['changeNodes', 'createTokens'],
+    approve: ['decide', 'deleteConversations', 'changeJobs', 'changeNodes', 'createTokens'],
+  };
+  await app.start();
+  for (const [permission, expected] of Object.entries(rights)) {
+    answer('auth.whoami', () => ({ ...who, permissions: ['read', permission] }));
+    status({ kind: 'open', hello });
+    await settled();
+    assert.deepEqual(held(), expected, permission);
+  }
 });
 
 test('other lost connections wait for their next attempt', async () => {

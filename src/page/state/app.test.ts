@@ -59,14 +59,14 @@ test('without authentication, no login is needed and everyone can approve', asyn
   const { app, phase, browser } = openApp({ authenticated: false, authEnabled: false });
   browser.scopes = [];
   await app.start();
-  assert.deepEqual([phase(), app.canApprove.value], [['desk'], true]);
+  assert.deepEqual([phase(), app.rights.decide.value], [['desk'], true]);
 });
 
 test('a reader may not approve', async () => {
   const { app, browser } = openApp();
   browser.scopes = ['read'];
   await app.start();
-  assert.equal(app.canApprove.value, false);
+  assert.equal(app.rights.decide.value, false);
 });
 
 test('opening the connection loads the workstreams and the health', async () => {

@@ -6,6 +6,7 @@ import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
 import { Confirmation } from './accounts/confirmation.ts';
+import { createHeldRights, type HeldRights } from './accounts/held-rights.ts';
 import type { Who } from './accounts/who.ts';
 import { type Actions, createActions } from './actions.ts';
 import { toBanners } from './banners.ts';
@@ -74,7 +75,7 @@ export class App {
   readonly auth = signal<AuthStatus>(NOT_LOGGED_IN);
   /** Undefined until the connection is open. A change of rights ends the connection, so that this is read again. */
   readonly who = signal<Who | undefined>(undefined);
-  readonly canApprove = computed(() => !this.auth.value.authEnabled || this.auth.value.scopes.includes('approve'));
+  readonly rights: HeldRights = createHeldRights({ auth: this.auth, who: this.who });
   readonly banners = computed(() =>
     toBanners({
       connection: this.connection.value,
@@ -197,7 +198,7 @@ export class App {
     const client = confirmation.guarded(connection);
     const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
     const jobs = new CronJobs({ client, newKey });
-    const nodes = new Nodes({ client, mayDecide: () => this.canApprove.peek(), now: this.now });
+    const nodes = new Nodes({ client, mayDecide: () => this.rights.changeNodes.peek(), now: this.now });
     const usage = new UsageReport({ client, now: this.now });
     const actions = createActions({ client, workstreams, newKey });
     const chips = createChips({ files, newKey });

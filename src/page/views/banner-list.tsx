@@ -16,7 +16,7 @@ export function BannerList({ app, desk }: { app: App; desk: Desk }) {
           <span>
             {banner.text} {banner.action === 'retry' && <Countdown app={app} />}
           </span>
-          <BannerAction banner={banner} desk={desk} canApprove={app.canApprove.value} />
+          <BannerAction banner={banner} desk={desk} canApprove={app.rights.decide.value} />
           {(banner.level === 'info' || (banner.level === 'warning' && banner.action === undefined)) && (
             <button
               type="button"

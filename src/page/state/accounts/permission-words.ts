@@ -14,14 +14,13 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
     permissions: [
       ['read', 'See conversations, jobs, nodes and usage'],
       ['write', 'Send messages and change conversations'],
-      ['approve', 'Decide about tool calls, change jobs, nodes and settings, and create API tokens'],
+      ['approve', 'Decide about tool calls, change jobs and nodes, and delete conversations'],
       ['workstreams.create', 'Start workstreams'],
       ['workstreams.close', 'Close workstreams'],
     ],
   },
   {
     title: 'Administration',
-    hint: 'Each of these includes “Decide about tool calls …”.',
     permissions: [
       ['admin.users', 'Add, change and delete users'],
       ['admin.roles', 'Define roles'],
@@ -31,14 +30,15 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
   },
   {
     title: 'Further rights',
-    hint: 'For single parts of Headgate, and for other clients. Those that begin with “admin.” include “Decide about tool calls …”.',
+    hint: 'For single parts of Headgate, and for other clients.',
     permissions: [
       ['admin.policies', 'Administer policies'],
       ['admin.skills', 'Administer skills'],
       ['admin.templates', 'Administer templates'],
       ['admin.ws_templates', 'Administer templates of workstreams'],
       ['admin.usage', 'See the usage of others'],
-      ['admin.schedules', 'Administer schedules'],
+      ['admin.schedules', 'Change jobs'],
+      ['admin.nodes', 'Pair, rename and remove nodes, and run commands on them'],
       ['admin.watches', 'Administer watches'],
       ['admin.judge', 'Administer the judge'],
       ['admin.memories', 'Administer memories'],
@@ -46,7 +46,7 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
       ['admin.mcp', 'Administer MCP servers'],
       ['admin.coordinator', 'Administer the coordinator'],
       ['coordinator.trust.send', 'Let the coordinator send without asking'],
-      ['tools.approve', 'Approve tools'],
+      ['tools.approve', 'Decide about tool calls, as holder of another right to administer'],
       ['workstreams.all', 'See the workstreams of others'],
     ],
   },

@@ -14,7 +14,7 @@ import { TokenForm } from './token-form.tsx';
 /** The person’s API tokens, with a form for another one. */
 export function TokenList({ app, desk }: { app: App; desk: Desk }) {
   const { tokens: own } = desk.accounts;
-  const mayCreate = app.canApprove.value;
+  const mayCreate = app.rights.createTokens.value;
   useEffect(() => {
     if (mayCreate) void own.read();
   }, [own, mayCreate]);

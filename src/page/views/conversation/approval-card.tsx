@@ -53,7 +53,7 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
       )}
       {approval.question === 'instructions' && <p class="explain">{UNTRUSTED_INSTRUCTIONS}</p>}
       {approval.budget && <p class="explain">{explainBudget(approval.budget)}</p>}
-      {app.canApprove.value ? (
+      {app.rights.decide.value ? (
         <ApprovalButtons approval={approval} desk={desk} tab={tab} />
       ) : (
         <p class="explain">Read-only access: deciding requires the approve scope.</p>

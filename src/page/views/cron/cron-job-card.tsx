@@ -42,7 +42,7 @@ export function CronJobCard({ app, desk, job, now, words, onEdit }: CronJobCardP
           <p class="job-when">{words.of(job.schedule)}</p>
         </div>
         <JobTimes app={app} job={job} now={now} />
-        {app.canApprove.value && (
+        {app.rights.changeJobs.value && (
           <JobActions
             desk={desk}
             job={job}

@@ -31,7 +31,7 @@ export function CronView({ app, desk, overlay }: CronViewProps) {
     edited.value = job;
     overlay.value = 'job';
   };
-  const mayChange = app.canApprove.value;
+  const mayChange = app.rights.changeJobs.value;
   return (
     <Panel
       name="cron"

@@ -79,7 +79,7 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
             list={list}
             nowMs={nowMs}
             owner={owners.otherThan(app.who.value, row)}
-            mayDelete={app.canApprove.value}
+            mayDelete={app.rights.deleteConversations.value}
             onOpen={() => void open(row)}
           />
         ))}

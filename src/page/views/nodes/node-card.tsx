@@ -53,7 +53,9 @@ export function NodeCard({ app, desk, node, now }: NodeCardProps) {
           </div>
         )}
         <p class={`node-state ${node.connected ? 'connected' : ''}`}>{toStateWords(node, now.value)}</p>
-        {app.canApprove.value && <NodeActions name={name} onRename={show('renaming')} onRevoke={show('revoking')} />}
+        {app.rights.changeNodes.value && (
+          <NodeActions name={name} onRename={show('renaming')} onRevoke={show('revoking')} />
+        )}
       </div>
       <CommandList
         label={`Commands of ${name}`}

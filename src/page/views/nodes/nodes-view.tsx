@@ -20,7 +20,7 @@ export function NodesView({ app, desk }: NodesViewProps) {
   const nodes = board.nodes.value;
   const asking = board.asking.value;
   const waiting = board.waiting.value;
-  const mayDecide = app.canApprove.value;
+  const mayDecide = app.rights.changeNodes.value;
   return (
     <Panel name="nodes" title="Nodes" count={toCount(nodes?.length, 'node')} desk={desk}>
       <p class="problem" role="alert">
