@@ -36,9 +36,7 @@ const viewer = await newUser('vera', ['builtin-viewer']);
 const admin = await newUser('root', ['builtin-admin']);
 
 const save = (call: Caller, memory: object) => call('POST /v1/api/memories', memory);
-/** One of ada's. */
-const newWorkstream = async (visibility: 'shared' | 'private'): Promise<string> =>
-  (await ada.call('POST /v1/api/workstreams/new', { visibility })).body.ws_id;
+const newWorkstream = async (): Promise<string> => (await ada.call('POST /v1/api/workstreams/new', {})).body.ws_id;
 const namesOf = ({ body }: Answer): string[] => body.memories.map(({ name }: { name: string }) => name);
 const search = async (call: Caller, query: string) => namesOf(await call('POST /v1/api/memories/search', { query }));
 
@@ -141,7 +139,7 @@ test('The scope `user` must answer 400 to a caller that acts for no user', async
 
 test('Memories of `global` and of shared workstreams must be visible to every caller with the scope `read`', async () => {
   await save(ada.call, { name: 'for_all', content: 'x' });
-  const scope_id = await newWorkstream('shared');
+  const scope_id = await newWorkstream();
   await save(ada.call, { name: 'for_ws', content: 'x', scope: 'workstream', scope_id });
   const { body } = await viewer.call(`GET /v1/api/memories?scope=workstream&scope_id=${scope_id}`);
   assert.deepEqual([body.total, body.memories[0].name], [1, 'for_ws']);
@@ -155,7 +153,7 @@ test('Memories of `global` and of shared workstreams must be visible to every ca
 });
 
 test('A list must begin with the memory that was saved last, and its `limit` must be lowered to 200', async () => {
-  const place = { scope: 'workstream', scope_id: await newWorkstream('shared') };
+  const place = { scope: 'workstream', scope_id: await newWorkstream() };
   for (let n = 0; n < 205; n += 1) await save(ada.call, { name: `n${n}`, content: 'x', ...place });
   await save(ada.call, { name: 'n0', content: 'again', ...place });
   const list = async (query: string) =>
@@ -298,52 +296,4 @@ test('Deleting a user must delete the memories of that user', async () => {
   assert.equal((await operator(`DELETE /v1/api/admin/users/${carl.id}`)).status, 200);
   assert.equal((await admin.call(`GET /v1/api/admin/memories/${body.memory_id}`)).status, 404);
   assert.deepEqual(namesOf(await admin.call('GET /v1/api/admin/memories/search?q=narwhal')), ['ours']);
-});
-
-const NOWHERE = 'f'.repeat(32);
-
-test('Memories of a private workstream must be answered like those of an unknown one to everyone but its owner and holders of `workstreams.all`', async () => {
-  const hidden = await newWorkstream('private');
-  const { memory_id } = (
-    await save(ada.call, { name: 'den', content: 'an aardvark', scope: 'workstream', scope_id: hidden })
-  ).body;
-  const role = { name: 'librarian', permissions: ['read', 'write', 'approve', 'admin.memories'] };
-  const librarian = await newUser('lea', [(await operator('POST /v1/api/admin/roles', role)).body.role_id]);
-  const answers = async (call: Caller, scope_id: string) => {
-    const place = `scope=workstream&scope_id=${scope_id}`;
-    const sent = { content: 'mine', query: 'aardvark', scope: 'workstream', scope_id };
-    const all = [
-      await call(`GET /v1/api/memories?${place}`),
-      await call(`GET /v1/api/memories/den?${place}`),
-      await call(`DELETE /v1/api/memories/den?${place}`),
-      await save(call, { name: 'den', ...sent }),
-      await save(call, { name: 'other', ...sent }),
-      await call('POST /v1/api/memories/search', sent),
-      await call('POST /v1/api/memories/search', { query: 'aardvark' }),
-      await call(`GET /v1/api/admin/memories?${place}`),
-      await call(`GET /v1/api/admin/memories/search?q=aardvark&${place}`),
-    ];
-    return JSON.stringify([...all, namesOf(await call('GET /v1/api/memories?limit=200')).includes('den')]);
-  };
-  for (const { call } of [bob, viewer, librarian]) {
-    assert.equal(await answers(call, hidden), await answers(call, NOWHERE));
-    assert.ok(!(await answers(call, hidden)).includes(memory_id));
-  }
-  assert.equal((await librarian.call(`DELETE /v1/api/admin/memories/${memory_id}`)).status, 404);
-  assert.deepEqual([await search(ada.call, 'aardvark'), await search(admin.call, 'aardvark')], [['den'], ['den']]);
-});
-
-test('Saving a memory of an unknown workstream must answer 404 `Unknown workstream`', async () => {
-  for (const scope_id of [NOWHERE, 'w1'])
-    assert.deepEqual(await save(ada.call, { name: 'lost', content: 'x', scope: 'workstream', scope_id }), {
-      status: 404,
-      body: { error: 'Unknown workstream' },
-    });
-});
-
-test('Deleting a workstream must delete its memories', async () => {
-  const scope_id = await newWorkstream('private');
-  await save(ada.call, { name: 'brief', content: 'a mayfly', scope: 'workstream', scope_id });
-  assert.equal((await admin.call(`DELETE /v1/api/workstreams/${scope_id}`)).status, 200);
-  assert.deepEqual(namesOf(await admin.call('GET /v1/api/admin/memories/search?q=mayfly')), []);
 });
