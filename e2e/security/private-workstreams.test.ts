@@ -64,7 +64,7 @@ test('Lists, saved rows and the stream of all states must not contain the privat
     ])
       answers += JSON.stringify(await call(method, {}));
   await operator.call('set-heartbeats', { enabled: false });
-  const seen = await textOfPage();
+  const seen = textOfPage();
   const received = answers + other.text() + watcher.text() + seen;
   assert.deepEqual(
     [CANARY, wsId].filter((word) => received.includes(word)),

@@ -55,14 +55,20 @@ export function secretTalks(daemon: DaemonUnderTest) {
   /** A browser with the page of a person. */
   async function hear(t: TestContext, { username }: Person) {
     const { page } = await visit(t, daemon, { loggedIn: false, expected: [REFUSED] });
-    const received: Promise<string>[] = [];
-    page.on('response', (response) => received.push(response.text().catch(() => ''))); // of redirects there is none
-    page.on('websocket', (socket) =>
-      socket.on('framereceived', ({ payload }) => received.push(Promise.resolve(String(payload)))),
-    );
+    const received: string[] = [];
+    // The browser keeps no body of redirects, and one that never ends is not waited for.
+    page.on('response', (response) => {
+      response
+        .text()
+        .then((text) => received.push(text))
+        .catch(() => undefined);
+    });
+    page.on('websocket', (socket) => {
+      socket.on('framereceived', ({ payload }) => received.push(String(payload)));
+    });
     await fillLogin(page, username);
     await connected(page);
-    return { page, text: async () => (await Promise.all(received)).join('\n') };
+    return { page, text: () => received.join('\n') };
   }
 
   return { connect, newPerson, stream, listen, hear };
