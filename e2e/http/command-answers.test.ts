@@ -13,7 +13,7 @@ test('`POST /v1/api/command` answers ok, with the reason if the command did noth
     ['/name garden', undefined],
     ['/name', 'Usage: /name NAME'],
     ['/nmae garden', 'Unknown command: /nmae. Did you mean /name? Type /help for a list.'],
-    ['/resume nobody', 'No saved conversation is called nobody'],
+    ['/resume nobody', 'No saved conversation that everyone here sees is called nobody'],
   ];
   for (const [command, error] of answers) {
     const { status, body } = await run(command);

@@ -36,6 +36,7 @@ const viewer = await newUser('vera', ['builtin-viewer']);
 const admin = await newUser('root', ['builtin-admin']);
 
 const save = (call: Caller, memory: object) => call('POST /v1/api/memories', memory);
+const newWorkstream = async (): Promise<string> => (await ada.call('POST /v1/api/workstreams/new', {})).body.ws_id;
 const namesOf = ({ body }: Answer): string[] => body.memories.map(({ name }: { name: string }) => name);
 const search = async (call: Caller, query: string) => namesOf(await call('POST /v1/api/memories/search', { query }));
 
@@ -136,10 +137,11 @@ test('The scope `user` must answer 400 to a caller that acts for no user', async
   assert.equal((await save(operator, { name: 'x', content: 'x', scope: 'user' })).status, 400);
 });
 
-test('Memories of `global` and of workstreams must be visible to every caller with the scope `read`', async () => {
+test('Memories of `global` and of shared workstreams must be visible to every caller with the scope `read`', async () => {
   await save(ada.call, { name: 'for_all', content: 'x' });
-  await save(ada.call, { name: 'for_ws', content: 'x', scope: 'workstream', scope_id: 'w1' });
-  const { body } = await viewer.call('GET /v1/api/memories?scope=workstream&scope_id=w1');
+  const scope_id = await newWorkstream();
+  await save(ada.call, { name: 'for_ws', content: 'x', scope: 'workstream', scope_id });
+  const { body } = await viewer.call(`GET /v1/api/memories?scope=workstream&scope_id=${scope_id}`);
   assert.deepEqual([body.total, body.memories[0].name], [1, 'for_ws']);
   const listed = namesOf(await viewer.call('GET /v1/api/memories'));
   assert.ok(listed.includes('for_all') && listed.includes('for_ws'));
@@ -151,11 +153,11 @@ test('Memories of `global` and of workstreams must be visible to every caller wi
 });
 
 test('A list must begin with the memory that was saved last, and its `limit` must be lowered to 200', async () => {
-  const place = { scope: 'workstream', scope_id: 'long' };
+  const place = { scope: 'workstream', scope_id: await newWorkstream() };
   for (let n = 0; n < 205; n += 1) await save(ada.call, { name: `n${n}`, content: 'x', ...place });
   await save(ada.call, { name: 'n0', content: 'again', ...place });
   const list = async (query: string) =>
-    namesOf(await ada.call(`GET /v1/api/memories?scope=workstream&scope_id=long${query}`));
+    namesOf(await ada.call(`GET /v1/api/memories?scope=workstream&scope_id=${place.scope_id}${query}`));
   const all = await list('&limit=1000');
   assert.deepEqual([all.length, all.slice(0, 3), (await list('')).length], [200, ['n0', 'n204', 'n203'], 100]);
   const found = await ada.call('POST /v1/api/memories/search', { query: 'x', limit: 99, ...place });

@@ -5,93 +5,49 @@ import { after, test } from 'node:test';
 import { z } from 'zod';
 import { type Endpoint, hasBody } from '../../protocol/http/endpoint.ts';
 import { ENDPOINTS } from '../../protocol/http/index.ts';
-import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { askApi, told } from '../support/clients/ask-api.ts';
-import { openSse, type SseFrame } from '../support/clients/sse.ts';
+import { button } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
+import { CANARY, deedsIn, isIdle, secretTalks } from './secret-talks.ts';
 
 const daemon = await startDaemon();
 after(() => daemon[Symbol.asyncDispose]());
+const { connect, newPerson, stream, listen, hear } = secretTalks(daemon);
+const { converse, enterAll } = deedsIn(daemon, { stream });
 const operator = await connect(daemon.token);
-
-/** Stands in everything that is private. */
-const CANARY = 'canary';
-const PASSWORD = 'correct horse';
-
-interface Person {
-  userId: string;
-  jwt: string;
-}
-
-async function newPerson(username: string, roles: readonly string[]): Promise<Person> {
-  const { userId } = (await operator.call('user.create', { username, password: PASSWORD, roles })) as Person;
-  const { jwt } = (await operator.call('auth.login', { username, password: PASSWORD })) as Person;
-  return { userId, jwt };
-}
 
 const { roleId } = (await operator.call('role.create', {
   ...{ name: 'approver', permissions: ['read', 'write', 'approve', 'workstreams.create', 'workstreams.close'] },
 })) as { roleId: string };
-const ada = await newPerson('ada', [roleId]);
-const bob = await newPerson('bob', [roleId]);
-const viewer = await newPerson('vera', ['builtin-viewer']);
+const ada = await newPerson(operator, 'ada', [roleId]);
+const bob = await newPerson(operator, 'bob', [roleId]);
+const viewer = await newPerson(operator, 'vera', ['builtin-viewer']);
 
-/** A connection that keeps every byte it was sent. */
-async function connect(jwt: string) {
-  const client = await openClient(daemon.wsUrl, {});
-  const bytes: Buffer[] = [];
-  client.socket.on('message', (data: Buffer) => bytes.push(data));
-  await client.call('connect', { ...CONNECT, auth: { token: jwt } });
-  after(() => client.socket.terminate());
-  return Object.assign(client, { text: () => Buffer.concat(bytes).toString() });
-}
-
-const stream = (jwt: string, route: string) => openSse(new URL(`/v1/api/${route}`, daemon.url), { token: jwt });
-
-/** All connections and the stream of all states for a person. */
-async function listen({ jwt }: Person) {
-  const socket = await connect(jwt);
-  const states = await stream(jwt, 'events/global');
-  after(() => states.close());
-  return { socket, states, text: () => socket.text() + states.text() };
-}
-
-const isIdle = ({ data }: SseFrame) => data.type === 'ws_state' && data.state === 'idle';
-
-type Call = Awaited<ReturnType<typeof connect>>['call'];
-
-/** A conversation with everything that clients are told of: a tool's output, a file, a question, a queued message. */
-async function converse(call: Call, { wsId, jwt }: { wsId: string; jwt: string }): Promise<void> {
-  await call('workstream.command', { wsId, command: `/name ${CANARY}-alias` });
-  const form = new FormData();
-  form.append('file', new Blob([`${CANARY} inside`], { type: 'text/plain' }), `${CANARY}-file.txt`);
-  const upload = await daemon.fetch(`/v1/api/workstreams/${wsId}/attachments`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${jwt}` }, body: form },
-  });
-  assert.equal(upload.status, 200);
-  const asked = await stream(jwt, `events?ws_id=${wsId}`);
-  await call('workstream.send', { wsId, message: `read ${CANARY}.txt` });
-  const read = await asked.until(isIdle);
-  await call('workstream.send', { wsId, message: `write ${CANARY}-new.txt: ${CANARY}`, attachmentIds: 'pending' });
-  await asked.until('approve_request');
-  await call('workstream.send', { wsId, message: `say ${CANARY} later`, queue: true });
-  await askApi(daemon, ['POST', `workstreams/${wsId}/approve`], { token: jwt, body: { approved: true } });
-  await asked.until(isIdle, { after: read });
-  await asked.close();
-}
-
-test('Lists, saved rows and the stream of all states must not contain the private workstreams of others', async () => {
+test('Lists, saved rows and the stream of all states must not contain the private workstreams of others', async (t) => {
   await writeFile(path.join(daemon.home, 'workspace', `${CANARY}.txt`), `${CANARY} output`);
   const [owner, other, watcher] = [await listen(ada), await listen(bob), await listen(viewer)];
+  const { page, text: textOfPage } = await hear(t, bob);
   const made = await askApi(daemon, ['POST', 'workstreams/new'], {
     ...{ token: ada.jwt, body: { name: `The ${CANARY} name`, visibility: 'private' } },
   });
   const wsId: string = made.body.ws_id;
   await owner.socket.call('events.subscribe', { wsId });
   await converse(owner.socket.call, { wsId, jwt: ada.jwt });
-  const asked = ['workstreams', 'workstreams/saved', `workstreams/${wsId}`, `workstreams/${wsId}/history`];
+  const place = { scope: 'workstream', scope_id: wsId };
+  await askApi(daemon, ['POST', 'memories'], { token: ada.jwt, body: { name: CANARY, content: CANARY, ...place } });
+  const common = { token: ada.jwt, body: { name: 'common', visibility: 'shared' } };
+  const shared: string = (await askApi(daemon, ['POST', 'workstreams/new'], common)).body.ws_id;
+  await other.socket.call('events.subscribe', { wsId: shared });
+  await page.getByRole('tab', { name: /common/ }).click();
+  const refused = await enterAll(owner.socket.call, { wsId: shared, jwt: ada.jwt, hidden: wsId });
+  assert.deepEqual(refused, ['resume', 'remove']);
+  await button(page, 'Saved conversations').click();
+  await page.getByRole('dialog').getByText('say more').first().waitFor();
+  const asked = ['workstreams', 'workstreams/saved', 'memories', `workstreams/${wsId}`, `workstreams/${wsId}/history`];
   let answers = '';
   for (const { jwt } of [bob, viewer]) {
+    const body = { query: CANARY };
+    answers += JSON.stringify((await askApi(daemon, ['POST', 'memories/search'], { token: jwt, body })).body);
     for (const route of [...asked, `workstreams/${wsId}/attachments`, `workstreams/${wsId}/export?format=json`])
       answers += JSON.stringify((await askApi(daemon, ['GET', route], { token: jwt })).body);
     await assert.rejects(stream(jwt, `events?ws_id=${wsId}`), /status 404: \{"error":"Unknown workstream"/);
@@ -108,11 +64,19 @@ test('Lists, saved rows and the stream of all states must not contain the privat
     ])
       answers += JSON.stringify(await call(method, {}));
   await operator.call('set-heartbeats', { enabled: false });
-  const received = answers + other.text() + watcher.text();
+  const seen = textOfPage();
+  const received = answers + other.text() + watcher.text() + seen;
   assert.deepEqual(
     [CANARY, wsId].filter((word) => received.includes(word)),
     [],
   );
+  const told = [shared, 'say more', 'No saved conversation that everyone here sees', '/resume NAME copies'];
+  for (const text of [seen, other.text()])
+    assert.deepEqual(
+      told.filter((word) => !text.includes(word)),
+      [],
+      'what is shared reaches them',
+    );
   const own = owner.text();
   assert.deepEqual(
     [`${CANARY} output`, `${CANARY}-alias`, `${CANARY} later`, wsId].filter((word) => !own.includes(word)),
@@ -230,4 +194,61 @@ test('sequence numbers have no gap for those who do not perceive an event', asyn
     seqs,
     seqs.map((_, index) => first + index),
   );
+});
+
+test('Memories of a private workstream must be answered like those of an unknown one to everyone but its owner and holders of `workstreams.all`', async () => {
+  const role = { name: 'librarian', permissions: ['read', 'write', 'approve', 'admin.memories'] };
+  const made = (await operator.call('role.create', role)) as { roleId: string };
+  const librarian = await newPerson(operator, 'lea', [made.roleId]);
+  const [hidden, unknown] = await hiddenAndUnknown();
+  const sent = { name: 'den', content: 'an aardvark', scope: 'workstream' };
+  const saved = await askApi(daemon, ['POST', 'memories'], { token: ada.jwt, body: { ...sent, scope_id: hidden } });
+  const { memory_id } = saved.body;
+  const answers = async (token: string, scope_id: string) => {
+    const place = `scope=workstream&scope_id=${scope_id}`;
+    const body = { ...sent, scope_id, query: 'aardvark' };
+    const all = [
+      await askApi(daemon, ['GET', `memories?${place}`], { token }),
+      await askApi(daemon, ['GET', `memories/den?${place}`], { token }),
+      await askApi(daemon, ['DELETE', `memories/den?${place}`], { token }),
+      await askApi(daemon, ['POST', 'memories'], { token, body }),
+      await askApi(daemon, ['POST', 'memories'], { token, body: { ...body, name: 'other' } }),
+      await askApi(daemon, ['POST', 'memories/search'], { token, body }),
+      await askApi(daemon, ['POST', 'memories/search'], { token, body: { query: 'aardvark' } }),
+      await askApi(daemon, ['GET', `admin/memories?${place}`], { token }),
+      await askApi(daemon, ['GET', 'admin/memories/search?q=aardvark'], { token }),
+    ];
+    return JSON.stringify(all.map(({ status, body: answer }) => [status, answer]));
+  };
+  for (const { jwt } of [bob, viewer, librarian]) {
+    const answer = await answers(jwt, hidden);
+    assert.equal(answer, await answers(jwt, unknown));
+    assert.ok(!answer.includes(memory_id));
+  }
+  const search = { token: ada.jwt, body: { query: 'aardvark' } };
+  assert.equal((await askApi(daemon, ['POST', 'memories/search'], search)).body.total, 1);
+  const byId = ['DELETE', `admin/memories/${memory_id}`] as const;
+  assert.equal((await askApi(daemon, byId, { token: librarian.jwt })).status, 404);
+  assert.equal((await askApi(daemon, byId, { token: daemon.token })).status, 200);
+});
+
+test('Saving a memory of an unknown workstream must answer 404 `Unknown workstream`', async () => {
+  for (const scope_id of ['f'.repeat(32), 'w1']) {
+    const body = { name: 'lost', content: 'x', scope: 'workstream', scope_id };
+    assert.deepEqual(told(await askApi(daemon, ['POST', 'memories'], { token: ada.jwt, body })), [
+      404,
+      'Unknown workstream',
+    ]);
+  }
+});
+
+test('Deleting a workstream must delete its memories', async () => {
+  const [hidden] = await hiddenAndUnknown();
+  const body = { name: 'brief', content: 'a mayfly', scope: 'workstream', scope_id: hidden };
+  await askApi(daemon, ['POST', 'memories'], { token: ada.jwt, body });
+  const found = async () =>
+    (await askApi(daemon, ['GET', 'admin/memories/search?q=mayfly'], { token: daemon.token })).body.total;
+  assert.equal(await found(), 1);
+  await askApi(daemon, ['DELETE', `workstreams/${hidden}`], { token: daemon.token });
+  assert.equal(await found(), 0);
 });

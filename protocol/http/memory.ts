@@ -52,7 +52,7 @@ export const memoryEndpoints = {
     request: () => z.object({ name: text, content: text, description: text, ...Filters }),
     reply: () => Memory,
     status: '200 or 201',
-    errors: { 400: 'content exceeds 65536 character limit', 409: 'Memory limit reached' },
+    errors: { 400: 'content exceeds 65536 character limit', 404: 'Unknown workstream', 409: 'Memory limit reached' },
   }),
   search: endpoint({
     verb: 'post',

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Sender } from '../rights.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -11,6 +12,16 @@ export interface Command {
   when: 'always' | 'idle' | 'alone';
   run(argument: string, workstream: Workstream, by: CommandCaller): Promise<void>;
 }
+
+/** A refusal for a reason that not everyone who follows the workstream may know: the answer to the caller has it. */
+export class ToldToCaller extends GatewayError {}
+
+/** Whether a name could not be given, because another workstream has it. That one may be private. */
+export const isNameInUse = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'CONFLICT';
+
+export const toldToCaller = (error: GatewayError): ToldToCaller =>
+  new ToldToCaller(error.code, error.message, { cause: error });
 
 /** Who enters a command. */
 export interface CommandCaller extends Sender {

@@ -161,7 +161,9 @@ test('/resume leaves out the calls of a turn that is still in progress', async (
 test('/resume without a name, or with an unknown one, is an error', async () => {
   await using gateway = await wholeGateway();
   assert.deepEqual(await command(gateway, '/resume'), [problem('Usage: /resume NAME')]);
-  assert.deepEqual(await command(gateway, '/resume x'), [problem('No saved conversation is called x')]);
+  assert.deepEqual(await command(gateway, '/resume x'), [
+    problem('No saved conversation that everyone here sees is called x'),
+  ]);
 });
 
 test('/model lists the models, switches to one, and refuses unknown ones', async () => {

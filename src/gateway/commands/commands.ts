@@ -21,6 +21,7 @@ import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
+import { sightInCommon } from '../sharing/perception.ts';
 import type { Sharing } from '../sharing/sharing.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
@@ -31,9 +32,9 @@ import type { HiddenWorkstreams } from '../workstreams/hidden-workstreams.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent } from '../workstreams/workstream-data.ts';
-import { toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { readNamed, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
-import type { Command, CommandCaller } from './command.ts';
+import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCaller } from './command.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createListCommands } from './list-commands.ts';
 import { createModelCommands } from './model-commands.ts';
@@ -201,7 +202,8 @@ export class Commands {
       return undefined;
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE') throw error;
-      await this.#append(workstream, [{ type: 'error', message: `Command error: ${error.message}` }]);
+      const told = error instanceof ToldToCaller ? 'who entered it is told why it failed.' : error.message;
+      await this.#append(workstream, [{ type: 'error', message: `Command error: ${told}` }]);
       return error.message;
     }
   }
@@ -256,7 +258,14 @@ export class Commands {
 
   async #name(name: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> {
     if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('name')}`);
-    await this.#deps.settings.change(workstream, { name: { text: name, by: viewer } });
+    try {
+      await this.#deps.settings.change(workstream, { name: { text: name, by: viewer } });
+    } catch (error) {
+      if (!isNameInUse(error)) throw error;
+      const { wsId } = workstream.data;
+      const known = await readNamed(this.#deps.store, name, sightInCommon(workstream.data));
+      throw known.some(({ ws_id }) => ws_id !== wsId) ? error : toldToCaller(error);
+    }
     await this.#say(workstream, `This workstream is now called ${name}.`);
   }
 

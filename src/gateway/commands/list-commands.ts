@@ -2,7 +2,7 @@ import { toPlainName } from '../../../protocol/text/plain-text.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Messages, StoredMessage } from '../history/messages.ts';
 import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
-import type { Viewer } from '../sharing/perception.ts';
+import { sightInCommon } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Command } from './command.ts';
 
@@ -26,8 +26,7 @@ export const createListCommands = (
 ): Record<'workstreams' | 'history', Command> => ({
   workstreams: {
     when: 'always',
-    run: async (search, workstream, by) =>
-      say(workstream, await listSaved(search, workstream, { saved, viewer: by.viewer })),
+    run: async (search, workstream) => say(workstream, await listSaved(search, workstream, saved)),
   },
   history: {
     when: 'always',
@@ -35,12 +34,9 @@ export const createListCommands = (
   },
 });
 
-async function listSaved(
-  search: string,
-  { data }: Workstream,
-  { saved, viewer }: { saved: SavedWorkstreams; viewer: Viewer },
-): Promise<string> {
-  const rows = await saved.list({ limit: MOST_CONVERSATIONS + 1, search }, viewer);
+async function listSaved(search: string, { data }: Workstream, saved: SavedWorkstreams): Promise<string> {
+  // Everyone who follows the workstream reads the list.
+  const rows = await saved.list({ limit: MOST_CONVERSATIONS + 1, search }, sightInCommon(data));
   if (rows.length === 0) return search === '' ? NO_CONVERSATION : NO_MATCH;
   const lines = rows.slice(0, MOST_CONVERSATIONS).map((row) => {
     const mark = row.wsId === data.wsId ? '*' : ' ';

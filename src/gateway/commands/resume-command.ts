@@ -6,10 +6,10 @@ import { newestWithin, toHistory } from '../history/history.ts';
 import { lastComplete } from '../history/last-complete.ts';
 import type { Messages } from '../history/messages.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
+import { sightInCommon } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { readByName } from '../workstreams/workstream-rows.ts';
-import type { CommandCaller } from './command.ts';
 import { SHOWN } from './command-texts.ts';
 import { beginContext, endAlways } from './new-context.ts';
 
@@ -18,14 +18,18 @@ interface ResumeDeps {
   messages: Messages;
 }
 
-/** `/resume`: copies a saved conversation that the caller perceives into this one. */
+/**
+ * `/resume`: copies a saved conversation into this one. It finds only what everyone here perceives, because they all read
+ * the copy, and the ids of a name that several have.
+ */
 export const createResumeCommand =
   ({ store, messages }: ResumeDeps) =>
-  async (name: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> => {
+  async (name: string, workstream: Workstream): Promise<void> => {
     if (name === '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('resume')}`);
-    const row = await readByName(store, name, viewer);
-    if (!row) throw new GatewayError('NOT_FOUND', `No saved conversation is called ${name}`);
     const { data } = workstream;
+    const row = await readByName(store, name, sightInCommon(data));
+    if (!row)
+      throw new GatewayError('NOT_FOUND', `No saved conversation ${SEEN_BY[data.visibility]} is called ${name}`);
     const boundary = data.messageCount;
     const after = row.context_after_seq;
     const page = await messages.page(row.ws_id, { after, upTo: row.message_count, limit: SHOWN.messages });
@@ -56,3 +60,5 @@ export const createResumeCommand =
     data.usage = undefined;
     workstream.forgetContext();
   };
+
+const SEEN_BY = { shared: 'that everyone here sees', private: 'that the owner of this workstream sees' };

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { mayPerceive, mayShare, type Owned } from '../sharing/perception.ts';
 import type { Sharing } from '../sharing/sharing.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
-import type { CommandCaller } from './command.ts';
+import { type CommandCaller, isNameInUse, toldToCaller } from './command.ts';
 
 /** `/share`: says who sees the workstream, or changes it. The answer goes to `say`. */
 export const createShareCommand =
@@ -11,7 +11,10 @@ export const createShareCommand =
   async (argument: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> => {
     const { data } = workstream;
     const visibility = toVisibility(argument);
-    if (visibility !== undefined) await sharing.share(data.wsId, { visibility }, { viewer, audited: () => [] });
+    if (visibility !== undefined)
+      await sharing.share(data.wsId, { visibility }, { viewer, audited: () => [] }).catch((error: unknown) => {
+        throw visibility === 'private' && isNameInUse(error) ? toldToCaller(error) : error;
+      });
     // Someone who may share it always perceives it afterwards, because its owner stays.
     if (mayPerceive(viewer, data)) await say(workstream, toSentence(data, mayShare(viewer, data)));
   };

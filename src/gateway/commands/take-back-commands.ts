@@ -3,7 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Forks } from '../cuts/forks.ts';
 import type { Rewinds } from '../cuts/rewinds.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import { newlyOwned } from '../sharing/perception.ts';
+import { mayPerceive, newlyOwned, sightInCommon } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { CommandCaller } from './command.ts';
 
@@ -42,7 +42,9 @@ export const createTakeBackCommands = ({ rewinds, forks, live }: TakeBackDeps) =
     async fork(argument, workstream, { viewer }) {
       const { seq: asked, rest: name } = splitNumber(argument);
       const made = await forks.fork(workstream, { asked, name, owned: newlyOwned(viewer, live) });
-      return `The conversation was copied to ${made.name} (${made.wsId}).`;
+      // Not everyone who reads this may know of the copy.
+      const isKnown = mayPerceive(sightInCommon(workstream.data), made);
+      return `The conversation was copied to ${isKnown ? `${made.name} (${made.wsId})` : 'a new private workstream'}.`;
     },
   }) satisfies Record<string, TakeBack>;
 

@@ -4,11 +4,14 @@ import { sql } from 'kysely';
 import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempStore } from '../../testing/temp-store.ts';
+import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
+import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createMemories, type Memories, type NewMemory } from './memories.ts';
-import { findRows, insertMemory } from './memory-rows.ts';
+import { findMemories, insertMemory } from './memory-rows.ts';
 
-const EVERYONE = { reader: 'administrator' } as const;
+const EVERYONE = { viewer: DAEMON, administers: true };
+const BY_DAEMON = { viewer: DAEMON, also: () => [] };
 const PROJECT = { type: 'project', isDefault: true } as const;
 const FEEDBACK = { type: 'feedback', isDefault: false } as const;
 
@@ -24,7 +27,8 @@ const newMemory = (name: string, fields: Partial<NewMemory> = {}): NewMemory => 
   ...fields,
 });
 const save = (memories: Memories, name: string, fields?: Partial<NewMemory>) =>
-  memories.save(newMemory(name, fields), () => []);
+  memories.save(newMemory(name, fields), BY_DAEMON);
+const U1: Viewer = { userId: 'u1', permissions: ANYONE.permissions };
 const GLOBAL = { scope: 'global', scopeId: '' } as const;
 
 const namesOf = ({ rows }: { rows: { name: string }[] }) => rows.map(({ name }) => name);
@@ -45,10 +49,10 @@ test('saving again replaces the memory, and keeps its id, its creation and its u
   await using world = await setUp();
   const { memories, clock } = world;
   const first = await save(memories, 'tabs', { description: 'indent', type: FEEDBACK });
-  await memories.read('tabs', GLOBAL);
+  await memories.read('tabs', GLOBAL, DAEMON);
   await clock.advance(500);
   const second = await save(memories, 'tabs', { content: 'spaces' });
-  const stored = await memories.get(first.row.memory_id);
+  const stored = await memories.get(first.row.memory_id, DAEMON);
   assert.deepEqual(
     [first.created, second.created, stored],
     [
@@ -75,7 +79,7 @@ test('the index of words has one row for each memory, after saves at the same ti
   const { memories, store } = world;
   await Promise.all(['a', 'b', 'a', 'c', 'b', 'a'].map((name) => save(memories, name)));
   assert.deepEqual(await numbersIn(store), { memories: [4, 5, 6], words: [4, 5, 6] });
-  for (const name of ['a', 'b', 'c']) await memories.remove(name, GLOBAL, () => []);
+  for (const name of ['a', 'b', 'c']) await memories.remove(name, GLOBAL, BY_DAEMON);
   const left = await sql<{ n: number }>`select count(*) as n from memory_words_content`.execute(store.db);
   assert.deepEqual([await numbersIn(store), left.rows], [{ memories: [], words: [] }, [{ n: 0 }]]);
 });
@@ -90,7 +94,7 @@ test('a deleted memory leaves none of its words in the index', async () => {
       .map(({ block }) => Buffer.from(block).toString('latin1'))
       .join();
   assert.match(await blocks(), /xylophone/);
-  await memories.removeById(row.memory_id, () => []);
+  await memories.removeById(row.memory_id, BY_DAEMON);
   assert.doesNotMatch(await blocks(), /xylophone/);
 });
 
@@ -186,7 +190,7 @@ test('there is room for a limited number of memories; replacing one still works'
     message: 'Memory limit (2) reached; delete memories first',
   });
   assert.equal((await save(memories, 'a')).created, false);
-  await memories.remove('b', GLOBAL, () => []);
+  await memories.remove('b', GLOBAL, BY_DAEMON);
   assert.equal((await save(memories, 'c')).created, true);
 });
 
@@ -195,12 +199,12 @@ test('reading and finding a memory are counted, and lists and administrators are
   const { memories, clock } = world;
   const { row } = await save(memories, 'tabs');
   await clock.advance(10);
-  await memories.read('tabs', GLOBAL);
+  await memories.read('tabs', GLOBAL, DAEMON);
   await memories.search('tabs', EVERYONE, { limit: 5, counts: true });
   await memories.search('tabs', EVERYONE, { limit: 5, counts: false });
   await memories.list(EVERYONE, 5);
   await new Promise(setImmediate); // the uses are stored with the next group
-  const { access_count, last_accessed_ms } = await memories.get(row.memory_id);
+  const { access_count, last_accessed_ms } = await memories.get(row.memory_id, DAEMON);
   assert.deepEqual([access_count, last_accessed_ms], [2, 1_010]);
 });
 
@@ -208,10 +212,10 @@ test('a use that cannot be counted does not fail the read', async () => {
   const clock = fakeClock(1_000);
   const log = recordingLog();
   await using store = await tempStore({ clock });
-  await createMemories({ store, clock, ids: randomIds, log }).save(newMemory('tabs'), () => []);
+  await createMemories({ store, clock, ids: randomIds, log }).save(newMemory('tabs'), BY_DAEMON);
   const commit = () => Promise.reject(new Error('the disk is full'));
   const memories = createMemories({ store: { db: store.db, commit }, clock, ids: randomIds, log });
-  assert.equal((await memories.read('tabs', GLOBAL)).content, 'about tabs');
+  assert.equal((await memories.read('tabs', GLOBAL, DAEMON)).content, 'about tabs');
   await new Promise(setImmediate);
   assert.deepEqual(log.lines, [['warn', 'the use of memories could not be counted']]);
 });
@@ -220,37 +224,40 @@ test('a list leaves out what belongs to another user', async () => {
   await using world = await setUp();
   const { memories } = world;
   await save(memories, 'shared');
-  await save(memories, 'of_ws', { scope: 'workstream', scopeId: 'w1' });
   for (const scopeId of ['u1', 'u2']) await save(memories, `of_${scopeId}`, { scope: 'user', scopeId });
-  const listed = async (userId?: string) => namesOf(await memories.list({ reader: { userId } }, 10));
+  const listed = async (userId?: string) =>
+    namesOf(await memories.list({ viewer: userId === undefined ? ANYONE : { ...ANYONE, userId } }, 10));
   assert.deepEqual(
     [await listed('u1'), await listed(), namesOf(await memories.list(EVERYONE, 10))],
-    [
-      ['of_u1', 'of_ws', 'shared'],
-      ['of_ws', 'shared'],
-      ['of_u2', 'of_u1', 'of_ws', 'shared'],
-    ],
+    [['of_u1', 'shared'], ['shared'], ['of_u2', 'of_u1', 'shared']],
   );
 });
 
 test('of 10 000 memories, lists and searches read only what they answer, in the order of an index', async () => {
   await using world = await setUp();
   const { memories, store } = world;
+  const workstreams = Array.from({ length: 10 }, (_, n) => ({
+    wsId: `w${n}`,
+    owned: OF_EVERYONE,
+    workdir: '',
+    nowMs: 0,
+  }));
+  await store.commit({ statements: workstreams.map((made) => insertWorkstream(toWorkstreamRow(made))) });
   for (let first = 0; first < 10_000; first += 500)
     await store.commit({ statements: Array.from({ length: 500 }, (_, n) => rowOf(first + n)).flatMap(insertMemory) });
-  const options = { limit: 3, mostBytes: 1_000_000 };
-  const inWorkstream = { scope: 'workstream', scopeId: 'w7', reader: { userId: 'u1' } } as const;
+  const options = { limit: 3, from: 0, before: 20_000 };
+  const inWorkstream = { scope: 'workstream', scopeId: 'w7', viewer: U1 } as const;
   const plans = await Promise.all(
     [
-      findRows({ reader: { userId: 'u1' } }, { ...options, match: undefined }),
-      findRows(inWorkstream, { ...options, match: undefined }),
-      findRows(inWorkstream, { ...options, match: '"even" *' }),
+      findMemories({ viewer: U1 }, { ...options, match: undefined }),
+      findMemories(inWorkstream, { ...options, match: undefined }),
+      findMemories(inWorkstream, { ...options, match: '"even" *' }),
     ].map(async (query) => planOf(store, query)),
   );
   assert.deepEqual(plans, [
-    'SCAN m',
-    'SEARCH m USING INDEX memories_by_scope (scope=? AND scope_id=?)',
-    'SCAN w VIRTUAL TABLE INDEX 0:M3 > SEARCH m USING INTEGER PRIMARY KEY (rowid=?)',
+    `SEARCH m USING INTEGER PRIMARY KEY (rowid>? AND rowid<?) > for each > ${PERCEIVED}`,
+    `SEARCH m USING INDEX memories_by_scope (scope=? AND scope_id=? AND rowid>? AND rowid<?) > SCALAR SUBQUERY 1 > ${PERCEIVED}`,
+    `SCAN w VIRTUAL TABLE INDEX 0:M3>< > SCALAR SUBQUERY 1 > ${PERCEIVED} > SEARCH m USING INTEGER PRIMARY KEY (rowid=?)`,
   ]);
   assert.deepEqual(
     [
@@ -262,6 +269,8 @@ test('of 10 000 memories, lists and searches read only what they answer, in the 
     [['n9997', 'n9987', 'n9977'], [], ['n4242'], 200],
   );
 });
+
+const PERCEIVED = 'SEARCH workstreams USING INDEX sqlite_autoindex_workstreams_1 (ws_id=?)';
 
 /** Every tenth belongs to the same workstream, so one with an even number never belongs to w7. */
 const rowOf = (n: number) => ({
@@ -277,9 +286,8 @@ const rowOf = (n: number) => ({
 });
 
 /** How the memories are found: the part of the plan that could become slow. No step may sort them. */
-async function planOf(store: SqliteStore, query: ReturnType<typeof findRows>): Promise<string> {
+async function planOf(store: SqliteStore, query: ReturnType<typeof findMemories>): Promise<string> {
   const { rows } = await sql<{ detail: string }>`explain query plan ${query}`.execute(store.db);
-  const details = rows.map(({ detail }) => detail);
-  const found = details.slice(details.indexOf('MATERIALIZE found') + 1, details.indexOf('SCAN found'));
+  const found = rows.map(({ detail }) => detail.replace(/^CORRELATED .*/, 'for each'));
   return found.join(' > ').replace(/INDEX \d+:M/, 'INDEX 0:M');
 }

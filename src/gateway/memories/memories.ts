@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { MemoryType } from '../../../protocol/methods/memory.ts';
@@ -5,15 +6,22 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
+import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { MemoryTable } from '../store/schema/memory-schema.ts';
-import type { Statement, Store } from '../store/store.ts';
+import { type Statement, type Store, tookEffect, UnitRefused } from '../store/store.ts';
 import type { MemoryPlace } from './memory-input.ts';
 import {
   countAccess,
   deleteMemory,
-  findRows,
+  endOfStep,
+  type FoundMemory,
+  findMemories,
   insertMemory,
   type MemoryFilter,
+  NOT_PERCEIVED,
+  perceivedPlace,
+  readFound,
+  requirePerceived,
   type SavedFields,
   updateMemory,
 } from './memory-rows.ts';
@@ -39,23 +47,30 @@ export interface NewMemory extends MemoryPlace {
   content: string;
 }
 
-/** Stored with the change, such as its record in the audit trail. */
-type Also = (memory: Omit<MemoryRow, 'seq'>) => readonly Statement[];
+/** Who changes a memory. */
+interface Change {
+  viewer: Viewer;
+  /** Stored with the change, such as its record in the audit trail. */
+  also(memory: Omit<MemoryRow, 'seq'>): readonly Statement[];
+}
 
 export interface Memories {
   list(filter: MemoryFilter, limit: number): Promise<MemoryPage>;
   /** Throws INVALID_REQUEST for a query with too many words. `counts`: the hits count as used. */
   search(query: string, filter: MemoryFilter, options: { limit: number; counts: boolean }): Promise<MemoryPage>;
   /** Counts as a use. Throws NOT_FOUND. */
-  read(name: string, place: MemoryPlace): Promise<MemoryRow>;
+  read(name: string, place: MemoryPlace, viewer: Viewer): Promise<MemoryRow>;
   /** Does not count as a use. Throws NOT_FOUND. */
-  get(memoryId: string): Promise<MemoryRow>;
-  /** Replaces the memory of this name and place. Throws CONFLICT when there are too many. */
-  save(memory: NewMemory, also: Also): Promise<{ row: Omit<MemoryRow, 'seq'>; created: boolean }>;
+  get(memoryId: string, viewer: Viewer): Promise<MemoryRow>;
+  /**
+   * Replaces the memory of this name and place. Throws CONFLICT when there are too many, and NOT_FOUND when the viewer
+   * perceives no such workstream.
+   */
+  save(memory: NewMemory, by: Change): Promise<{ row: Omit<MemoryRow, 'seq'>; created: boolean }>;
   /** Throws NOT_FOUND. */
-  remove(name: string, place: MemoryPlace, also: Also): Promise<void>;
+  remove(name: string, place: MemoryPlace, by: Change): Promise<void>;
   /** Returns the name. Throws NOT_FOUND. */
-  removeById(memoryId: string, also: Also): Promise<string>;
+  removeById(memoryId: string, by: Change): Promise<string>;
 }
 
 interface MemoriesDeps {
@@ -74,15 +89,12 @@ export function createMemories(deps: MemoriesDeps): Memories {
   const serial = createSerialKeys();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => serial.run('memories', work);
 
-  const page = async (
-    filter: MemoryFilter,
-    { match, limit }: { match?: string; limit: number },
-  ): Promise<MemoryPage> => {
-    const { rows } = await findRows(filter, { match, limit, mostBytes: mostPageBytes }).execute(store.db);
-    return { rows, truncated: rows.length < (rows[0]?.found ?? 0) };
-  };
-  const removeRow = async (row: MemoryRow, also: Also): Promise<void> => {
-    await store.commit({ statements: [...deleteMemory(row), ...also(row)], durable: true });
+  const page = (filter: MemoryFilter, search: { match?: string; limit: number }): Promise<MemoryPage> =>
+    readPage(filter, search, { store, mostPageBytes });
+  const removeRow = async (row: MemoryRow, { also }: Change, missing: GatewayError): Promise<void> => {
+    const unit = { statements: [...deleteMemory(row), ...also(row)], durable: true };
+    // Its workstream was deleted meanwhile, with its memories.
+    if (!(await tookEffect(store.commit(unit)))) throw missing;
   };
 
   return {
@@ -96,30 +108,69 @@ export function createMemories(deps: MemoriesDeps): Memories {
       if (counts) noteAccess(found.rows, deps);
       return found;
     },
-    async read(name, place) {
-      const row = await getByName(deps, name, place);
+    async read(name, place, viewer) {
+      const row = await getByName(deps, name, { place, viewer });
       noteAccess([row], deps);
       return row;
     },
-    get: (memoryId) => getById(deps, memoryId),
-    save: (memory, also) => inTurn(() => save(memory, also, deps)),
-    remove: (name, place, also) => inTurn(async () => removeRow(await getByName(deps, name, place), also)),
-    removeById: (memoryId, also) =>
+    get: (memoryId, viewer) => getById(deps, memoryId, viewer),
+    save: (memory, by) => inTurn(() => save(memory, by, deps)),
+    remove: (name, place, by) =>
       inTurn(async () => {
-        const row = await getById(deps, memoryId);
-        await removeRow(row, also);
+        const row = await getByName(deps, name, { place, viewer: by.viewer });
+        await removeRow(row, by, unknownName(name));
+      }),
+    removeById: (memoryId, by) =>
+      inTurn(async () => {
+        const row = await getById(deps, memoryId, by.viewer);
+        await removeRow(row, by, unknownId());
         return row.name;
       }),
   };
 }
 
+/** Memories that one turn of the event loop looks at; a few milliseconds. */
+const STEP = 1_000;
+
+/** Many memories may be in private workstreams, and no index knows of whom, so it looks at some at a time. */
+async function readPage(
+  filter: MemoryFilter,
+  { match, limit }: { match?: string; limit: number },
+  { store: { db }, mostPageBytes }: { store: Pick<Store, 'db'>; mostPageBytes: number },
+): Promise<MemoryPage> {
+  const hasIndex = match === undefined && filter.scopeId !== undefined;
+  const found: FoundMemory[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; before > 0 && found.length < limit; ) {
+    if (before < Number.MAX_SAFE_INTEGER) await nextTurn();
+    const end = hasIndex ? undefined : (await endOfStep(before, STEP).execute(db)).rows[0];
+    const from = end?.seq ?? 0;
+    const step = findMemories(filter, { match, limit: limit - found.length, from, before });
+    found.push(...(await step.execute(db)).rows);
+    before = from;
+  }
+  let bytes = 0;
+  const shown = found.filter((memory, index) => {
+    bytes += memory.bytes;
+    return index === 0 || bytes <= mostPageBytes;
+  });
+  const { rows } = await readFound(filter, shown).execute(db);
+  return { rows, truncated: shown.length < found.length };
+}
+
 async function save(
   { name, scope, scopeId, description, type, content }: NewMemory,
-  also: Also,
+  { viewer, also }: Change,
   { store, clock, ids, mostMemories = MOST_MEMORIES }: MemoriesDeps,
 ) {
   const nowMs = clock.now();
-  const before = await findByName({ store }, name, { scope, scopeId });
+  const guard = scope === 'workstream' ? [requirePerceived(scopeId, viewer)] : [];
+  const commit = async (statements: Statement[]): Promise<void> => {
+    const unit = { statements: [...guard, ...statements], durable: true };
+    await store.commit(unit).catch((error: unknown) => {
+      throw error instanceof UnitRefused && error.tag === NOT_PERCEIVED ? unknownWorkstream(error) : error;
+    });
+  };
+  const before = await findByName({ store }, name, { place: { scope, scopeId }, viewer: DAEMON });
   if (before !== undefined) {
     const fields: SavedFields = {
       type: type.isDefault ? before.type : type.type,
@@ -127,7 +178,7 @@ async function save(
       content,
       updated_ms: nowMs,
     };
-    await store.commit({ statements: [...updateMemory(before, fields), ...also(before)], durable: true });
+    await commit([...updateMemory(before, fields), ...also(before)]);
     return { row: { ...before, ...fields }, created: false };
   }
   if ((await countAll({ store })) >= mostMemories)
@@ -145,7 +196,7 @@ async function save(
     access_count: 0,
     content,
   };
-  await store.commit({ statements: [...insertMemory(row), ...also(row)], durable: true });
+  await commit([...insertMemory(row), ...also(row)]);
   return { row, created: true };
 }
 
@@ -154,27 +205,41 @@ type Reading = Pick<MemoriesDeps, 'store'>;
 const findByName = (
   { store }: Reading,
   name: string,
-  { scope, scopeId }: MemoryPlace,
+  { place: { scope, scopeId }, viewer }: { place: MemoryPlace; viewer: Viewer },
 ): Promise<MemoryRow | undefined> =>
   store.db
-    .selectFrom('memories')
+    .selectFrom('memories as m')
     .selectAll()
     .where('name', '=', name)
     .where('scope', '=', scope)
     .where('scope_id', '=', scopeId)
+    .where(perceivedPlace(viewer))
     .executeTakeFirst();
 
-async function getByName(reading: Reading, name: string, place: MemoryPlace): Promise<MemoryRow> {
-  const row = await findByName(reading, name, place);
-  if (row === undefined) throw new GatewayError('NOT_FOUND', `Memory '${name}' not found`);
+async function getByName(
+  reading: Reading,
+  name: string,
+  { place, viewer }: { place: MemoryPlace; viewer: Viewer },
+): Promise<MemoryRow> {
+  const row = await findByName(reading, name, { place, viewer });
+  if (row === undefined) throw unknownName(name);
   return row;
 }
 
-async function getById({ store }: Reading, memoryId: string): Promise<MemoryRow> {
-  const row = await store.db.selectFrom('memories').selectAll().where('memory_id', '=', memoryId).executeTakeFirst();
-  if (row === undefined) throw new GatewayError('NOT_FOUND', 'Memory not found');
+async function getById({ store }: Reading, memoryId: string, viewer: Viewer): Promise<MemoryRow> {
+  const row = await store.db
+    .selectFrom('memories as m')
+    .selectAll()
+    .where('memory_id', '=', memoryId)
+    .where(perceivedPlace(viewer))
+    .executeTakeFirst();
+  if (row === undefined) throw unknownId();
   return row;
 }
+
+const unknownName = (name: string) => new GatewayError('NOT_FOUND', `Memory '${name}' not found`);
+const unknownId = () => new GatewayError('NOT_FOUND', 'Memory not found');
+const unknownWorkstream = (cause: unknown) => new GatewayError('NOT_FOUND', 'Unknown workstream', { cause });
 
 async function countAll({ store }: Reading): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count(*) as n from memories`.execute(store.db);

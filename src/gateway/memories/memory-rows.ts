@@ -1,6 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AdminMemory, Memory, MemoryScope, MemoryType } from '../../../protocol/methods/memory.ts';
+import { perceivedBy, seesEverything, type Viewer } from '../sharing/perception.ts';
+import { DELETED } from '../store/deletion.ts';
 import type { MemoryTable } from '../store/schema/memory-schema.ts';
+import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 import { toIndexed } from './memory-words.ts';
 
@@ -9,49 +12,88 @@ export interface MemoryFilter {
   type?: MemoryType | undefined;
   scope?: MemoryScope | undefined;
   scopeId?: string | undefined;
-  /** An administrator reads everything; others do not read what belongs to another user. */
-  reader: 'administrator' | { userId: string | undefined };
+  /** Never reads memories of workstreams that it does not perceive. */
+  viewer: Viewer;
+  /** Reads what belongs to other users, too. */
+  administers?: boolean;
 }
 
-/** A row of a page, with the number of rows that were found, including those that are too large for the page. */
-export type FoundRow = MemoryTable & { found: number };
+/** A memory that was found, and the length of its texts. */
+export interface FoundMemory {
+  seq: number;
+  bytes: number;
+}
 
-/**
- * The newest matching rows whose texts have at most `mostBytes` together; at least one, if any match. `match`: an
- * expression for the index of words.
- */
-export function findRows(
-  filter: MemoryFilter,
-  { match, limit, mostBytes }: { match: string | undefined; limit: number; mostBytes: number },
-): RawBuilder<FoundRow> {
-  const conditions = toConditions(filter);
-  const from =
+interface Search {
+  /** An expression for the index of words. */
+  match: string | undefined;
+  limit: number;
+  /** Only those with numbers from the first to before the second. */
+  from: number;
+  before: number;
+}
+
+/** The newest matching memories. */
+export function findMemories(filter: MemoryFilter, { match, limit, from, before }: Search): RawBuilder<FoundMemory> {
+  const found =
     match === undefined
-      ? sql`memories as m where ${conditions}`
+      ? sql`memories as m where`
       : // A cross join begins with the index, which yields its rows in the right order.
-        sql`memory_words as w cross join memories as m on m.seq = w.rowid where w.memory_words match ${match} and ${conditions}`;
+        sql`memory_words as w cross join memories as m on m.seq = w.rowid where w.memory_words match ${match} and`;
   const newest = match === undefined ? sql`m.seq` : sql`w.rowid`;
-  return sql<FoundRow>`
-    with found as materialized (
-      select m.seq, octet_length(m.content) + octet_length(m.description) as bytes
-      from ${from} order by ${newest} desc limit ${limit}
-    ), page as materialized (
-      select seq, bytes, sum(bytes) over (order by seq desc) as sum_bytes, count(*) over () as found from found
-    )
-    select m.*, page.found from page cross join memories as m on m.seq = page.seq
-    where page.sum_bytes <= ${mostBytes} or page.sum_bytes = page.bytes
-    order by page.seq desc`;
+  return sql<FoundMemory>`
+    select m.seq, octet_length(m.content) + octet_length(m.description) as bytes
+    from ${found} ${newest} >= ${from} and ${newest} < ${before} and ${toConditions(filter)}
+    order by ${newest} desc limit ${limit}`;
 }
 
-function toConditions({ type, scope, scopeId, reader }: MemoryFilter): RawBuilder<unknown> {
-  const conditions = [sql`1`];
+/** The rows of found memories, as far as they still match. */
+export const readFound = (filter: MemoryFilter, found: readonly FoundMemory[]): RawBuilder<MemoryTable> =>
+  sql<MemoryTable>`
+    select m.* from memories as m
+    where m.seq in (select value from json_each(${JSON.stringify(found.map(({ seq }) => seq))})) and ${toConditions(filter)}
+    order by m.seq desc`;
+
+/** The number of the last memory in a step of so many, downwards from a number. */
+export const endOfStep = (before: number, rows: number): RawBuilder<{ seq: number }> =>
+  sql<{ seq: number }>`select seq from memories where seq < ${before} order by seq desc limit 1 offset ${rows - 1}`;
+
+function toConditions({ type, scope, scopeId, viewer, administers = false }: MemoryFilter): RawBuilder<unknown> {
+  const conditions: RawBuilder<unknown>[] = [sql`1`];
   if (type !== undefined) conditions.push(sql`m.type = ${type}`);
   if (scope !== undefined) conditions.push(sql`m.scope = ${scope}`);
   if (scopeId !== undefined) conditions.push(sql`m.scope_id = ${scopeId}`);
-  if (scope === undefined && reader !== 'administrator')
-    conditions.push(sql`(m.scope <> 'user' or m.scope_id = ${reader.userId ?? ''})`);
+  if (scope === undefined && !administers)
+    conditions.push(sql`(m.scope <> 'user' or m.scope_id = ${viewer.userId ?? ''})`);
+  // The last, because it looks into another table.
+  if (scope === undefined || scope === 'workstream') conditions.push(perceivedPlace(viewer, scopeId));
   return sql.join(conditions, sql` and `);
 }
+
+/**
+ * Whether the row `m` belongs to no workstream, or to one that the viewer perceives. Those of workstreams that do not exist
+ * may be left of private ones, so only viewers who see everything get them. `scopeId`: the one that all rows have.
+ */
+export const perceivedPlace = (viewer: Viewer, scopeId?: string): RawBuilder<boolean> =>
+  seesEverything(viewer)
+    ? sql<boolean>`true`
+    : sql<boolean>`(m.scope <> 'workstream' or exists (
+        select 1 from workstreams
+        where workstreams.ws_id = ${scopeId ?? sql`m.scope_id`} and workstreams.loaded <> ${DELETED} and ${perceivedBy(viewer)}
+      ))`;
+
+/** Refuses the unit unless the viewer perceives the workstream. Changes nothing. */
+export const requirePerceived = (wsId: string, viewer: Viewer): Statement => {
+  const same = build
+    .updateTable('workstreams')
+    .set(({ ref }) => ({ updated_ms: ref('updated_ms') }))
+    .where('ws_id', '=', wsId)
+    .where('loaded', '!=', DELETED)
+    .where(perceivedBy(viewer));
+  return { ...statementOf(same, 1), tag: NOT_PERCEIVED };
+};
+
+export const NOT_PERCEIVED = 'not perceived';
 
 /** The fields that a save changes; the order of saving changes, too. */
 export type SavedFields = Pick<MemoryTable, 'type' | 'description' | 'content' | 'updated_ms'>;

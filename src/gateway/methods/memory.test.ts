@@ -9,7 +9,9 @@ import type { AuditDetail } from '../audit/audit-record.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Call, Handlers } from '../call.ts';
 import { createMemories } from '../memories/memories.ts';
+import { OF_EVERYONE } from '../sharing/perception.ts';
 import { callerOf } from '../testing/whole-gateway.ts';
+import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { memoryMethods } from './memory.ts';
 
 type Method = keyof typeof memoryContracts;
@@ -17,6 +19,8 @@ type Method = keyof typeof memoryContracts;
 async function setUp() {
   const clock = fakeClock(1_000);
   const store = await tempStore({ clock });
+  const workstream = toWorkstreamRow({ wsId: 'w1', owned: OF_EVERYONE, workdir: '', nowMs: 0 });
+  await store.commit({ statements: [insertWorkstream(workstream)] });
   const methods = memoryMethods(createMemories({ store, clock, ids: randomIds, log: recordingLog() }));
   const audited: AuditDetail[] = [];
   const record = (detail: AuditDetail = {}) => {

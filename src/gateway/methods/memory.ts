@@ -12,6 +12,7 @@ import {
   typeToSave,
 } from '../memories/memory-input.ts';
 import { type MemoryFilter, toAdminMemory, toMemory } from '../memories/memory-rows.ts';
+import { viewerOf } from '../sharing/perception.ts';
 
 const LISTED = 100;
 const FOUND = 20;
@@ -33,7 +34,7 @@ function callerMethods(memories: Memories) {
         description,
         ...getPlace(place, call.principal?.userId),
       };
-      const { row, created } = await memories.save(memory, audited(call));
+      const { row, created } = await memories.save(memory, changeBy(call));
       return { memory: toMemory(row), created };
     },
     'memory.search': async ({ query, limit = FOUND, ...filters }, call) => {
@@ -41,10 +42,10 @@ function callerMethods(memories: Memories) {
       return toPage(await memories.search(checkQuery(query), ownFilter(filters, call), options), toMemory);
     },
     'memory.get': async ({ name, ...place }, call) =>
-      toMemory(await memories.read(checkMemoryName(name), getPlace(place, call.principal?.userId))),
+      toMemory(await memories.read(checkMemoryName(name), getPlace(place, call.principal?.userId), viewerOf(call))),
     'memory.delete': async ({ name: given, ...place }, call) => {
       const name = checkMemoryName(given);
-      await memories.remove(name, getPlace(place, call.principal?.userId), audited(call));
+      await memories.remove(name, getPlace(place, call.principal?.userId), changeBy(call));
       return { status: 'ok', name };
     },
   } satisfies Partial<Handlers>;
@@ -52,16 +53,16 @@ function callerMethods(memories: Memories) {
 
 function adminMethods(memories: Memories) {
   return {
-    'memory.admin.list': async ({ limit = LISTED, ...filters }) =>
-      toPage(await memories.list(anyFilter(filters), limit), toAdminMemory),
-    'memory.admin.search': async ({ query, limit = FOUND, ...filters }) => {
+    'memory.admin.list': async ({ limit = LISTED, ...filters }, call) =>
+      toPage(await memories.list(anyFilter(filters, call), limit), toAdminMemory),
+    'memory.admin.search': async ({ query, limit = FOUND, ...filters }, call) => {
       const options = { limit, counts: false };
-      return toPage(await memories.search(checkQuery(query), anyFilter(filters), options), toAdminMemory);
+      return toPage(await memories.search(checkQuery(query), anyFilter(filters, call), options), toAdminMemory);
     },
-    'memory.admin.get': async ({ memoryId }) => toAdminMemory(await memories.get(memoryId)),
+    'memory.admin.get': async ({ memoryId }, call) => toAdminMemory(await memories.get(memoryId, viewerOf(call))),
     'memory.admin.delete': async ({ memoryId }, call) => ({
       status: 'ok',
-      name: await memories.removeById(memoryId, audited(call)),
+      name: await memories.removeById(memoryId, changeBy(call)),
     }),
   } satisfies Partial<Handlers>;
 }
@@ -72,23 +73,26 @@ interface Filters {
   scopeId?: string | undefined;
 }
 
-function ownFilter({ type, ...place }: Filters, { principal }: Call): MemoryFilter {
-  const userId = principal?.userId;
-  return { type: type === undefined ? undefined : checkType(type), ...findPlace(place, userId), reader: { userId } };
-}
+const ownFilter = ({ type, ...place }: Filters, call: Call): MemoryFilter => ({
+  type: type === undefined ? undefined : checkType(type),
+  ...findPlace(place, call.principal?.userId),
+  viewer: viewerOf(call),
+});
 
-const anyFilter = ({ type, scope, scopeId }: Filters): MemoryFilter => ({
+const anyFilter = ({ type, scope, scopeId }: Filters, call: Call): MemoryFilter => ({
   type: type === undefined ? undefined : checkType(type),
   scope: scope === undefined ? undefined : checkScope(scope),
   scopeId,
-  reader: 'administrator',
+  viewer: viewerOf(call),
+  administers: true,
 });
 
 /** The trail names the memory, never what it says. */
-const audited =
-  (call: Call) =>
-  ({ memory_id, name, scope, scope_id }: Pick<MemoryRow, 'memory_id' | 'name' | 'scope' | 'scope_id'>) =>
-    call.audited({ id: memory_id, name, scope, scopeId: scope_id });
+const changeBy = (call: Call) => ({
+  viewer: viewerOf(call),
+  also: ({ memory_id, name, scope, scope_id }: Pick<MemoryRow, 'memory_id' | 'name' | 'scope' | 'scope_id'>) =>
+    call.audited({ id: memory_id, name, scope, scopeId: scope_id }),
+});
 
 const toPage = <M>({ rows, truncated }: MemoryPage, to: (row: MemoryRow) => M) => ({
   memories: rows.map(to),

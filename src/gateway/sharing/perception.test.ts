@@ -3,7 +3,17 @@ import { test } from 'node:test';
 import { tempStore } from '../../testing/temp-store.ts';
 import { insertWorkstream, readById, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { audienceOf, gaining, SightCounts } from './audience.ts';
-import { ANYONE, DAEMON, mayPerceive, mayShare, newlyOwned, type Owned, sightOf, type Viewer } from './perception.ts';
+import {
+  ANYONE,
+  DAEMON,
+  mayPerceive,
+  mayShare,
+  newlyOwned,
+  type Owned,
+  sightInCommon,
+  sightOf,
+  type Viewer,
+} from './perception.ts';
 
 const user = (userId: string, ...permissions: 'workstreams.all'[]): Viewer => ({
   userId,
@@ -49,6 +59,19 @@ test('a workstream is shared by its owner and by those who see everything', () =
     'shared of the operator': ['manager', 'operator'],
     'private of the operator': ['manager', 'operator'],
   });
+});
+
+test('the sight that a workstream’s viewers have in common includes it, and nothing that one of them does not perceive', () => {
+  for (const [what, owned] of Object.entries(OWNED)) {
+    const common = sightInCommon(owned);
+    assert.ok(mayPerceive(common, owned), what);
+    const shown = Object.values(OWNED).filter((other) => mayPerceive(common, other));
+    for (const viewer of Object.values(VIEWERS).filter((each) => mayPerceive(each, owned)))
+      assert.ok(
+        shown.every((other) => mayPerceive(viewer, other)),
+        what,
+      );
+  }
 });
 
 test('the database decides like the rule', async () => {

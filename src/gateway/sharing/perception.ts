@@ -24,11 +24,20 @@ export const ANYONE: Viewer = { permissions: new Set() };
 /** What everyone uses together: the main session, those of jobs, and what the operator makes. */
 export const OF_EVERYONE: Owned = { ownerId: '', visibility: 'shared' };
 
-const seesEverything = ({ permissions }: Viewer): boolean => permissions.has('workstreams.all');
+export const seesEverything = ({ permissions }: Viewer): boolean => permissions.has('workstreams.all');
 
 /** The one rule of who perceives what (decision 62). To everyone else, a private workstream does not exist. */
 export const mayPerceive = (viewer: Viewer, owned: Owned): boolean =>
   owned.visibility === 'shared' || mayShare(viewer, owned);
+
+/**
+ * As much as everyone perceives who perceives this workstream: the sight of texts that are written into its log, whoever
+ * asks for them.
+ */
+export function sightInCommon({ ownerId, visibility }: Owned): Viewer {
+  if (visibility === 'shared') return ANYONE;
+  return ownerId === '' ? DAEMON : { userId: ownerId, permissions: ANYONE.permissions };
+}
 
 /** Who may change the visibility and the owner. */
 export const mayShare = (viewer: Viewer, { ownerId }: Owned): boolean =>

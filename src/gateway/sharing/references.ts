@@ -19,6 +19,9 @@ let keys = 0;
 const idempotencyKey = () => `matrix-${++keys}`;
 const message = 'hello';
 
+const inPlaces = (scopeIds: readonly string[], params: Params) =>
+  scopeIds.map((scopeId) => ({ ...params, scope: 'workstream', scopeId }));
+
 /**
  * For every method that can name a workstream: the params of each way. A test calls them for a private workstream of
  * someone else and for an unknown one. Methods that create sessions for unknown keys are at the end.
@@ -107,6 +110,13 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   ],
   'chat.send': ({ wsId, alias }) =>
     [wsId, alias].map((sessionKey) => ({ sessionKey, message, idempotencyKey: idempotencyKey() })),
+  'memory.list': ({ wsId, alias }) => inPlaces([wsId, alias], {}),
+  'memory.search': ({ wsId, alias }) => inPlaces([wsId, alias], { query: 'canary' }),
+  'memory.get': ({ wsId, alias }) => inPlaces([wsId, alias], { name: 'canary' }),
+  'memory.save': ({ wsId, alias }) => inPlaces([wsId, alias], { name: 'canary', content: 'mine' }),
+  'memory.delete': ({ wsId, alias }) => inPlaces([wsId, alias], { name: 'canary' }),
+  'memory.admin.list': ({ wsId }) => [{ scope: 'workstream', scopeId: wsId }, { scopeId: wsId }],
+  'memory.admin.search': ({ wsId }) => [{ query: 'canary', scope: 'workstream', scopeId: wsId }],
   agent: ({ wsId, alias }) => [
     { sessionKey: wsId, message, idempotencyKey: idempotencyKey() },
     { sessionId: wsId, message, idempotencyKey: idempotencyKey() },
@@ -118,7 +128,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
 /** Params by which a method could name a workstream, unless the method is listed above or below. */
 export const NAMING = [
   ...['wsId', 'sessionKey', 'sessionId', 'key', 'keys', 'label', 'runId', 'approvalId', 'callId', 'cycleId'],
-  ...['resumeWs', 'to'],
+  ...['resumeWs', 'to', 'scopeId'],
 ];
 
 /** Methods with such a param that names something else. */
@@ -149,6 +159,9 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'cron.status': [{}],
   'models.list': [{}],
   'memory.list': [{}],
+  'memory.search': [{ query: 'canary' }],
+  'memory.admin.list': [{}, { scope: 'workstream' }],
+  'memory.admin.search': [{ query: 'canary' }],
   'node.list': [{}],
   'config.get': [{}],
   'template.list': [{}],

@@ -30,6 +30,7 @@ async function canary(gateway: WholeGateway, visibility: 'shared' | 'private', w
   const label = `The ${word} label`;
   const { wsId } = await call('workstream.create', { name: label, visibility }, ADA);
   await call('workstream.update', { wsId, name: `${word}-alias` }, ADA);
+  await call('memory.save', { name: word, content: `${word} memory`, scope: 'workstream', scopeId: wsId }, ADA);
   puppet.turn(calling('look', {}, `${word}-looked`), calling('touch', { path: word }, `${word}-call`));
   const key = `${word}-run`;
   const asked = { wsId, message: `${word} message` };

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { build, statementOf } from './statements.ts';
 import type { Statement, Store } from './store.ts';
 
@@ -32,7 +33,7 @@ export const markDeleted = (wsId: string): Statement =>
 
 /** Removes all rows of a deleted workstream in batches, events before the messages that they refer to, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
-  for (const remove of [removeEvents, removeMessages, removeNotes, removeRuns, removeAttachments]) {
+  for (const remove of [removeEvents, removeMessages, removeNotes, removeRuns, removeAttachments, removeMemories]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
       await store.commit({ statements });
       await nextTurn();
@@ -107,3 +108,30 @@ const removeAttachments: Remove = async ({ db }, wsId) => {
   if (last === undefined) return [];
   return [statementOf(build.deleteFrom('attachments').where('ws_id', '=', wsId).where('attachment_id', '<=', last))];
 };
+
+/** Once their workstream is hidden, only those who see everything find its memories. */
+const removeMemories: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('memories').where('scope', '=', 'workstream').where('scope_id', '=', wsId);
+  const next = await ofWorkstream
+    .select(['seq', sql<number>`octet_length(content) + octet_length(description)`.as('bytes')])
+    .orderBy('seq')
+    .limit(MOST_MEMORIES)
+    .execute();
+  let bytes = 0;
+  const some = next.filter((row, index) => {
+    bytes += Number(row.bytes);
+    return index === 0 || bytes <= MOST_MEMORY_BYTES;
+  });
+  const last = some.at(-1)?.seq;
+  if (last === undefined) return [];
+  const parameters = [wsId, last];
+  const doomed = `select seq from memories where scope = 'workstream' and scope_id = ? and seq <= ?`;
+  return [
+    { sql: `delete from memory_words where rowid in (${doomed})`, parameters },
+    { sql: `delete from memories where seq in (${doomed})`, parameters },
+  ];
+};
+
+/** Removing words from their index takes much longer than removing other rows. */
+const MOST_MEMORIES = 10;
+const MOST_MEMORY_BYTES = 16 * 1024;
