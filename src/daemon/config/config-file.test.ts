@@ -31,8 +31,7 @@ async function setUp(text?: string) {
         : [],
     apply: (config: Config) => {
       applied.push(config);
-      return { applied: ['retentionDays'],
-      changed: ['retentionDays'], restart: [] };
+      return { applied: ['retentionDays'], changed: ['retentionDays'], restart: [] };
     },
   };
   const keyHosts = { check: () => [], remember: async () => undefined };

@@ -72,24 +72,9 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
     async list() {
       const { parsed, config } = await readFile();
       const [changes, digestAt] = [await lastChanges(trail), await configFile.digests()];
-      return rows().map((row) => {
-        const isStored = valueAt(parsed, row.path) !== undefined;
-        const override = configFile.overrides.get(row.path.join('.'));
-        const stored = shown(row, valueAt(config, row.path) ?? row.default);
-        const change = isStored ? changes.get(row.key) : undefined;
-        const isSame =
-          change &&
-          isDeepStrictEqual(
-            change.recorded,
-            toRecorded(stored, () => digestAt(row.path)),
-          );
-        return {
-          ...describe(row),
-          value: override ? shown(row, override.value) : stored,
-          source: override?.source ?? (isStored ? 'storage' : 'default'),
-          ...(isSame ? change.told : UNCHANGED),
-        };
-      });
+      return rows().map((row) =>
+        toSetting(row, { parsed, config, changes, digestAt, overrides: configFile.overrides }),
+      );
     },
     schema: () => rows().map(({ path, ...definition }) => ({ ...definition, configKey: path.join('.') })),
     async set(key, given, by) {
@@ -105,14 +90,8 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
       // As the file tells it: it may hide what was sent.
       const stored = shown(row, valueAt(config, row.path) ?? null);
       const digestAt = await configFile.digests();
-      const override = configFile.overrides.get(row.path.join('.'));
-      const result: Setting = {
-        ...describe(row),
-        value: override ? shown(row, override.value) : stored,
-        source: override?.source ?? 'storage',
-        changedBy: by,
-        updatedAtMs: clock.now(),
-      };
+      const told = { changedBy: by, updatedAtMs: clock.now() };
+      const result = { ...describe(row), ...inForce(row, { stored, overrides: configFile.overrides }), ...told };
       return { result, applied, recorded: toRecorded(stored, () => digestAt(row.path)) };
     },
     async reset(key) {
@@ -129,6 +108,38 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
 }
 
 const UNCHANGED = { changedBy: '' };
+
+interface Told {
+  parsed: Json;
+  config: Json;
+  changes: Awaited<ReturnType<typeof lastChanges>>;
+  digestAt(path: readonly string[]): string;
+  overrides: Overrides;
+}
+
+/** A row of the list. The change that the audit trail has last tells who made it, if its value is still there. */
+function toSetting(row: SettingRow, { parsed, config, changes, digestAt, overrides }: Told): Setting {
+  const isStored = valueAt(parsed, row.path) !== undefined;
+  const stored = shown(row, valueAt(config, row.path) ?? row.default);
+  const change = isStored ? changes.get(row.key) : undefined;
+  const isSame =
+    change &&
+    isDeepStrictEqual(
+      change.recorded,
+      toRecorded(stored, () => digestAt(row.path)),
+    );
+  const source = isStored ? 'storage' : 'default';
+  return { ...describe(row), ...inForce(row, { stored, overrides, source }), ...(isSame ? change.told : UNCHANGED) };
+}
+
+/** A flag or a variable wins over what is stored. */
+function inForce(
+  row: SettingRow,
+  { stored, overrides, source = 'storage' }: { stored: unknown; overrides: Overrides; source?: Setting['source'] },
+): Pick<Setting, 'value' | 'source'> {
+  const override = overrides.get(row.path.join('.'));
+  return override ? { value: shown(row, override.value), source: override.source } : { value: stored, source };
+}
 
 const describe = ({ key, type, description, section, isSecret, restartRequired }: SettingRow) => ({
   key,
