@@ -105,7 +105,7 @@ test('An unknown setting, a missing value and a value out of range must answer 4
 });
 
 test('A secret setting must answer 403 and stay as it is', async () => {
-  const refused = [403, 'Secret settings cannot be modified via API — use config.toml or environment variables'];
+  const refused = [403, 'Secret settings cannot be modified via API — use config.json or environment variables'];
   assert.deepEqual(told(await put('models', { value: {} })), refused);
   assert.deepEqual(told(await ask('DELETE', 'admin/settings/models')), refused);
   assert.equal((await stored()).models.spare.apiKey, 'sk-1234');
@@ -159,6 +159,48 @@ test('A changed setting must be recorded in the audit trail', async () => {
       ['setting.update', 'heartbeatMinutes', '{"value":5}'],
     ],
   );
+});
+
+test('an address with a password is in no answer and no record, and keeps who set it until the file is edited', async () => {
+  const value = 'http://u:sekretpw@127.0.0.1:9/v1/traces';
+  const { status, body } = await put('otel.endpoint', { value });
+  assert.deepEqual([status, body.value, (await stored()).otel.endpoint], [200, '***', value]);
+  const { body: trail } = await ask('GET', 'admin/audit?limit=1');
+  assert.equal(JSON.parse(trail.events[0].detail).value, '***');
+  assert.equal(JSON.stringify([body, trail]).includes('sekretpw'), false);
+  const told = async (key: string) => {
+    const { changed_by, updated } = await row(key);
+    return [changed_by, updated !== ''];
+  };
+  await put('approvalTimeoutSecs', { value: 77 });
+  assert.deepEqual(
+    [await told('otel.endpoint'), await told('approvalTimeoutSecs')],
+    [
+      ['operator', true],
+      ['operator', true],
+    ],
+  );
+  const now = await stored();
+  const edited = { ...now, approvalTimeoutSecs: 88, otel: { endpoint: value.replace('sekret', 'other') } };
+  await writeFile(file, JSON.stringify(edited));
+  assert.deepEqual(
+    [await told('otel.endpoint'), await told('approvalTimeoutSecs')],
+    [
+      ['', false],
+      ['', false],
+    ],
+  );
+  await writeFile(file, JSON.stringify(now));
+  await ask('DELETE', 'admin/settings/otel.endpoint');
+});
+
+test('a user is named in the same way in the answer to a change and in the list', async () => {
+  const person = { username: 'ann', display_name: 'Ann', password: PASSWORD, roles: ['builtin-admin'] };
+  await ask('POST', 'admin/users', { body: person });
+  const { body: login } = await ask('POST', 'auth/login', { body: { username: 'ann', password: PASSWORD } });
+  const change = { body: { value: 78 }, token: login.jwt };
+  const { body } = await ask('PUT', 'admin/settings/approvalTimeoutSecs', change);
+  assert.deepEqual([body.changed_by, (await row('approvalTimeoutSecs')).changed_by], ['ann', 'ann']);
 });
 
 test('A reload must apply the edited file, and answer `noop` if nothing has changed by it', async () => {

@@ -60,7 +60,7 @@ export const settingsEndpoints = {
     reply: () => Setting,
     errors: {
       400: 'value is required',
-      403: 'Secret settings cannot be modified via API — use config.toml or environment variables',
+      403: 'Secret settings cannot be modified via API — use config.json or environment variables',
     },
   }),
   reset: endpoint({

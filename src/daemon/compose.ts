@@ -230,7 +230,10 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     server: machineOf({ version, home }, deps.url),
     live,
     hostTimeZone,
-    configFile: createConfigFile({ home, live, keyHosts, overrides, version, clock }),
+    configFile: createConfigFile({
+      ...{ home, live, keyHosts, overrides, version, clock },
+      digestOf: (text) => auth.trail.digestOf(text),
+    }),
     tracing,
     clock,
     ids,

@@ -162,12 +162,13 @@ const accountNouns = (auth: NounDeps['auth']) => ({
 
 /** The configuration as a whole, and its settings one by one. */
 const configNouns = ({ store, auth, configFile, clock }: NounDeps, cron: Conversations['turns']['cron']) => ({
-  config: { methods: configMethods({ configFile, cron }) },
+  config: { methods: configMethods({ configFile, cron, store }) },
   settings: {
     methods: settingsMethods({
       settings: createDaemonSettings({ configFile, trail: auth.trail, clock }),
       store,
       cron,
+      users: auth.users,
     }),
   },
 });

@@ -31,11 +31,12 @@ async function setUp(text?: string) {
         : [],
     apply: (config: Config) => {
       applied.push(config);
-      return { applied: ['retentionDays'], restart: [] };
+      return { applied: ['retentionDays'], changed: ['retentionDays'], restart: [] };
     },
   };
   const keyHosts = { check: () => [], remember: async () => undefined };
   const config = createConfigFile({
+    digestOf: (text) => `digest of ${text}`,
     home: home.path,
     live,
     keyHosts,

@@ -18,7 +18,7 @@ import { replaceFile } from '../../home/replace-file.ts';
 import { Config, findTooDeep, unknownKeys } from './config.ts';
 import { isSecretKey, maskText, maskValue, unmaskText } from './config-secrets.ts';
 import type { KeyHostBindings } from './key-hosts.ts';
-import { effectOf, type LiveConfig } from './live-config.ts';
+import { changedKeys, effectOf, type LiveConfig } from './live-config.ts';
 
 interface ConfigFileDeps {
   home: string;
@@ -27,6 +27,8 @@ interface ConfigFileDeps {
   overrides: Overrides;
   version: string;
   clock: Pick<Clock, 'now'>;
+  /** With a key of this machine. */
+  digestOf(text: string): string;
 }
 
 /** A change as a client sent it, with masks for unchanged secrets, and the file before it. */
@@ -45,21 +47,22 @@ interface Reading {
 
 /** `<home>/config.json` for clients: secrets are masked, and a write replaces it atomically and keeps the old one as `.bak`. */
 export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
-  const { home, live, keyHosts, overrides, version, clock } = deps;
+  const { home, live, keyHosts, version, clock, digestOf } = deps;
   const file = path.join(home, 'config.json');
 
   /** Everything is checked before anything is written. */
   async function replace(text: string, { raw, before }: Change): Promise<ConfigChange> {
-    const { config, issues } = readConfig(text);
+    const { parsed, config, issues } = readConfig(text);
     if (config === undefined) throw invalid(issues);
     const typed = new Set(textsOf(readConfig(raw).parsed));
-    const current = readConfig(before ?? '{}').config;
+    const { parsed: old = {}, config: current } = readConfig(before ?? '{}');
     const moved = keyHosts.check(config, { before: current, typed });
     const problems = [...live.check(config), ...moved, ...findLoginChanges(current, config)];
     if (problems.length > 0) throw invalid(problems);
     if (text !== before) await replaceFile(file, text);
     await keyHosts.remember(config);
-    return { path: file, config: maskValue(config), issues, ...live.apply(config) };
+    const changed = changedKeys(old, parsed);
+    return { path: file, config: maskValue(config), issues, changed, ...live.apply(config) };
   }
 
   return {
@@ -97,7 +100,13 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
       await keyHosts.remember(config);
       return live.apply(config);
     },
-    overrides,
+    async digests() {
+      const { parsed } = readConfig((await readText(file)) ?? '{}');
+      return (path) => digestOf(JSON.stringify([path, valueAt(parsed, path)]));
+    },
+    overrides: new Map(
+      [...deps.overrides].map(([key, { value, source }]) => [key, { value: maskValue(value, key.split('.')), source }]),
+    ),
     schema() {
       const schema = z.toJSONSchema(Config, { io: 'input' });
       const generatedAt = new Date(clock.now()).toISOString();
@@ -191,6 +200,9 @@ function invalid(issues: readonly ConfigIssue[]): GatewayError {
   const named = issues.map(({ path: place, message }) => `${place || 'the file'}: ${message}`).join('; ');
   return new GatewayError('INVALID_REQUEST', `invalid config: ${named}`, { details: { issues } });
 }
+
+const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 
 type Json = Record<string, unknown>;
 

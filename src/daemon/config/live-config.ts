@@ -150,7 +150,7 @@ const secretOf = ({ secret, secretEnv = '' }: Webhook, environment: Environment)
   secret ?? environment[secretEnv] ?? '';
 
 /** The paths of all values that differ. */
-function changedKeys(before: unknown, after: unknown, path = ''): string[] {
+export function changedKeys(before: unknown, after: unknown, path = ''): string[] {
   if (!isRecord(before) || !isRecord(after)) {
     return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];
   }

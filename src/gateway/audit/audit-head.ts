@@ -23,6 +23,8 @@ export interface AuditHeadFile {
   /** Undefined: nothing was signed yet. `invalid`: somebody else wrote it. */
   read(): Promise<AuditHead | undefined | 'invalid'>;
   write(head: AuditHead): Promise<void>;
+  /** Recognizes a text again without telling it: of short texts, a digest without a key could be guessed. */
+  digestOf(text: string): string;
 }
 
 /** `secret`: in hex. */
@@ -37,6 +39,7 @@ export function createAuditHeadFile({ path, secret }: { path: string; secret: st
       const { signature, ...head } = toSigned(text) ?? { signature: '', firstSeq: 1, before: '', seq: 0, digest: '' };
       return isSame(signature, sign(head)) ? head : 'invalid';
     },
+    digestOf: (text) => createHmac('sha256', key).update(`text\n${text}`).digest('hex'),
     write: (head) => replaceFile(path, `${JSON.stringify({ ...head, signature: sign(head) })}\n`),
   };
 }

@@ -53,6 +53,11 @@ export class AuditTrail {
     await this.#deps.store.commit({ statements: [this.statementOf(record)] });
   }
 
+  /** Recognizes a text again that must not be in a record. */
+  digestOf(text: string): string {
+    return this.#deps.head.digestOf(text);
+  }
+
   /** Newest first. */
   async list(filter: AuditFilter, page: { limit: number; offset: number }): Promise<Result<'audit.list'>> {
     const { rows, total } = await findAudit(this.#deps.store.db, filter, page);

@@ -37,8 +37,9 @@ function setUp({ parsed = {}, overrides = new Map(), refuse }: Given = {}) {
       async write(raw, hash) {
         if (refuse) throw refuse;
         written.push([JSON.parse(raw), hash]);
-        return { applied: [] };
+        return { config: JSON.parse(raw), applied: [] };
       },
+      digests: async () => (path) => `digest of ${path.join('.')}`,
     },
     trail: { list: async () => ({ events: [], total: 0 }) },
     clock: fakeClock(7),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Result } from '../../../protocol/index.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
@@ -17,7 +18,9 @@ interface SettingsFile {
   readonly overrides: Overrides;
   schema(): Pick<Result<'config.schema'>, 'schema' | 'uiHints'>;
   read(): Promise<Pick<Result<'config.get'>, 'parsed' | 'config' | 'valid' | 'issues' | 'hash'>>;
-  write(raw: string, baseHash: string): Promise<{ applied: string[] }>;
+  write(raw: string, baseHash: string): Promise<{ config: unknown; applied: string[] }>;
+  /** Recognizes stored values again, also masked ones. */
+  digests(): Promise<(path: readonly string[]) => string>;
 }
 
 /** The result of a change, and the keys of config.json that took effect. */
@@ -26,12 +29,18 @@ interface Changed<T> {
   applied: string[];
 }
 
+/** What the audit trail keeps of a value: the value as it is shown, and the digest of one that is hidden. */
+interface Recorded {
+  value: unknown;
+  digest?: string;
+}
+
 /** The settings of config.json, one by one. */
 export interface DaemonSettings {
   list(): Promise<Setting[]>;
   schema(): SettingDefinition[];
   /** Throws INVALID_REQUEST or FORBIDDEN. */
-  set(key: string, value: unknown, by: string): Promise<Changed<Setting>>;
+  set(key: string, value: unknown, by: string): Promise<Changed<Setting> & { recorded: Recorded }>;
   /** Throws NOT_FOUND or FORBIDDEN. */
   reset(key: string): Promise<Changed<Result<'settings.reset'>>>;
 }
@@ -62,17 +71,10 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
   return {
     async list() {
       const { parsed, config } = await readFile();
-      const changes = await lastChanges(trail);
-      return rows().map((row) => {
-        const isStored = valueAt(parsed, row.path) !== undefined;
-        const override = configFile.overrides.get(row.path.join('.'));
-        return {
-          ...describe(row),
-          value: shown(row, override ? override.value : (valueAt(config, row.path) ?? row.default)),
-          source: override?.source ?? (isStored ? 'storage' : 'default'),
-          ...((isStored && changes.get(row.key)) || UNCHANGED),
-        };
-      });
+      const [changes, digestAt] = [await lastChanges(trail), await configFile.digests()];
+      return rows().map((row) =>
+        toSetting(row, { parsed, config, changes, digestAt, overrides: configFile.overrides }),
+      );
     },
     schema: () => rows().map(({ path, ...definition }) => ({ ...definition, configKey: path.join('.') })),
     async set(key, given, by) {
@@ -84,16 +86,13 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
       const problem = findProblem(row, value);
       if (problem !== undefined) throw new GatewayError('INVALID_REQUEST', `${row.key}: ${problem}`);
       const { parsed, hash } = await readFile();
-      const { applied } = await writeFile(withValue(parsed, row.path, value), hash);
-      const override = configFile.overrides.get(row.path.join('.'));
-      const result: Setting = {
-        ...describe(row),
-        value: shown(row, override ? override.value : value),
-        source: override?.source ?? 'storage',
-        changedBy: by,
-        updatedAtMs: clock.now(),
-      };
-      return { result, applied };
+      const { config, applied } = await writeFile(withValue(parsed, row.path, value), hash);
+      // As the file tells it: it may hide what was sent.
+      const stored = shown(row, valueAt(config, row.path) ?? null);
+      const digestAt = await configFile.digests();
+      const told = { changedBy: by, updatedAtMs: clock.now() };
+      const result = { ...describe(row), ...inForce(row, { stored, overrides: configFile.overrides }), ...told };
+      return { result, applied, recorded: toRecorded(stored, () => digestAt(row.path)) };
     },
     async reset(key) {
       const notFound = () => new GatewayError('NOT_FOUND', `Setting '${key}' not found in storage`);
@@ -110,6 +109,38 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
 
 const UNCHANGED = { changedBy: '' };
 
+interface Told {
+  parsed: Json;
+  config: Json;
+  changes: Awaited<ReturnType<typeof lastChanges>>;
+  digestAt(path: readonly string[]): string;
+  overrides: Overrides;
+}
+
+/** A row of the list. The change that the audit trail has last tells who made it, if its value is still there. */
+function toSetting(row: SettingRow, { parsed, config, changes, digestAt, overrides }: Told): Setting {
+  const isStored = valueAt(parsed, row.path) !== undefined;
+  const stored = shown(row, valueAt(config, row.path) ?? row.default);
+  const change = isStored ? changes.get(row.key) : undefined;
+  const isSame =
+    change &&
+    isDeepStrictEqual(
+      change.recorded,
+      toRecorded(stored, () => digestAt(row.path)),
+    );
+  const source = isStored ? 'storage' : 'default';
+  return { ...describe(row), ...inForce(row, { stored, overrides, source }), ...(isSame ? change.told : UNCHANGED) };
+}
+
+/** A flag or a variable wins over what is stored. */
+function inForce(
+  row: SettingRow,
+  { stored, overrides, source = 'storage' }: { stored: unknown; overrides: Overrides; source?: Setting['source'] },
+): Pick<Setting, 'value' | 'source'> {
+  const override = overrides.get(row.path.join('.'));
+  return override ? { value: shown(row, override.value), source: override.source } : { value: stored, source };
+}
+
 const describe = ({ key, type, description, section, isSecret, restartRequired }: SettingRow) => ({
   key,
   type,
@@ -122,13 +153,18 @@ const describe = ({ key, type, description, section, isSecret, restartRequired }
 /** Also hides an address with a password, which the file has masked. */
 function shown({ isSecret, default: usual }: SettingRow, value: unknown): unknown {
   const isHidden = isSecret && JSON.stringify(value) !== JSON.stringify(usual);
-  return isHidden || JSON.stringify(value).includes('"<secret:') ? '***' : value;
+  return isHidden || JSON.stringify(value)?.includes('"<secret:') ? HIDDEN : value;
 }
+
+const HIDDEN = '***';
+
+const toRecorded = (stored: unknown, digest: () => string): Recorded =>
+  stored === HIDDEN ? { value: stored, digest: digest() } : { value: stored };
 
 const secretRefused = () =>
   new GatewayError(
     'FORBIDDEN',
-    'Secret settings cannot be modified via API — use config.toml or environment variables', // the specification's words
+    'Secret settings cannot be modified via API — use config.json or environment variables',
   );
 
 /** The latest records are enough: settings change rarely. */
@@ -137,9 +173,9 @@ async function lastChanges(trail: Pick<AuditTrail, 'list'>) {
   return new Map(
     events
       .toReversed() // of several changes, the newest stays
-      .map(({ resourceId, username, userId, atMs }) => [
+      .map(({ resourceId, username, userId, atMs, detail }) => [
         resourceId,
-        { changedBy: username || userId, updatedAtMs: atMs },
+        { told: { changedBy: username || userId, updatedAtMs: atMs }, recorded: JSON.parse(detail) as unknown },
       ]),
   );
 }

@@ -1,8 +1,9 @@
 import type { Result } from '../../../protocol/index.ts';
 import type { ConfigIssue, configContracts } from '../../../protocol/methods/config.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
-import type { Handlers } from '../call.ts';
+import type { Call, Handlers } from '../call.ts';
 import type { Overrides } from '../configuration/setting-rows.ts';
+import type { Store } from '../store/store.ts';
 
 /** The configuration file, as clients may see and change it. */
 export interface ConfigFile {
@@ -14,6 +15,9 @@ export interface ConfigFile {
   schema(): Result<'config.schema'>;
   /** Applies the file after it was edited by hand. Throws INVALID_REQUEST with the issues. */
   reload(): Promise<Pick<ConfigChange, 'applied' | 'restart'>>;
+  /** Recognizes stored values again, also masked ones: the digest of the value at a path. */
+  digests(): Promise<(path: readonly string[]) => string>;
+  /** Secrets are masked. */
   readonly overrides: Overrides;
 }
 
@@ -22,6 +26,8 @@ export interface ConfigChange {
   config: unknown;
   /** Settings in the file without effect. */
   issues: ConfigIssue[];
+  /** The keys that differ from the file before. */
+  changed: string[];
   /** Changed keys that apply now. */
   applied: string[];
   /** Changed keys that apply at the next start. */
@@ -32,24 +38,41 @@ export interface ConfigChange {
 export interface ConfigMethodDeps {
   configFile: ConfigFile;
   cron: { scheduler: Pick<Scheduler, 'look'> };
+  store: Pick<Store, 'commit'>;
 }
 
-export function configMethods({ configFile, cron }: ConfigMethodDeps): Handlers<keyof typeof configContracts> {
-  const toAnswer = (change: ConfigChange, extended: boolean | undefined) => {
+export function configMethods({ configFile, cron, store }: ConfigMethodDeps): Handlers<keyof typeof configContracts> {
+  /** The file cannot be part of a transaction, so the record follows it. */
+  const record = (changed: readonly string[], call: Call) =>
+    store.commit({ statements: call.audited(toDetail(changed)) });
+  const answer = async (change: ConfigChange, extended: boolean | undefined, call: Call) => {
     lookAtJobs(change.applied, cron);
+    await record(change.changed, call);
     return toResult(change, extended);
   };
   return {
     'config.get': () => configFile.read(),
-    'config.set': async ({ raw, baseHash, extended }) => toAnswer(await configFile.write(raw, baseHash), extended),
-    'config.patch': async ({ raw, baseHash, extended }) => toAnswer(await configFile.patch(raw, baseHash), extended),
+    'config.set': async ({ raw, baseHash, extended }, call) =>
+      answer(await configFile.write(raw, baseHash), extended, call),
+    'config.patch': async ({ raw, baseHash, extended }, call) =>
+      answer(await configFile.patch(raw, baseHash), extended, call),
     'config.schema': () => configFile.schema(),
-    'config.reload': async () => {
+    'config.reload': async (_params, call) => {
       const { applied, restart } = await configFile.reload();
       lookAtJobs(applied, cron);
+      await record([...applied, ...restart], call);
       return { status: applied.length > 0 ? 'ok' : 'noop', applied, restart };
     },
   };
+}
+
+/** A record has at most this many keys, of this length; names are free in some places, such as those of models. */
+const RECORDED = { keys: 50, length: 128 };
+
+/** Names only: a value may be a secret. */
+function toDetail(changed: readonly string[]): { changed: string[]; more?: number } {
+  const named = changed.slice(0, RECORDED.keys).map((key) => key.slice(0, RECORDED.length));
+  return { changed: named, ...(changed.length > named.length && { more: changed.length - named.length }) };
 }
 
 /** The scheduler sleeps until its next job, and a change may wake it earlier. */

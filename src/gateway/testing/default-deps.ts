@@ -30,7 +30,7 @@ export const LIVE: LiveSettings = {
 
 const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = {
-  ...{ read: notHere, write: notHere, patch: notHere, schema: notHere, reload: notHere },
+  ...{ read: notHere, write: notHere, patch: notHere, schema: notHere, reload: notHere, digests: notHere },
   overrides: new Map(),
 };
 

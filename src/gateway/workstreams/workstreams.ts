@@ -252,13 +252,17 @@ export class Workstreams {
     }
   }
 
-  /** If there are too many, unloads the workstream that has been idle longest. Its readers stay (decision 13). */
+  /**
+   * While there are too many, unloads the workstream that has been idle longest; several, after the limit was lowered. Their
+   * readers stay (decision 13).
+   */
   async #makeRoom(): Promise<void> {
     const { live } = this.#deps;
-    if (this.#open.size + this.#arriving <= live.maxWorkstreams) return;
-    const oldest = idleLongest(this.#open.values(), this.#reopenedMs);
-    if (!oldest) throw new NoRoom(live.maxWorkstreams);
-    await this.#unload(oldest, [setWorkstream(oldest.data.wsId, { loaded: 2 })], 'evicted');
+    while (this.#open.size + this.#arriving > live.maxWorkstreams) {
+      const oldest = idleLongest(this.#open.values(), this.#reopenedMs);
+      if (!oldest) throw new NoRoom(live.maxWorkstreams);
+      await this.#unload(oldest, [setWorkstream(oldest.data.wsId, { loaded: 2 })], 'evicted');
+    }
   }
 
   /** `marks` store the new state. */

@@ -36,7 +36,7 @@ export function tokenMethods({ tokens, sessions, codes }: TokenMethodDeps): Hand
       const userId = visibleTo(call.principal);
       const isVisible = userId === undefined || tokens.userOf(tokenId) === userId;
       const tokenIds = isVisible ? tokens.below(tokenId) : [];
-      if (tokenIds.length === 0) throw new GatewayError('NOT_FOUND', `Unknown token: ${tokenId}`);
+      if (tokenIds.length === 0) throw new GatewayError('NOT_FOUND', 'Token not found');
       // In one turn of the event loop, so in one transaction: nothing below the token survives it, even if the daemon
       // dies in between.
       await Promise.all([

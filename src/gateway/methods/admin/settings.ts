@@ -8,21 +8,24 @@ import { lookAtJobs } from '../config.ts';
 interface SettingsMethodDeps extends Pick<ConfigMethodDeps, 'cron'> {
   settings: DaemonSettings;
   store: Pick<Store, 'commit'>;
+  users: { find(userId: string): { username: string } | undefined };
 }
 
 export const settingsMethods = ({
   settings,
   store,
   cron,
+  users,
 }: SettingsMethodDeps): Handlers<keyof typeof settingsContracts> => ({
   'settings.list': async () => ({ settings: await settings.list() }),
   'settings.schema': () => ({ schema: settings.schema() }),
   'settings.set': async ({ key, value }, call) => {
-    const by = call.principal?.userId ?? call.principal?.id ?? '';
-    const { result, applied } = await settings.set(key, value, by);
+    const userId = call.principal?.userId ?? call.principal?.id ?? '';
+    const by = users.find(userId)?.username ?? userId; // as the audit trail has it, from which the list takes it
+    const { result, applied, recorded } = await settings.set(key, value, by);
     lookAtJobs(applied, cron);
     // The file cannot be part of a transaction, so the record follows it.
-    await store.commit({ statements: call.audited({ id: result.key, value: result.value }) });
+    await store.commit({ statements: call.audited({ id: result.key, ...recorded }) });
     return result;
   },
   'settings.reset': async ({ key }, call) => {
