@@ -29,7 +29,7 @@ test('every change of a stored audit trail is found, with its place', async () =
   /** As a new process does, with what is in the files. */
   const open = async () => {
     const { auditSecret, auditMark, isAuditSecretNew } = await openSecrets({
-      ...{ home: home.path, ids: randomIds, clock, log },
+      ...{ home: home.path, environment: {}, ids: randomIds, clock, log },
     });
     const end = new SignedEnd({ file: createAuditHeadFile({ path, secret: auditSecret }), mark: auditMark });
     return new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });
