@@ -20,6 +20,13 @@ const VALUES = [
     'cron.update patch.name',
     'workstream.import conversation.files.base64',
   ],
+  // The handler says which of them must not be empty; in a change, an empty one is no value.
+  ...['create', 'update'].flatMap((call) =>
+    [
+      ...['name', 'description', 'scheduleType', 'cronExpr', 'timezone', 'atTime', 'targetMode', 'initialMessage'],
+      ...['model', 'skill'],
+    ].map((field) => `schedule.${call} ${field}`),
+  ),
   ...['reasoning', 'notice', 'notSandboxed'].map((field) => `workstream.import conversation.messages.${field}`),
 ];
 /** Here the empty string empties a field, or is refused like a missing one. */

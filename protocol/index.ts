@@ -8,6 +8,7 @@ import { orgContracts } from './methods/accounts/org.ts';
 import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
+import { scheduleContracts } from './methods/admin/schedule.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
@@ -65,6 +66,7 @@ export const CONTRACTS = {
   ...auditContracts,
   ...settingsContracts,
   ...memoryContracts,
+  ...scheduleContracts,
   ...templateContracts,
   ...wstemplateContracts,
   ...skillContracts,

@@ -17,6 +17,7 @@ import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { queueCalls } from './queue-calls.ts';
+import { scheduleCalls } from './schedule-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 import { templateCases } from './template-cases.ts';
 
@@ -195,6 +196,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
   ...memoryCalls({ call, key }),
+  ...scheduleCalls({ call }),
   ...clusterCalls({ call, newSession }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),
   'workstream.close': async () => call('workstream.close', { wsId: await newSession() }),

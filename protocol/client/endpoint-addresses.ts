@@ -112,6 +112,14 @@ export const endpoints: Addresses = {
     reset: { verb: 'delete', path: '/v1/api/admin/settings/{key}' },
     reload: { verb: 'post', path: '/v1/api/_internal/config-reload' },
   },
+  schedule: {
+    list: { verb: 'get', path: '/v1/api/admin/schedules' },
+    create: { verb: 'post', path: '/v1/api/admin/schedules' },
+    get: { verb: 'get', path: '/v1/api/admin/schedules/{task_id}' },
+    update: { verb: 'put', path: '/v1/api/admin/schedules/{task_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/schedules/{task_id}' },
+    runs: { verb: 'get', path: '/v1/api/admin/schedules/{task_id}/runs' },
+  },
   usage: {
     report: { verb: 'get', path: '/v1/api/admin/usage' },
   },

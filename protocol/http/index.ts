@@ -13,6 +13,7 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
+import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
 import { sharingEndpoints } from './sharing.ts';
 import { skillEndpoints } from './skill.ts';
@@ -38,6 +39,7 @@ export const ENDPOINTS = {
   org: orgEndpoints,
   audit: auditEndpoints,
   settings: settingsEndpoints,
+  schedule: scheduleEndpoints,
   usage: usageEndpoints,
   memory: memoryEndpoints,
   template: templateEndpoints,

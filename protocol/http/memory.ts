@@ -22,14 +22,15 @@ const page = <M extends z.ZodType>(memory: M) =>
 const loose = z.coerce.string().nullish();
 const text = z.string().catch('').default('');
 /** Checked by `isWhole`, because the specification words the refusal without the field in front. */
-const Limit = z.unknown().optional().meta({ type: 'integer' });
+export const Limit = z.unknown().optional().meta({ type: 'integer' });
 
 const Place = { scope: loose, scope_id: loose };
 const Filters = { type: loose, ...Place };
 
-const isWhole = ({ limit }: { limit?: unknown }): boolean =>
+/** Whether a limit is an integer, or absent. */
+export const isWhole = ({ limit }: { limit?: unknown }): boolean =>
   limit === undefined || limit === null || limit === '' || /^[+-]?\d+$/.test(String(limit));
-const NOT_WHOLE = 'limit must be an integer';
+export const NOT_WHOLE = 'limit must be an integer';
 
 const Deleted = z.object({ status: z.literal('ok'), name: z.string() });
 

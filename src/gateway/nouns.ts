@@ -16,6 +16,7 @@ import { orgMethods } from './methods/accounts/org.ts';
 import { roleMethods } from './methods/accounts/role.ts';
 import { tokenMethods } from './methods/accounts/token.ts';
 import { userMethods } from './methods/accounts/user.ts';
+import { scheduleMethods } from './methods/admin/schedule.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
@@ -115,6 +116,7 @@ export function joinNouns(
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },
+    schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
     events: { methods: eventsMethods({ workstreams, snapshots, events }) },
     health: { methods: healthMethods(health), run: (signal) => health.run(signal) },
     idempotency: { run: (signal) => idempotency.run(signal) },

@@ -46,6 +46,7 @@ import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
+import { scheduleRoutes } from './routes/schedule.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { sharingRoutes } from './routes/sharing.ts';
 import { skillRoutes } from './routes/skill.ts';
@@ -204,6 +205,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...orgRoutes,
     ...auditRoutes,
     ...settingsRoutes,
+    ...scheduleRoutes,
     ...usageRoutes,
     ...memoryRoutes,
     ...templateRoutes,

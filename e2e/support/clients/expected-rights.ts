@@ -70,11 +70,18 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
+    ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
   service: ['token.refresh'],
   pairing: ['node.pair.request'],
   node: ['node.invoke.result', 'node.event'],
 };
+
+const SCHEDULE_ROUTES = [
+  ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/schedules`),
+  ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/schedules/{task_id}`),
+  'GET /v1/api/admin/schedules/{task_id}/runs',
+];
 
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
@@ -117,6 +124,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     'POST /v1/api/route/workstreams/delete',
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     'POST /v1/api/workstreams/{ws_id}/delete',
+    ...SCHEDULE_ROUTES,
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
@@ -183,6 +191,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
+  'admin.schedules': ['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   'admin.usage': ['usage.report'],
   'admin.settings': [
     'settings.list',
@@ -226,6 +235,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   ],
   'admin.orgs': ['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
   'admin.audit': ['GET /v1/api/admin/audit'],
+  'admin.schedules': SCHEDULE_ROUTES,
   'admin.usage': ['GET /v1/api/admin/usage'],
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],

@@ -15,6 +15,15 @@ export interface JobDefinition {
   deleteAfterRun: boolean;
   maxRunMs: number;
   approval: CronApproval;
+  /** What an administrator wrote about it; present for jobs made as schedules. */
+  label?: JobLabel | undefined;
+}
+
+/** Has no effect on the runs of a job. */
+export interface JobLabel {
+  description: string;
+  targetMode: string;
+  createdBy: string;
 }
 
 /** A scheduled job. Immutable: a change creates a new object. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import { changedJob, newJob } from '../../cron/jobs/define-job.ts';
-import type { Job } from '../../cron/jobs/job.ts';
+import type { Job, JobLabel } from '../../cron/jobs/job.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Ids } from '../../ids.ts';
 import type { Channels } from '../channels/channels.ts';
@@ -28,7 +28,7 @@ interface CronJobsDeps {
 /** Values of `channel` besides our channels: `last`, and provider names of earlier gateways. */
 const WITHOUT_LINK = ['last', 'webchat', 'whatsapp', 'telegram'];
 
-type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'>;
+type Change = Pick<Params<'cron.update'>, 'id' | 'patch' | 'revision'> & { label?: JobLabel };
 
 /** More jobs would be a program's mistake. */
 const MAX_JOBS = 20_000;
@@ -46,10 +46,11 @@ export class CronJobs {
   }
 
   /** `keep`: statements to commit with the job. Throws INVALID_REQUEST naming the field. */
-  async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[]): Promise<Job> {
+  async add(asked: Params<'cron.add'>, keep: (job: Job) => Statement[], label?: JobLabel): Promise<Job> {
     const { store, scheduler, ids } = this.#deps;
     this.#checkWork(asked);
-    const job = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
+    const made = newJob(asked, { ...this.#circumstances(), id: ids.id('job') });
+    const job = label ? { ...made, label } : made;
     if (scheduler.jobCount >= MAX_JOBS) {
       throw new GatewayError('INVALID_REQUEST', `job limit (${MAX_JOBS}) reached; remove some first`);
     }
@@ -68,11 +69,12 @@ export class CronJobs {
    * Throws NOT_FOUND for an unknown id, and CONFLICT for a revision other than the expected one. A refused change
    * leaves the job unchanged. `also`: statements to commit with the change.
    */
-  async update({ id, patch, revision }: Change, also?: () => Statement[]): Promise<Job> {
+  async update({ id, patch, revision, label }: Change, also?: () => Statement[]): Promise<Job> {
     const change = (job: Job) => {
       if (revision !== undefined && revision !== job.revision) throw changedMeanwhile();
       this.#checkWork(patch);
-      const after = changedJob(job, patch, this.#circumstances());
+      const changed = changedJob(job, patch, this.#circumstances());
+      const after = label ? { ...changed, label } : changed;
       if (patch.payload) this.#checkRoom(after);
       return after;
     };

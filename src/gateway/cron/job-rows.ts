@@ -79,6 +79,7 @@ const definitionOf = (job: Job): JobDefinition => ({
   deleteAfterRun: job.deleteAfterRun,
   maxRunMs: job.maxRunMs,
   approval: job.approval,
+  ...(job.label && { label: job.label }),
 });
 
 /** Undefined for a definition that is damaged. */

@@ -157,6 +157,7 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'budget.list': [{}],
   'cron.list': [{ includeDisabled: true }],
   'cron.status': [{}],
+  'schedule.list': [{}],
   'models.list': [{}],
   'memory.list': [{}],
   'memory.search': [{ query: 'canary' }],

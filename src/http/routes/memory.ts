@@ -46,7 +46,7 @@ const LIST_MOST = 200;
 const SEARCH_MOST = 50;
 
 /** HTTP is lenient: a limit out of range is moved into it. */
-const limitOf = (limit: unknown, most: number): number | undefined =>
+export const limitOf = (limit: unknown, most: number): number | undefined =>
   limit === undefined || limit === null || limit === '' ? undefined : Math.min(Math.max(Number(limit), 1), most);
 
 const pageOf = <M, H>(
