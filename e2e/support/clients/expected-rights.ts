@@ -178,7 +178,10 @@ export const WITHOUT_PERMISSION = ['auth.link', 'token.create', 'token.list', 't
 export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
   approve: [...DECISIONS, 'sessions.delete', 'workstream.delete', 'budget.set', ...JOBS, ...NODES],
   'tools.approve': DECISIONS,
-  'admin.schedules': JOBS,
+  'admin.schedules': [
+    ...JOBS,
+    ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
+  ],
   'admin.nodes': NODES,
   'workstreams.create': ['workstream.create', 'workstream.open'],
   'workstreams.close': ['workstream.close'],
@@ -191,7 +194,6 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.roles': ['role.list', 'role.create', 'role.update', 'role.delete'],
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
-  'admin.schedules': ['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   'admin.usage': ['usage.report'],
   'admin.settings': [
     'settings.list',
