@@ -31,7 +31,7 @@ async function setUp(text?: string) {
         : [],
     apply: (config: Config) => {
       applied.push(config);
-      return { applied: ['retentionDays'], changed: ['retentionDays'], restart: [] };
+      return { applied: ['retentionDays'], restart: [] };
     },
   };
   const keyHosts = { check: () => [], remember: async () => undefined };
@@ -94,7 +94,7 @@ test('a text is written unchanged, with comments; the old file is kept, and mask
   const next = (raw ?? '').replace('retentionDays: 7', 'retentionDays: 9');
   const changed = await world.config.write(next, hash);
   assert.deepEqual(changed, {
-    ...{ path: world.file, issues: [], applied: ['retentionDays'], restart: [] },
+    ...{ path: world.file, issues: [], changed: ['retentionDays'], applied: ['retentionDays'], restart: [] },
     config: { ...(changed.config as object), retentionDays: 9 },
   });
   assert.equal(await world.onDisk(), TEXT.replace('7', '9').replace("'sk-1234'", '"sk-1234"'));

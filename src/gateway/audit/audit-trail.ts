@@ -55,7 +55,7 @@ export class AuditTrail {
 
   /** Recognizes a text again that must not be in a record. */
   digestOf(text: string): string {
-    return this.#deps.head.digestOf(text);
+    return this.#deps.end.digestOf(text);
   }
 
   /** Newest first. */

@@ -40,6 +40,11 @@ export class SignedEnd {
     await this.remember(head);
   }
 
+  /** Recognizes a text again without telling it. */
+  digestOf(text: string): string {
+    return this.#file.digestOf(text);
+  }
+
   /** Writes the mark alone: a home of an earlier version has none yet, and a kill may have left it behind. */
   async remember(head: AuditHead): Promise<void> {
     const known = await this.#latest();
