@@ -30,6 +30,7 @@ const Filters = { type: loose, ...Place };
 /** Whether a limit is an integer, or absent. */
 export const isWhole = ({ limit }: { limit?: unknown }): boolean =>
   limit === undefined || limit === null || limit === '' || /^[+-]?\d+$/.test(String(limit));
+/** The text of a 400 for any other limit. */
 export const NOT_WHOLE = 'limit must be an integer';
 
 const Deleted = z.object({ status: z.literal('ok'), name: z.string() });

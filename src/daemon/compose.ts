@@ -231,7 +231,12 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     live,
     hostTimeZone,
     configFile: createConfigFile({
-      ...{ home, live, keyHosts, overrides, version, clock },
+      home,
+      live,
+      keyHosts,
+      overrides,
+      version,
+      clock,
       digestOf: (text) => auth.trail.digestOf(text),
     }),
     tracing,

@@ -5,7 +5,7 @@ import { NonEmpty } from '../../frames.ts';
 const AtMs = z.int().min(0);
 
 /** A scheduled job as administrators see it. `every`: a job that `cron.add` made with an interval. */
-export const Schedule = z
+const Schedule = z
   .strictObject({
     taskId: NonEmpty,
     name: z.string(),

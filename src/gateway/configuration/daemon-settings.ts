@@ -173,10 +173,10 @@ async function lastChanges(trail: Pick<AuditTrail, 'list'>) {
   return new Map(
     events
       .toReversed() // of several changes, the newest stays
-      .map(({ resourceId, username, userId, atMs, detail }) => [
-        resourceId,
-        { told: { changedBy: username || userId, updatedAtMs: atMs }, recorded: JSON.parse(detail) as unknown },
-      ]),
+      .map(({ resourceId, username, userId, atMs, detail }) => {
+        const recorded: unknown = JSON.parse(detail);
+        return [resourceId, { told: { changedBy: username || userId, updatedAtMs: atMs }, recorded }] as const;
+      }),
   );
 }
 

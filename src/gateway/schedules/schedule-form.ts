@@ -26,7 +26,8 @@ export function jobOf(form: ScheduleForm, { nowMs, nodeId }: FormContext) {
     name,
     schedule,
     payload: { kind: 'agentTurn', message: filled(form.initialMessage, 'initial_message') },
-    ...{ sessionTarget: 'isolated', wakeMode: 'next-heartbeat' },
+    sessionTarget: 'isolated',
+    wakeMode: 'next-heartbeat',
     approval: approvalOf(form.autoApproveTools ?? []),
     enabled: form.enabled ?? true,
   };
