@@ -220,7 +220,10 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
     'POST /v1/api/workstreams/{ws_id}/delete',
   ],
   'tools.approve': DECISION_ROUTES,
-  'workstreams.create': ['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/{ws_id}/open'],
+  'workstreams.create': [
+    ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/{ws_id}/open'],
+    ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
+  ],
   'workstreams.close': ['POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/{ws_id}/close'],
   'admin.users': [
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
