@@ -154,3 +154,12 @@ test('a message is sent again in the workstream that was loaded again', async ()
   const again = await workstreams.get(wsId, DAEMON);
   assert.deepEqual([seen, again.data.cutCount], [[false, false], 2]);
 });
+
+test('after the limit was lowered, the next new workstream unloads as many as are too many', async () => {
+  const live = { ...LIVE, maxWorkstreams: 6 };
+  await using gateway = await wholeGateway({ live });
+  await make(gateway, 'a', 'b', 'c', 'd');
+  live.maxWorkstreams = 3;
+  await make(gateway, 'e');
+  assert.deepEqual(namesOf(gateway), ['main', 'd', 'e']);
+});
