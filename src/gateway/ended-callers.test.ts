@@ -11,11 +11,13 @@ import { ALL_PERMISSIONS } from './users/grant.ts';
 /** Changes of one job wait for each other; the first one waits for the test. */
 function setUp() {
   const first = Promise.withResolvers<{ ok: true; removed: boolean }>();
+  const begun = Promise.withResolvers<void>();
   const served: string[] = [];
   const dispatch = createDispatch({
     handlers: {
       'cron.remove': ({ id }) => {
         served.push(id);
+        begun.resolve();
         return first.promise;
       },
     },
@@ -40,7 +42,7 @@ function setUp() {
     subscriptions: undefined,
   };
   const remove = async () => dispatch('cron.remove', { id: 'job' }, caller);
-  return { first, served, end, remove };
+  return { first, begun, served, end, remove };
 }
 
 for (const [why, reason, refusal] of [
@@ -48,12 +50,12 @@ for (const [why, reason, refusal] of [
   ['got other rights', new RightsChanged(), { code: 'UNAVAILABLE' }],
 ] as const)
   test(`a call that waited while its credential ${why} is refused, and does nothing`, async () => {
-    const { first, served, end, remove } = setUp();
-    const begun = remove();
-    const waits = remove();
+    const { first, begun, served, end, remove } = setUp();
+    const [serving, waits] = [remove(), remove()];
+    await begun.promise;
     end.abort(reason);
     first.resolve({ ok: true, removed: true });
-    await begun;
+    await serving;
     await assert.rejects(waits, refusal);
     assert.deepEqual(served, ['job']);
   });
