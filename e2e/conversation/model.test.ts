@@ -35,7 +35,8 @@ test('token counts, including cached tokens, are reported after each turn', asyn
   await using talk = await openConversation(daemon);
   model.when('count', [say('one'), useTokens({ prompt: 3_000, completion: 200, cached: 2_500 })]);
   await (await talk.ask('count')).answer;
-  assert.deepEqual(await talk.until('status'), {
+  const status: object = await talk.until('status');
+  assert.deepEqual(status, {
     type: 'status',
     prompt_tokens: 3_000,
     completion_tokens: 200,
@@ -43,6 +44,9 @@ test('token counts, including cached tokens, are reported after each turn', asyn
     context_window: 1_000_000,
     pct: 0.3,
     effort: 'medium',
+    turn_count: 1,
+    tool_calls_this_turn: 0,
+    ws_id: talk.wsId,
     cache_creation_tokens: 0,
     cache_read_tokens: 2_500,
   });

@@ -43,7 +43,8 @@ test('a client that attaches during a wait sees it, and can end it', async () =>
   model.when('patience', LONG);
   const beforeMs = systemClock.now();
   const question = await talk.ask('patience');
-  const wait = await talk.until('wait_start');
+  const sent: Extract<StreamEvent, { type: 'wait_start' }> & { ws_id?: string } = await talk.until('wait_start');
+  const { ws_id: _, ...wait } = sent; // which only the stream adds
   const { until_ms: untilMs, message, ...facts } = wait;
   assert.deepEqual(facts, { type: 'wait_start', reason: 'rate_limited', attempt: 2, attempts: 6, model_alias: 'main' });
   assert.match(message, /answered 429: scripted 429$/);
