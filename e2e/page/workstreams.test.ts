@@ -37,6 +37,22 @@ test('if a workstream cannot be created, the page says why and keeps the input',
   await page.locator('dialog').waitFor({ state: 'detached' });
 });
 
+test('a second Enter, before the first one is answered, creates no second workstream', async (t) => {
+  const { page } = await visit(t, daemon);
+  await button(page, 'New workstream').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('only once');
+  await page.locator('dialog form').evaluate((form: HTMLFormElement) => {
+    form.requestSubmit();
+    form.requestSubmit();
+  });
+  await page.getByRole('heading', { name: 'only once', level: 1 }).waitFor();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  assert.deepEqual(
+    (await namesOf()).filter((name) => name === 'only once'),
+    ['only once'],
+  );
+});
+
 test('a double click renames a workstream for every client; Escape cancels', async (t) => {
   const { page, openTab } = await visit(t, daemon);
   await openWorkstream(page, 'before');

@@ -57,7 +57,8 @@ export class Workstreams {
     for (const [wsId, tab] of before) if (!loaded.has(wsId)) tab.close();
     this.tabs.value = tabs;
     if (!this.front.peek() && tabs[0]) this.#bring(tabs[0].wsId);
-    await Promise.all(tabs.filter(mayQueue).map((tab) => this.#readQueue(tab)));
+    // Nobody waits for them: with many running workstreams, a dialog would stay open after its work is done.
+    for (const tab of tabs.filter(mayQueue)) this.#readQueue(tab).catch(() => undefined); // as in refreshLater
   }
 
   /** The loaded workstreams. The one in front is loaded again if it was unloaded to make room. */

@@ -5,25 +5,26 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 import { findUsualVisibility } from '../../state/accounts/usual-visibility.ts';
 import { isUser } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { useSubmit } from '../use-submit.ts';
 import { Dialog } from './dialog.tsx';
 import { ImportButton } from './import-button.tsx';
 
 /** Asks for the settings of a new workstream. Every field is optional. */
 export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: Desk; onClose(): void }) {
-  const problem = useSignal<string | undefined>(undefined);
-  const create = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
-    event.preventDefault();
-    const filled = [...new FormData(event.currentTarget)].filter(([, value]) => String(value).trim() !== '');
+  // A second Enter, typed while the first one is answered, would create another.
+  const { busy, problem, onSubmit } = useSubmit(async (form) => {
+    const filled = [...new FormData(form)].filter(([, value]) => String(value).trim() !== '');
     try {
       await desk.workstreams.create(Object.fromEntries(filled.map(([name, value]) => [name, String(value).trim()])));
       onClose();
+      return undefined;
     } catch (error) {
-      problem.value = wordsOf(error);
+      return wordsOf(error);
     }
-  };
+  });
   return (
     <Dialog title="New workstream" onClose={onClose}>
-      <form onSubmit={(event) => void create(event)}>
+      <form onSubmit={onSubmit}>
         <label>
           Name
           <input name="name" maxLength={128} autocomplete="off" autofocus placeholder="generated if empty" />
@@ -63,7 +64,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={busy.value}>
             Create
           </button>
         </footer>
