@@ -56,16 +56,18 @@ const LAZY = {
   'mime-types': ['charset', 'contentType', 'extension', 'lookup'],
   // Prometheus's client looks for the current span only if exemplars are switched on.
   '@opentelemetry/api': ['context', 'trace'],
+  // Express parses queries with it only if it is told to; the daemon parses them itself.
+  qs: ['parse', 'stringify'],
 };
 
 const lazyPackages = {
   name: 'lazy-packages',
   setup(builder) {
     builder.onResolve(
-      { filter: /^(mime-types|@opentelemetry\/api)$/ },
+      { filter: /^(mime-types|@opentelemetry\/api|qs)$/ },
       ({ path: name, namespace, importer, resolveDir }) =>
         // Tracing uses its own package completely, in a chunk of its own.
-        namespace === 'lazy' || (name !== 'mime-types' && !importer.includes('prom-client'))
+        namespace === 'lazy' || (name === '@opentelemetry/api' && !importer.includes('prom-client'))
           ? undefined
           : { path: name, namespace: 'lazy', pluginData: resolveDir },
     );

@@ -17,15 +17,27 @@ export type FindRouter = (path: string) => Router | undefined;
  * noun and not mounted, because Express would try one prefix after another.
  */
 export function createRouters(rows: readonly Served[]): FindRouter {
+  const byNoun = Map.groupBy(rows, ({ endpoint }) => nounOf(endpoint.path));
+  const unnamed = [...byNoun].find(([noun]) => noun.includes('{'));
+  if (unnamed) throw new Error(`the path of a row must begin with a noun: ${unnamed[1][0]?.endpoint.path}`);
   const routers = new Map<string, Router>();
-  for (const { endpoint, serve } of rows.toSorted((a, b) => bySpecificity(a.endpoint.path, b.endpoint.path))) {
-    const noun = nounOf(endpoint.path);
-    if (noun.includes('{')) throw new Error(`the path of a row must begin with a noun: ${endpoint.path}`);
-    const router = routers.get(noun) ?? Router({ caseSensitive: true, strict: true });
+  return (path) => {
+    const noun = nounOf(path);
+    const known = routers.get(noun);
+    if (known) return known;
+    const served = byNoun.get(noun);
+    if (!served) return undefined;
+    const router = toRouter(served); // only now, because patterns of paths take a while, and a start waits for them
     routers.set(noun, router);
+    return router;
+  };
+}
+
+function toRouter(rows: readonly Served[]): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const { endpoint, serve } of rows.toSorted((a, b) => bySpecificity(a.endpoint.path, b.endpoint.path)))
     router[endpoint.verb](toPattern(endpoint.path), handlerOf({ endpoint, serve }));
-  }
-  return (path) => routers.get(nounOf(path));
+  return router;
 }
 
 const API = '/v1/api/';
