@@ -60,8 +60,10 @@ test('a login by a link is confirmed by another link', async (t) => {
   await page.goto(await link());
   await connected(page);
   await openPart(page, 'Settings');
+  const field = page.getByLabel('approvalTimeoutSecs', { exact: true });
+  await field.waitFor(); // the jump of the clock may end the connection that loads it
   await daemon.clock.advance(6 * 60_000);
-  await page.getByLabel('approvalTimeoutSecs', { exact: true }).fill('77');
+  await field.fill('77');
   await page.keyboard.press('Enter');
   await asked(page).getByText('headgate link').waitFor();
   await assertAccessible(page, 'the dialog that asks for a link');
