@@ -1,33 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { callersOf } from '../support/clients/callers.ts';
 import { openStage } from '../support/daemon/stage.ts';
 
 const { daemon } = await openStage();
-const PASSWORD = 'correct horse';
-
-/** A caller with a credential: `call('GET /v1/api/admin/schedules')`. */
-const callerWith =
-  (token: string) =>
-  async (call: string, body?: object): Promise<Answer> => {
-    const [method = '', route = ''] = call.split(' ');
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const response = await daemon.fetch(route, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    return { status: response.status, body: await response.json() };
-  };
-
-interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the wire carries; tests compare it.
-  body: any;
-}
-
-const operator = callerWith(daemon.token);
-
-async function newUser(username: string, roles: string[]) {
-  const made = await operator('POST /v1/api/admin/users', { username, password: PASSWORD, roles });
-  const { body } = await operator('POST /v1/api/auth/login', { username, password: PASSWORD });
-  return { id: made.body.user_id as string, call: callerWith(body.jwt) };
-}
+const { operator, newUser } = callersOf(daemon);
 
 const ada = await newUser('ada', ['builtin-operator']);
 const admin = await newUser('root', ['builtin-admin']);
