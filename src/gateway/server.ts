@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
+import { whenThere } from '../timing/when-there.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
@@ -34,8 +35,8 @@ export interface GatewayServerDeps {
   follow: Follow;
   /** A request was refused because of the rate limit. */
   onRateLimited(): void;
-  /** The last health summary (`{}` before the first) and its counter. */
-  health: { latest(): unknown; version(): number };
+  /** A health summary as JSON, and the counter of its changes. */
+  health: { latest(): string; version(): number };
   server: GatewayView['server'];
   defer: Defer;
   clock: Clock;
@@ -127,6 +128,14 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   };
 }
 
+interface Asked {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+}
+
+type Admitted = Pick<Upgrade, 'address' | 'credential' | 'leaveLobby'>;
+
 type DoorDeps = Pick<GatewayServerDeps, 'authenticator' | 'originPolicy' | 'clientAddress' | 'ids' | 'log'>;
 
 /** Admits sockets and creates their connections. */
@@ -165,17 +174,14 @@ function createDoor(
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', onSocketError);
-    void letIn(request, socket, head);
+    const address = clientAddress(request);
+    void whenThere(enter({ request, socket, address }), (entry) => {
+      if (entry.kind === 'admitted' && !isClosing) letIn({ request, socket, head }, { ...entry, address });
+      else refuseUpgrade(socket, entry.kind === 'refused' ? entry.status : 503);
+    });
   }
 
-  async function letIn(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const address = clientAddress(request);
-    const entry = await enter({ request, socket, address });
-    if (entry.kind === 'refused' || isClosing) {
-      refuseUpgrade(socket, entry.kind === 'refused' ? entry.status : 503);
-      return;
-    }
-    const { credential, leaveLobby } = entry;
+  function letIn({ request, socket, head }: Asked, { address, credential, leaveLobby }: Admitted): void {
     // Like answers, the upgrades of one turn of the event loop are written together.
     socket.cork();
     connectionDeps.defer(() => socket.uncork());

@@ -46,7 +46,7 @@ export function strictBroadcast(): Broadcast {
 const VIEW: GatewayView = {
   server: { version: '1.2.3' },
   presence: () => Buffer.from('[]'),
-  health: () => ({}),
+  health: () => '{}',
   stateVersion: () => ({ presence: 1, health: 1 }),
   uptimeMs: () => 12.5,
   policy: { maxBufferedBytes: BUDGET, tickIntervalMs: 30_000 },

@@ -4,6 +4,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Defer } from '../../timing/end-of-turn.ts';
+import { whenThere } from '../../timing/when-there.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';
 import { RightsChanged } from '../auth/rights-changed.ts';
@@ -86,8 +87,10 @@ export class Connection implements WireListener {
   #gone: AbortController | undefined;
   readonly #endHandshake: () => void;
   #state: 'greeting' | 'joining' | 'open' | 'closed' = 'greeting';
-  /** Frames that arrived before the handshake was decided: no more than one read of the socket contains. */
+  /** Frames that arrived before the hello: no more than one turn of the event loop reads. */
   #early: (string | undefined)[] = [];
+  /** Reading waits for the outcome of the handshake. */
+  #isPaused = false;
   #missedPings = 0;
   /** Reading is paused for a while, because the client sends far too many requests. */
   #isResting = false;
@@ -151,18 +154,15 @@ export class Connection implements WireListener {
 
   #onGreeting(text: string | undefined): void {
     this.#state = 'joining';
-    this.#wire.pause();
-    void this.#join(text);
-  }
-
-  async #join(text: string | undefined): Promise<void> {
     const { authenticator, nodes, log } = this.#deps;
     const { credential: upgrade, address, hasOrigin } = this.#upgrade;
-    const context = { authenticator, nodes, upgrade, address, hasOrigin };
-    const outcome = await shakeHands(text, context).catch((error: unknown): HandshakeOutcome => {
-      log.error({ err: error }, 'a handshake failed');
-      return { kind: 'refused', closing: 'handshake_failed' };
-    });
+    const outcome = shakeHands(text, { authenticator, nodes, upgrade, address, hasOrigin, log });
+    this.#isPaused = outcome instanceof Promise;
+    if (this.#isPaused) this.#wire.pause();
+    void whenThere(outcome, (decided) => this.#decide(decided));
+  }
+
+  #decide(outcome: HandshakeOutcome): void {
     if (this.#state !== 'joining') {
       if (outcome.kind === 'accepted') outcome.leave?.();
       return;
@@ -197,7 +197,7 @@ export class Connection implements WireListener {
     log.debug({ connId, principal: principal.id, client: params.client.name }, 'connected');
     this.#wire.setMaxPayload(maxPayloadOf(principal.source));
     this.#joinNodes(params, principal);
-    this.#wire.resume();
+    if (this.#isPaused) this.#wire.resume();
     for (const frame of this.#early) this.onMessage(frame);
     this.#early = [];
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../../log.ts';
+import { whenThere } from '../../timing/when-there.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { OriginPolicy } from '../auth/origin-policy.ts';
 import { createAdmission } from './admission.ts';
@@ -26,30 +27,37 @@ interface EntranceDeps {
   log: Log;
 }
 
-/** Decides which upgrade requests get a socket. */
+/** Decides which upgrade requests get a socket; at once, unless a signature must be checked. */
 export function createEntrance({ authenticator, originPolicy, log }: EntranceDeps) {
   const admission = createAdmission();
 
-  const isKnown = async ({ token, via }: UpgradeToken): Promise<boolean> => {
+  const isKnown = ({ token, via }: UpgradeToken): boolean | Promise<boolean> => {
     if (token === undefined) return false;
-    try {
-      return (await authenticator.authenticate(token, via)) !== undefined;
-    } catch (error) {
+    const failed = (error: unknown): boolean => {
       log.error({ err: error }, 'the credential of an upgrade could not be checked');
       return false;
+    };
+    try {
+      const principal = authenticator.authenticate(token, via);
+      if (!(principal instanceof Promise)) return principal !== undefined;
+      return principal.then((known) => known !== undefined, failed);
+    } catch (error) {
+      return failed(error);
     }
   };
 
-  return async ({ request, socket, address }: AskedUpgrade): Promise<Entry> => {
+  return ({ request, socket, address }: AskedUpgrade): Entry | Promise<Entry> => {
     const refusal = refusalOf(request, originPolicy);
     if (refusal !== undefined) return { kind: 'refused', status: refusal };
     const credential = tokenOfUpgrade(request.headers, originPolicy);
-    // Places are limited for unauthenticated clients only; a valid credential needs none.
-    if (await isKnown(credential)) return { kind: 'admitted', credential, leaveLobby: () => undefined };
-    const leaveLobby = admission.enter(address);
-    if (!leaveLobby) return { kind: 'refused', status: 503 };
-    socket.once('close', leaveLobby); // also if ws rejects the request and never calls back
-    if (socket.destroyed) leaveLobby();
-    return { kind: 'admitted', credential, leaveLobby };
+    return whenThere(isKnown(credential), (known): Entry => {
+      // Places are limited for unauthenticated clients only; a valid credential needs none.
+      if (known) return { kind: 'admitted', credential, leaveLobby: () => undefined };
+      const leaveLobby = admission.enter(address);
+      if (!leaveLobby) return { kind: 'refused', status: 503 };
+      socket.once('close', leaveLobby); // also if ws rejects the request and never calls back
+      if (socket.destroyed) leaveLobby();
+      return { kind: 'admitted', credential, leaveLobby };
+    });
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSINGS } from '../../../protocol/closings.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
 import type { Principal } from '../auth/principal.ts';
 import { CONNECT } from '../testing/test-client.ts';
 import { NO_PERMISSIONS } from '../users/grant.ts';
@@ -22,7 +23,7 @@ const authenticator = {
 const shake = (text: string | undefined, token?: string) =>
   shakeHands(text, {
     ...{ authenticator, upgrade: { token, via: 'cookie' }, nodes: noNodes },
-    ...{ address: '::1', hasOrigin: false },
+    ...{ address: '::1', hasOrigin: false, log: recordingLog() },
   });
 const connect = (params?: unknown) => JSON.stringify({ type: 'req', id: '1', method: 'connect', params });
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -163,3 +164,20 @@ test('32 levels of nesting are accepted', async () => {
   // The frame and its params are two of them.
   assert.match(String(await read(connect({ x: JSON.parse(nested(30)) }))), /invalid connect params/);
 });
+
+for (const [how, broken] of Object.entries({
+  throws: () => {
+    throw new Error('broken');
+  },
+  rejects: () => Promise.reject(new Error('broken')),
+})) {
+  test(`a check of the credential that ${how} refuses the client`, async () => {
+    const log = recordingLog();
+    const outcome = await shakeHands(connect({ ...CONNECT, auth: { token: 'good' } }), {
+      ...{ authenticator: { authenticate: broken }, upgrade: { token: undefined, via: 'bearer' as const } },
+      ...{ nodes: noNodes, address: '::1', hasOrigin: false, log },
+    });
+    assert.deepEqual(outcome, { kind: 'refused', closing: 'handshake_failed' });
+    assert.deepEqual(log.lines, [['error', 'a handshake failed']]);
+  });
+}

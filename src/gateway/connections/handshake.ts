@@ -5,6 +5,8 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { RequestFrame } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { parse } from '../../../protocol/parse.ts';
+import type { Log } from '../../log.ts';
+import { whenThere } from '../../timing/when-there.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
@@ -24,10 +26,30 @@ interface HandshakeContext {
   nodes: NodeDoor;
   address: string;
   hasOrigin: boolean;
+  log: Pick<Log, 'error'>;
 }
 
-/** Checks the first frame of a connection. The order of the checks is part of the protocol. */
-export async function shakeHands(text: string | undefined, context: HandshakeContext): Promise<HandshakeOutcome> {
+/**
+ * Checks the first frame of a connection. Returns a promise only if the credential cannot be checked at once. Never
+ * throws: an unforeseen error refuses the client.
+ */
+export function shakeHands(text: string | undefined, context: HandshakeContext): Outcome {
+  const failed = (error: unknown): HandshakeOutcome => {
+    context.log.error({ err: error }, 'a handshake failed');
+    return { kind: 'refused', closing: 'handshake_failed' };
+  };
+  try {
+    const outcome = examine(text, context);
+    return outcome instanceof Promise ? outcome.catch(failed) : outcome;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+type Outcome = HandshakeOutcome | Promise<HandshakeOutcome>;
+
+/** The order of the checks is part of the protocol. */
+function examine(text: string | undefined, context: HandshakeContext): Outcome {
   const json = readJson(text);
   if (json.kind === 'unreadable') return { kind: 'refused', closing: 'no_handshake' };
   const frame = RequestFrame.safeParse(json.kind === 'read' ? json.value : undefined);
@@ -57,9 +79,10 @@ export async function shakeHands(text: string | undefined, context: HandshakeCon
     if (admission.kind === 'refused') return refuse(admission.error, admission.closing);
     return { ...admission, kind: 'accepted', id, params };
   }
-  const principal = await context.authenticator.authenticate(token, via);
-  if (!principal) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), 'unauthorized');
-  return { kind: 'accepted', id, params, principal };
+  return whenThere(context.authenticator.authenticate(token, via), (principal): HandshakeOutcome => {
+    if (!principal) return refuse(new GatewayError('UNAUTHORIZED', 'unauthorized'), 'unauthorized');
+    return { kind: 'accepted', id, params, principal };
+  });
 }
 
 /** Only the version range; all other fields are ignored. */

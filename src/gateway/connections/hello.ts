@@ -13,8 +13,8 @@ export interface GatewayView {
   server: { version: string; host?: string; commit?: string };
   /** The list of clients (PresenceEntry[]) as JSON. */
   presence(): Buffer;
-  /** The last health summary; `{}` before the first. */
-  health(): unknown;
+  /** A health summary as JSON. */
+  health(): string;
   stateVersion(): StateVersion;
   uptimeMs(): number;
   policy: { maxBufferedBytes: number; tickIntervalMs: number };
@@ -29,7 +29,7 @@ export type Hello = (connId: string, principal: Principal) => Buffer[];
  */
 export function createHello(view: GatewayView, defer: Defer): Hello {
   const encodeFeatures = createFeatures();
-  const forNodes = createSnapshot(view, defer, { presence: () => NOBODY, health: () => ({}) });
+  const forNodes = createSnapshot(view, defer, { presence: () => NOBODY, health: () => '{}' });
   const forClients = createSnapshot(view, defer, view);
   return (connId, { scopes, source }) => {
     // Nodes get no information about other clients and the daemon's health.
@@ -49,15 +49,20 @@ const NOBODY = Buffer.from('[]');
 function createSnapshot(
   view: Pick<GatewayView, 'stateVersion' | 'uptimeMs'>,
   defer: Defer,
-  read: { presence(): Buffer; health(): unknown },
+  read: { presence(): Buffer; health(): string },
 ): () => Buffer[] {
   let known: { version: number; json: Buffer[] } | undefined;
   const forget = () => {
     known = undefined;
   };
   const encode = (stateVersion: StateVersion): Buffer[] => {
-    const rest = JSON.stringify({ health: read.health(), stateVersion, uptimeMs: Math.floor(view.uptimeMs()) });
-    return [read.presence(), Buffer.from(`,${rest.slice(1)}`)];
+    const { presence, health } = stateVersion;
+    const version = `{"presence":${presence},"health":${health}}`;
+    const uptimeMs = Math.floor(view.uptimeMs());
+    return [
+      read.presence(),
+      Buffer.from(`,"health":${read.health()},"stateVersion":${version},"uptimeMs":${uptimeMs}}`),
+    ];
   };
   return () => {
     const stateVersion = view.stateVersion();

@@ -13,6 +13,8 @@ export interface PresenceRows {
   get(key: string): Row | undefined;
   /** Adds or replaces a row, which becomes the newest. One too many removes another. */
   put(key: string, row: Row): void;
+  /** Marks a client as gone. Its row becomes the newest. */
+  leave(key: string, ts: number): void;
   /** Removes rows without a connection that did not change after this time. Whether there were any. */
   removeGone(untilMs: number): boolean;
   /** Newest first. */
@@ -21,14 +23,21 @@ export interface PresenceRows {
   json(): Buffer;
 }
 
+interface KeptRow extends Row {
+  /** All of its JSON that says who it is, because only the rest changes when the client leaves. */
+  said: string;
+  json: JoinedText;
+}
+
 export function createPresenceRows(): PresenceRows {
   /** In the order of their last change, which is also the order of `ts`. */
-  const rows = new Map<string, Row & { json: JoinedText }>();
+  const rows = new Map<string, KeptRow>();
   const texts = new JoinedTexts();
 
   function remove(key: string): void {
     const row = rows.get(key);
-    if (row) texts.remove(row.json);
+    if (!row) return;
+    texts.remove(row.json);
     rows.delete(key);
   }
 
@@ -38,15 +47,27 @@ export function createPresenceRows(): PresenceRows {
     return undefined;
   }
 
+  function add(key: string, { entry, connIds, said }: Omit<KeptRow, 'json'>): void {
+    remove(key);
+    const { ts, reason } = entry;
+    rows.set(key, {
+      entry,
+      connIds,
+      said,
+      json: texts.add(`${toAscii(JSON.stringify({ ts, reason })).slice(0, -1)}${said}`),
+    });
+    // The daemon's own entry takes the last place.
+    if (rows.size < LIMITS.presenceEntries) return;
+    const oldest = oldestGone() ?? rows.keys().next().value;
+    if (oldest !== undefined) remove(oldest);
+  }
+
   return {
     get: (key) => rows.get(key),
-    put(key, { entry, connIds }) {
-      remove(key);
-      rows.set(key, { entry, connIds, json: texts.add(toAscii(JSON.stringify(entry))) });
-      // The daemon's own entry takes the last place.
-      if (rows.size < LIMITS.presenceEntries) return;
-      const oldest = oldestGone() ?? rows.keys().next().value;
-      if (oldest !== undefined) remove(oldest);
+    put: (key, row) => add(key, { ...row, said: saidOf(row.entry) }),
+    leave(key, ts) {
+      const row = rows.get(key);
+      if (row) add(key, { ...row, entry: { ...row.entry, ts, reason: 'disconnect' } });
     },
     removeGone(untilMs) {
       const gone = [...rows].filter(([, { connIds, entry }]) => connIds.size === 0 && entry.ts <= untilMs);
@@ -56,6 +77,12 @@ export function createPresenceRows(): PresenceRows {
     list: () => [...rows.values()].map(({ entry }) => entry).reverse(),
     json: () => texts.bytes(),
   };
+}
+
+/** What follows the time and the reason in the JSON of an entry. */
+function saidOf({ ts: _, reason: __, ...said }: PresenceEntry): string {
+  const json = toAscii(JSON.stringify(said));
+  return json === '{}' ? '}' : `,${json.slice(1)}`;
 }
 
 /** Writes other characters as escapes of JSON: a text of ASCII alone is sent several times faster. */

@@ -59,7 +59,7 @@ export function createPresence({ self, clock }: PresenceOptions): Presence {
       keys.delete(connId);
       const row = rows.get(key);
       if (!row?.connIds.delete(connId) || row.connIds.size > 0) return;
-      rows.put(key, { connIds: row.connIds, entry: { ...row.entry, ts: clock.now(), reason: 'disconnect' } });
+      rows.leave(key, clock.now());
       onChange();
     },
     beacon(said) {
