@@ -145,7 +145,10 @@ function intactMessages(
   const found: StoredRow[] = [];
   for (let at = from; at < through && at - from - found.length <= MAX_LOST; at += READ_AT_ONCE) {
     const rows = connection.allStored(READ_MESSAGES, [wsId, at, Math.min(at + READ_AT_ONCE, through)]);
-    for (const row of rows) if (isIntactMessage(row)) found.push(toStoredRow(row));
+    for (const [ws_id, seq, run_id, body_json, created_ms, checksum] of rows) {
+      const row = { ws_id, seq, run_id, body_json, created_ms, checksum };
+      if (isIntactMessage(row)) found.push(toStoredRow(row));
+    }
   }
   return found;
 }
