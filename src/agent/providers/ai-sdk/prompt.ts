@@ -89,11 +89,11 @@ export const CONTINUE =
 
 /** Separates a continued answer into the two answers that it was, so that the next request extends the last one. */
 function addAnswer(prompt: LanguageModelV4Prompt, message: AssistantMessage, to: AnswerPlace): void {
-  const { cutPart, content, reasoning = '', providerData, ...rest } = message;
-  if (!cutPart) {
+  if (!message.cutPart) {
     addAssistant(prompt, toAssistantParts(message, to));
     return;
   }
+  const { cutPart, content, reasoning = '', providerData, ...rest } = message;
   const { contentChars, reasoningChars } = cutPart;
   const beginning: AssistantMessage = {
     role: 'assistant',
