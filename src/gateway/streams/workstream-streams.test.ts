@@ -225,6 +225,20 @@ test('a cursor that cannot be continued gets the reason and the whole history', 
   assert.deepEqual([await reasonOf('7'), await reasonOf(undefined), await reasonOf(past, false)], [none, none, none]);
 });
 
+test('what follows a reported loss is all that a first connection gets, also during a question', async () => {
+  await using stream = await setUp();
+  await stream.turn();
+  await ask(stream.gateway, stream.wsId);
+  const lost = await stream.open({ resume: true, lastEventId: 'other:3' });
+  const first = await stream.open();
+  assert.deepEqual(typesOf(lost).slice(0, 2), [
+    [undefined, 'connected'],
+    [undefined, 'replay_truncated'],
+  ]);
+  assert.deepEqual([lost.frames.slice(2), lost.after], [first.frames.slice(1), first.after]);
+  assert.ok(typesOf(lost).some(([, type]) => type === 'approve_request'));
+});
+
 test('the global stream has the state of every workstream, and each change', async () => {
   await using stream = await setUp();
   const { gateway, wsId } = stream;
