@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
+import { compactedShape, summaryShape } from './events/compacted.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
@@ -145,13 +146,7 @@ export const HistoryNote = z
     /** `damaged`: replaces a note that is damaged in the database. */
     z.object({ ...told, kind: z.literal('error'), message: z.string(), damaged: z.literal(true).optional() }),
     /** From here on, the model reads this summary in place of the messages up to `to_seq`. */
-    z.object({
-      ...told,
-      kind: z.literal('compacted'),
-      to_seq: z.int().min(1),
-      messages: z.int().min(0),
-      summary: z.string(),
-    }),
+    z.object({ ...told, ...summaryShape, kind: z.literal('compacted') }),
     z.object({
       ...told,
       kind: z.literal('decision'),
@@ -270,14 +265,14 @@ export const STREAM_EVENTS = {
    * From now on, the model reads a summary in place of the messages up to `to_seq`, so that the conversation fits into
    * its context window. People still see them; a rewind to before this event brings them back for the model, too.
    */
-  compacted: event('compacted', {
-    to_seq: z.int().min(1),
-    /** How many messages the summary replaces, without earlier summaries. */
-    messages: z.int().min(0),
-    summary: z.string(),
-  }),
+  compacted: event('compacted', compactedShape),
   cancelled: event('cancelled', {}),
-  ws_state: event('ws_state', { ws_id: z.string(), state: WorkstreamState, run: RunOutcome.optional() }),
+  ws_state: event('ws_state', {
+    ws_id: z.string(),
+    state: WorkstreamState,
+    run: RunOutcome.optional(),
+    acting_user_id: z.string().optional(), // the user whose message the run answers; absent like `sender`
+  }),
   settings_changed: event('settings_changed', {
     name: z.string(),
     model: z.string(),

@@ -274,13 +274,15 @@ async function comeBack(talk: Talk): Promise<void> {
   talk.socket = await openSocket(talk, told.at(-1));
 }
 
-/** A reader who connects after the end. */
+/** Readers who connect after the end: one without a cursor, and one with a cursor of another log. */
 async function readAfresh({ wsId, recorder }: Talk): Promise<void> {
-  const frames = createArrivals<StreamFrame>();
-  const stream = recorder.stream({ reader: 'latecomer', wsId, onFrame: frames.add });
-  await frames.until(({ data }) => data.type === 'history', 'the history');
-  stream.close();
-  await stream.ended;
+  for (const [reader, lastEventId] of [['latecomer'], ['stranger', 'another:1']] as const) {
+    const frames = createArrivals<StreamFrame>();
+    const stream = recorder.stream({ reader, wsId, lastEventId, onFrame: frames.add });
+    await frames.until(({ data }) => data.type === 'history', 'the history');
+    stream.close();
+    await stream.ended;
+  }
 }
 
 /** Waits until both readers have received everything on disk. */

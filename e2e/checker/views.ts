@@ -15,12 +15,17 @@ export interface View {
   isOpen: boolean;
 }
 
+type Truncation = Extract<StreamFrame['data'], { type: 'replay_truncated' }>;
+
 /** The answer of the gateway to the subscription. */
 export interface Opening {
   /** The cursor that the client sent. */
   asked: string | undefined;
   recovered: boolean | undefined;
   reason: string | undefined;
+  /** Reports the loss; only on streams. */
+  truncated?: Truncation | undefined;
+  isOfStream: boolean;
   /** The position at which the events begin. */
   cursor: string | undefined;
   /** The conversation before that, if the stream was not resumed. */
@@ -34,15 +39,24 @@ export const viewsOf = ({ streams, sockets }: Evidence): View[] => [
 
 /** Undefined until its opening is complete. */
 function streamView({ reader, wsId, lastEventId, frames, isOpen }: StreamHistory): View | undefined {
-  const [connected, history, ...rest] = frames;
+  const { connected, truncated, history, rest } = beginningOf(frames);
   if (connected?.data.type !== 'connected' || history?.data.type !== 'history') return undefined;
   const { recovered, reason } = connected.data;
   const seen = rest.flatMap(({ id, data }, index) => {
     if (id === undefined) return []; // not in the log; the rule of openings checks them
     return [{ cursor: id, event: errorBefore(rest, index) ?? asLogged({ ...data }) }];
   });
-  const opening = { asked: lastEventId, recovered, reason, cursor: history.id, messages: history.data.messages };
+  const { messages } = history.data;
+  const opening = { asked: lastEventId, recovered, reason, truncated, isOfStream: true, cursor: history.id, messages };
   return { reader, wsId, opening, seen, isOpen };
+}
+
+/** The frames that a stream begins with, and the others. */
+export function beginningOf([connected, ...later]: readonly StreamFrame[]) {
+  const [first] = later;
+  const truncated = first?.data.type === 'replay_truncated' ? first.data : undefined;
+  const [history, ...rest] = truncated ? later.slice(1) : later;
+  return { connected, truncated, history, rest };
 }
 
 /** In the log an error is one event; these streams send `error` and `state_change` to `idle`, and only the idle has the cursor. */
@@ -86,7 +100,10 @@ function answerTo(
   if (!subscribing || frame.type !== 'res') return undefined;
   const { cursor, recovered, reason, snapshot } = frame.payload as Result<'events.subscribe'>; // typed by its contract
   const { wsId, after } = subscribing;
-  return { wsId, opening: { asked: after, recovered, reason, cursor, messages: snapshot?.messages ?? [] } };
+  return {
+    wsId,
+    opening: { asked: after, recovered, reason, isOfStream: false, cursor, messages: snapshot?.messages ?? [] },
+  };
 }
 
 function subscribingOf({ way, frame }: SocketFrame): Subscribing | undefined {

@@ -83,6 +83,12 @@ const ADDED: typeof SPECIFIED = [
   ['service_store_commit_seconds', 'histogram', []],
   ['service_queue_length', 'gauge', ['queue']],
   ['nodejs_eventloop_lag_p99_seconds', 'gauge', []],
+  ['service_workstream_info', 'gauge', ['ws_id']],
+  ['service_workstream_prompt_tokens_total', 'counter', ['ws_id']],
+  ['service_workstream_completion_tokens_total', 'counter', ['ws_id']],
+  ['service_workstream_messages_total', 'counter', ['ws_id']],
+  ['service_workstream_tool_calls_total', 'counter', ['ws_id']],
+  ['service_workstream_context_ratio', 'gauge', ['ws_id']],
 ];
 const BUCKETS = ['0.005', '0.01', '0.025', '0.05', '0.1', '0.25', '0.5', '1', '2.5', '5', '10', '+Inf'];
 

@@ -22,7 +22,7 @@ const typesOf = (frames: readonly SseFrame[]): string[] => frames.map(({ data })
 const quiet = await daemon.sse((await daemon.get('/v1/api/workstreams')).body.workstreams[0].ws_id);
 const quietSinceMs = performance.now();
 
-test('The first frame of a stream must be `connected` and the second `history`', async () => {
+test('The first frame of a stream must be `connected` and the second `history`, unless it could not resume', async () => {
   await using talk = await openConversation(daemon);
   model.when('first of all', say('hello'));
   await (await talk.ask('first of all')).answer;
@@ -216,9 +216,35 @@ test('With `resume=1` and a well-formed `Last-Event-ID` that cannot be resumed, 
   ] as const) {
     await using stream = await daemon.sse(`/v1/api/events?ws_id=${talk.wsId}&resume=1`, { lastEventId });
     await stream.until('history');
+    const told = stream.frames.filter(({ data }) => data.type !== 'replay_truncated');
     const expected = [{ ...connected, data: { ...connected?.data, ...lost } }, history];
-    assert.deepEqual(stream.frames.slice(0, 2), expected, lastEventId);
+    assert.deepEqual(told.slice(0, 2), expected, lastEventId);
   }
+});
+
+test('A stream that cannot be resumed must report the loss with `replay_truncated`, between `connected` and `history`', async () => {
+  await using talk = await openConversation(daemon);
+  await using plain = await daemon.sse(talk.wsId);
+  const { id = '' } = await plain.until('history');
+  const at = (offset: number) => id.replace(/\d+$/, String(offset));
+  const lost = { type: 'replay_truncated', ws_id: talk.wsId, lost_count: 0, earliest_available_id: at(1) };
+  for (const lastEventId of ['another:1', at(1000)]) {
+    await using stream = await daemon.sse(`/v1/api/workstreams/${talk.wsId}/events?last_event_id=${lastEventId}`);
+    await stream.until('history');
+    const [, truncated, history] = stream.frames;
+    assert.deepEqual([truncated, history?.data.type], [{ id: undefined, data: lost }, 'history'], lastEventId);
+  }
+});
+
+test('A negative position must be treated as one whose events are no longer stored', async () => {
+  await using talk = await openConversation(daemon);
+  await using plain = await daemon.sse(talk.wsId);
+  const { id = '' } = await plain.until('history');
+  const lastEventId = id.replace(/\d+$/, '-1');
+  await using stream = await daemon.sse(`/v1/api/events?ws_id=${talk.wsId}&resume=1`, { lastEventId });
+  await stream.until('history');
+  const [connected, truncated] = stream.frames;
+  assert.deepEqual([connected?.data.reason, truncated?.data.type], ['expired', 'replay_truncated']);
 });
 
 test('The global stream must begin with the current state of every workstream', async () => {

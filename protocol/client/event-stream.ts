@@ -33,7 +33,8 @@ const SILENCE_MS = 3 * LIMITS.sseKeepaliveMs;
 
 /**
  * One workstream's events across reconnects; each logged event comes once and in order. `connected` comes with every
- * connection. If it has `recovered: false` or no `recovered`, the whole `history` follows.
+ * connection. If it has `recovered: false` (then `replay_truncated` says what was lost) or no `recovered`, the whole
+ * `history` follows.
  */
 export async function* readEventStream(
   source: EventStreamSource,

@@ -146,6 +146,7 @@ function openStream(text = '') {
 }
 
 const CONNECTED = 'data: {"type":"connected","recovered":true}\n\n';
+const TRUNCATED = 'data: {"type":"replay_truncated","lost_count":0,"earliest_available_id":"e:1"}\n\n';
 const frame = (id: string, text: string) => `id: ${id}\ndata: {"type":"content","text":"${text}"}\n\n`;
 const history = (id: string) => `id: ${id}\ndata: {"type":"history","messages":[]}\n\n`;
 
@@ -187,10 +188,10 @@ test('a broken stream continues after its last event, and no event comes twice',
 
 test('a stream that could not be resumed starts from its new history, whatever its offsets are', async () => {
   const stream = openStream(
-    `data: {"type":"connected","recovered":false,"reason":"ahead"}\n\n${history('e:3')}${frame('e:4', 'a')}`,
+    `data: {"type":"connected","recovered":false,"reason":"ahead"}\n\n${TRUNCATED}${history('e:3')}${frame('e:4', 'a')}`,
   );
   const { told, seen, stop, finished } = await follow([stream.response], { after: 'e:900' });
-  assert.deepEqual(told, ['connected', 'history e:3', 'content e:4']);
+  assert.deepEqual(told, ['connected', 'replay_truncated', 'history e:3', 'content e:4']);
   assert.deepEqual(resumptions(seen), [['?ws_id=w&resume=1', 'e:900']]);
   stop();
   await finished;

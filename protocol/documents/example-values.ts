@@ -64,6 +64,8 @@ export const EXAMPLE_VALUES: Readonly<Record<string, string | number | boolean>>
   provider: 'openai-compatible',
   version: '0.1.0',
   cursor: 'k3Jd:42',
+  earliest_available_id: 'k3Jd:5',
+  acting_user_id: 'user_V1StGXR8_Z5jdHi6',
   key: 'retentionDays',
   section: 'general',
   value: 30,

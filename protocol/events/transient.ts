@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
+import { compactedShape } from './compacted.ts';
 
 /** How a message that waits is sent: to the run in progress, or after it. */
 export const MessagePriority = z.enum(['important', 'notice']);
@@ -44,7 +45,34 @@ export const TRANSIENT_EVENTS = {
     ws_id: z.string(),
   }),
   /** The name of `ws_state` in later releases of the HTTP interface; both are sent. */
-  state_change: event('state_change', { ws_id: z.string(), state: WorkstreamState }),
+  state_change: event('state_change', {
+    ws_id: z.string(),
+    state: WorkstreamState,
+    /** The user whose message the run answers; empty for the operator, the daemon, and in events of earlier versions. */
+    acting_user_id: z.string(),
+  }),
+  /** The stream cannot continue where its client asked it to. All that follows replaces what the client has. */
+  replay_truncated: event('replay_truncated', {
+    /** How many events after the client's id are no longer stored; 0 if that cannot be known. */
+    lost_count: z.int().min(0),
+    /** The id of the oldest event that is stored. */
+    earliest_available_id: z.string(),
+  }),
+  /** The name of `compacted` in later releases of the HTTP interface, and what happens before it; both are sent. */
+  compaction: event('compaction', {
+    phase: z.enum(['start', 'progress', 'end']),
+    target: z.literal('workstream'),
+    /** In `start`, and in an `end` without a summary. `manual`: a person asked for it. `auto`: the window was almost full. */
+    trigger: z.enum(['manual', 'auto']).optional(),
+    /** In `progress`: the part of the conversation that is summarized now, from 1, and how many there are. */
+    part: z.int().min(1).optional(),
+    total: z.int().min(1).optional(),
+    /** In `end`: whether there is a summary. If not, `reason` and `message` say why; otherwise the fields of `compacted` follow. */
+    ok: z.boolean().optional(),
+    reason: z.enum(['cancelled', 'failed']).optional(),
+    message: z.string().optional(),
+    ...z.object(compactedShape).partial().shape,
+  }),
 } as const;
 
 type TransientRows = typeof TRANSIENT_EVENTS;

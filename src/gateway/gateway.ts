@@ -93,6 +93,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   metrics.observeLoad(
     loadOf({ workstreams: { list: () => workstreams.list(DAEMON) }, store, passwords: deps.auth.passwords }),
   );
+  metrics.observeLoaded(workstreams);
   const gateway: Gateway = {
     dispatch,
     streams,

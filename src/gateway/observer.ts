@@ -1,5 +1,6 @@
 import type { Usage } from '../agent/providers/model.ts';
 import type { Broadcast } from './connections/broadcast.ts';
+import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { toDispatchedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
@@ -55,6 +56,7 @@ export function observeWorkstreams(
       void ended.then((result) => agentEvents.followed(data, runId, result));
     },
     onDispatched: ({ wsId }, { runId }) => events.transient(wsId, JSON.stringify(toDispatchedEvent(runId, runId))),
+    onSummary: ({ wsId }, phase) => tellPhase(events, wsId, phase),
     onQueued: ({ wsId }, run) => events.transient(wsId, JSON.stringify(toQueuedEvent(run))),
     onQueue: (data, queue) =>
       broadcast.publishOf(data, 'queue.changed', { wsId: data.wsId, messages: toQueuedMessages(queue) }),

@@ -20,6 +20,15 @@ function continued({ streams }: Evidence): { stream: StreamHistory; before: Stre
   });
 }
 
+/** A stream that could not be continued, and its frame that says so. */
+function refused({ streams }: Evidence) {
+  for (const stream of streams) {
+    const index = stream.frames.findIndex(({ data }) => data.type === 'replay_truncated');
+    if (index >= 0) return { stream, index, truncated: stream.frames[index]?.data ?? {} };
+  }
+  throw new Error('every stream was continued');
+}
+
 /** Defects in the events that clients received. */
 export const SEEN_DEFECTS: Defect[] = [
   {
@@ -158,6 +167,21 @@ export const SEEN_DEFECTS: Defect[] = [
     apply(evidence, random) {
       const [connected] = random.pick(continued(evidence)).stream.frames;
       if (connected?.data.type === 'connected') delete connected.data.recovered;
+    },
+  },
+  {
+    name: 'a stream does not report that events are lost',
+    rule: RESUMPTION,
+    apply(evidence) {
+      const { stream, index } = refused(evidence);
+      stream.frames.splice(index, 1);
+    },
+  },
+  {
+    name: 'a stream reports a wrong number of lost events',
+    rule: RESUMPTION,
+    apply(evidence) {
+      Object.assign(refused(evidence).truncated, { lost_count: 7 });
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import { isAsked, type Message } from '../../../src/agent/message.ts';
 import type { Evidence, Finding, Logged, StoredMessage, StreamFrame, WorkstreamOnDisk } from '../evidence.ts';
-import { epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
+import { beginningOf, epochOf, lastCursorOf, offsetOf, type View, viewsOf } from '../views.ts';
 
 /** A stream with a cursor resumes exactly there, or gives the reason why not (promise 2). */
 export function* resumption(evidence: Evidence): Generator<Finding> {
@@ -25,7 +25,8 @@ interface Granted {
 }
 
 function problemOf({ opening }: View, granted: Granted): string | undefined {
-  const { asked, recovered } = opening;
+  const { asked, recovered, truncated } = opening;
+  if (truncated && recovered !== false) return 'reports a loss without a cursor that is refused';
   if (asked === undefined || epochOf(asked) === undefined) return recovered ? 'continued without a cursor' : undefined;
   if (recovered === undefined) return 'does not say whether it resumed';
   return recovered ? continuedWrongly(opening) : refusedWrongly({ ...opening, asked }, granted);
@@ -44,11 +45,20 @@ function refusedWrongly(opening: View['opening'] & { asked: string }, { known, e
     (reason === 'epoch' && isOtherLog) ||
     (reason === 'ahead' && !isOtherLog && offsetOf(asked) > offsetOf(cursor)) ||
     (reason === 'expired' && !isOtherLog);
-  return isTrue ? undefined : `told the reason ${reason}, standing at ${cursor}`;
+  return isTrue ? wrongLoss(opening) : `told the reason ${reason}, standing at ${cursor}`;
+}
+
+/** Only streams report how much was lost, and only an expired cursor shows how much that is. */
+function wrongLoss({ asked, reason, truncated, isOfStream }: View['opening'] & { asked: string }): string | undefined {
+  if (!isOfStream) return undefined;
+  if (!truncated) return 'does not report what was lost';
+  const { lost_count: lost, earliest_available_id: earliest } = truncated;
+  const due = reason === 'expired' ? offsetOf(earliest) - 1 - offsetOf(asked) : 0;
+  return lost === due ? undefined : `reports ${lost} lost events, where ${due} are due`;
 }
 
 const WITHOUT_PLACE: ReadonlySet<string> = new Set([
-  ...['connected', 'state_change', 'busy_error', 'in_progress_snapshot'],
+  ...['connected', 'state_change', 'compaction', 'busy_error', 'in_progress_snapshot'],
   ...['message_queued', 'message_dispatched'], // what waits is a state, and not in the log (decision 67)
 ]);
 
@@ -67,7 +77,8 @@ export function* openings(evidence: Evidence): Generator<Finding> {
   }
 }
 
-function wrongFrame([connected, history, ...rest]: StreamFrame[]): string | undefined {
+function wrongFrame(frames: readonly StreamFrame[]): string | undefined {
+  const { connected, history, rest } = beginningOf(frames);
   if (connected && (connected.data.type !== 'connected' || connected.id !== undefined))
     return 'does not begin with connected';
   if (history && (history.data.type !== 'history' || history.id === undefined)) return 'has no history with a cursor';

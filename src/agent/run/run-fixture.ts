@@ -22,6 +22,7 @@ import type { RunContext } from './run-context.ts';
 import { afterCut } from './window/cut-fixture.ts';
 import { createModelWindows } from './window/model-windows.ts';
 import type { ContextCount, NumberedMessage, RunWindow } from './window/run-window.ts';
+import type { SummaryPhase } from './window/summary-report.ts';
 
 export const USAGE: Usage = { promptTokens: 90, completionTokens: 10, cacheCreationTokens: 3, cacheReadTokens: 4 };
 
@@ -138,12 +139,15 @@ export function runFixture(options: FixtureOptions = {}) {
   };
 }
 
-const windowOf = ({ context }: ReturnType<typeof memoryRecorder>, summarizer: RunWindow['summarizer']): RunWindow => ({
+type Memory = ReturnType<typeof memoryRecorder>;
+
+const windowOf = ({ context, seen }: Memory, summarizer: RunWindow['summarizer']): RunWindow => ({
   windows: createModelWindows(),
   lastCount: () => context.count,
   lastWindow: () => context.window,
   read: async () => context.numbered,
   summarizer,
+  onSummary: (phase) => void seen.phases.push(phase),
 });
 
 export function foldEntries(entries: readonly JournalEntry[]): Progress {
@@ -195,7 +199,8 @@ interface MemoryRecorder {
 }
 
 function memoryRecorder({ progress, messages, onRecord }: MemoryRecorder) {
-  const seen = { steps: [] as Step[], events: [] as StreamEvent[], journal: [] as JournalEntry[], messages };
+  const phases: SummaryPhase[] = [];
+  const seen = { steps: [] as Step[], events: [] as StreamEvent[], journal: [] as JournalEntry[], messages, phases };
   const context: { count: ContextCount | undefined; numbered: NumberedMessage[]; window: number } = {
     count: undefined,
     window: 0,

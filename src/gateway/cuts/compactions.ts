@@ -9,6 +9,7 @@ import type { Recorder } from '../../agent/run/recorder.ts';
 import type { ModelWindow, ModelWindows } from '../../agent/run/window/model-windows.ts';
 import { planCompaction } from '../../agent/run/window/plan-cut.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
+import { reportSummary, type SummaryReport } from '../../agent/run/window/summary-report.ts';
 import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-count.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -16,6 +17,8 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Attachments } from '../attachments/attachments.ts';
+import { tellPhase } from '../events/compaction-events.ts';
+import type { EventLog } from '../events/event-log.ts';
 import type { Messages } from '../history/messages.ts';
 import { readPrefix } from '../runs/prefix-rows.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
@@ -37,6 +40,7 @@ interface CompactionsDeps {
   toolbox: Pick<Toolbox, 'definitions'>;
   attachments: Pick<Attachments, 'read'>;
   budgets: Pick<Budgets, 'forRun'>;
+  events: Pick<EventLog, 'transient'>;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
@@ -74,10 +78,12 @@ export class Compactions {
   }
 
   async #attempt(workstream: Workstream, wish: Wish): Promise<void> {
+    const report = reportSummary('manual', (phase) => tellPhase(this.#deps.events, workstream.data.wsId, phase));
     try {
-      const isDone = await this.#compact(workstream, wish);
+      const isDone = await this.#compact(workstream, wish, report);
       if (!isDone) await this.#tell(workstream, { type: 'info', message: NOTHING });
     } catch (error) {
+      report.failed(error);
       if (error instanceof StopReason && error.kind === 'cancel') {
         return this.#tell(workstream, { type: 'info', message: CANCELLED });
       }
@@ -86,7 +92,7 @@ export class Compactions {
     }
   }
 
-  async #compact(workstream: Workstream, { focus, principal, signal }: Wish): Promise<boolean> {
+  async #compact(workstream: Workstream, { focus, principal, signal }: Wish, phases: SummaryReport): Promise<boolean> {
     const { store, messages, models, windows, clock, ids, log } = this.#deps;
     const { data } = workstream;
     const recorder = this.#recorderOf(workstream);
@@ -104,8 +110,11 @@ export class Compactions {
     const stored = await messages.numbered(data);
     const preamble = await this.#preambleOf(data);
     const preambleBytes = bytesOfPreamble(preamble);
-    const begun = () => this.#tell(workstream, { type: 'info', message: BEGUN });
-    const wish = { ...(focus !== '' && { focus }), begun, signal };
+    const begun = async () => {
+      await phases.begun();
+      await this.#tell(workstream, { type: 'info', message: BEGUN });
+    };
+    const wish = { ...(focus !== '' && { focus }), report: { ...phases, begun }, signal };
     const space = { summarizer, window, preambleBytes };
     const sent = await this.#sentOf(data, preamble, stored);
     const planned = await planCompaction(stored, { ...space, ...wish, ...sent }).finally(account.close);

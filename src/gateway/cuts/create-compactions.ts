@@ -1,4 +1,5 @@
 import type { Attachments } from '../attachments/attachments.ts';
+import type { EventLog } from '../events/event-log.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Messages } from '../history/messages.ts';
 import type { Budgets } from '../usage/budgets.ts';
@@ -12,12 +13,13 @@ interface OfConversations {
   attachments: Pick<Attachments, 'read'>;
   windows: ReturnType<typeof createLearnedWindows>;
   budgets: Budgets;
+  events: EventLog;
 }
 
 /** Compactions with what they need of the stored parts of conversations. */
 export function createCompactions(
   { store, models, toolbox, clock, ids, log }: OfDaemon,
-  { messages, attachments, windows, budgets }: OfConversations,
+  { messages, attachments, windows, budgets, events }: OfConversations,
 ): Compactions {
   return new Compactions({
     store,
@@ -27,6 +29,7 @@ export function createCompactions(
     toolbox,
     attachments,
     budgets,
+    events,
     clock,
     ids,
     log,

@@ -18,10 +18,10 @@ test('an entry is one SSE frame with its cursor as id', () => {
 test('ws_state is also sent under its later name, before it and without an id', () => {
   const run = { run_id: 'r', status: 'ok' as const };
   const entry = entryOf({ type: 'ws_state', ws_id: 'abc', state: 'idle', run });
-  const said = '"ws_id":"abc","state":"idle","run":{"run_id":"r","status":"ok"}}';
+  const said = '"ws_id":"abc","state":"idle","run":{"run_id":"r","status":"ok"}';
   assert.equal(
     entry.sse(),
-    `data: {"type":"state_change",${said}\n\nid: k3Jd:41\ndata: {"type":"ws_state",${said}\n\n`,
+    `data: {"type":"state_change",${said},"acting_user_id":""}\n\nid: k3Jd:41\ndata: {"type":"ws_state",${said}}\n\n`,
   );
 });
 
@@ -29,14 +29,14 @@ test('an error is followed by an idle with the id; the log and WebSockets have o
   const run = { run_id: 'r', status: 'error' as const, error: 'a "state":"idle"' };
   const event: StreamEvent = { type: 'ws_state', ws_id: 'abc', state: 'error', run };
   const entry = entryOf(event);
-  const error = `"ws_id":"abc","state":"error","run":${JSON.stringify(run)}}\n\n`;
-  const idle = '"ws_id":"abc","state":"idle"}\n\n';
+  const error = `"ws_id":"abc","state":"error","run":${JSON.stringify(run)}`;
+  const idle = '"ws_id":"abc","state":"idle"';
   assert.deepEqual(entry.sse().split('data: '), [
     '',
-    `{"type":"state_change",${error}`,
-    `{"type":"ws_state",${error}`,
-    `{"type":"state_change",${idle}id: k3Jd:41\n`,
-    `{"type":"ws_state",${idle}`,
+    `{"type":"state_change",${error},"acting_user_id":""}\n\n`,
+    `{"type":"ws_state",${error}}\n\n`,
+    `{"type":"state_change",${idle},"acting_user_id":""}\n\nid: k3Jd:41\n`,
+    `{"type":"ws_state",${idle}}\n\n`,
   ]);
   assert.deepEqual(EventFrame.parse(framesOf(entry.wsFrame())[0]).payload, { wsId: 'abc', cursor: 'k3Jd:41', event });
 });

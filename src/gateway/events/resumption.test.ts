@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resumption } from './resumption.ts';
+import { parsePlace, resumption, truncation } from './resumption.ts';
 
 const LOG = { epoch: 'e1', first: 5, last: 9 };
 
@@ -22,4 +22,26 @@ test('reasons against continuing: expired, ahead, or another log, which comes fi
     { epoch: 'e2', offset: 99 },
   ].map((cursor) => resumption(cursor, LOG).reason);
   assert.deepEqual(reasons, ['expired', 'ahead', 'epoch', 'epoch']);
+});
+
+test('only an expired cursor shows how many events are lost', () => {
+  const told = (text: string) => {
+    const place = parsePlace(text);
+    const { lost_count, earliest_available_id } = truncation(resumption(place ?? assert.fail(text), LOG), LOG);
+    return [lost_count, earliest_available_id];
+  };
+  assert.deepEqual(['e1:1', 'e1:3', 'e1:0', 'e1:-7', 'e1:10', 'e2:7'].map(told), [
+    [3, 'e1:5'],
+    [1, 'e1:5'],
+    [4, 'e1:5'],
+    [4, 'e1:5'],
+    [0, 'e1:5'],
+    [0, 'e1:5'],
+  ]);
+});
+
+test('a negative offset is a place, and expired even in a whole log; other texts are none', () => {
+  assert.equal(resumption(parsePlace('e1:-1') ?? assert.fail(), { epoch: 'e1', first: 1, last: 9 }).reason, 'expired');
+  for (const text of [undefined, '', '-1', '7', 'e1:-0', 'e1:--1', 'e1:-', 'e1:-1x'])
+    assert.equal(parsePlace(text), undefined);
 });

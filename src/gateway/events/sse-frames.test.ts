@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StreamEvent } from '../../../protocol/stream-events.ts';
+import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
+import { type Attachment, StreamEvent } from '../../../protocol/stream-events.ts';
 import { toSseFrames, withWorkstream } from './sse-frames.ts';
 
 const WS_ID = '3f2a9c1b5d7e4f60a1b2c3d4e5f60718';
 
-/** The data of the last frame. */
-function sent(event: { type: string }): Record<string, unknown> {
+/** The data of the frames without an id, and of the last frame, which has it. */
+function allSent(event: StreamEvent): { before: unknown[]; last: Record<string, unknown> } {
   const text = toSseFrames({ wsId: WS_ID, cursor: 'k3Jd:41', type: event.type }, JSON.stringify(event));
-  const [id, data = ''] = (text.split('\n\n').at(-2) ?? '').split('\ndata: ');
+  const frames = text.split('\n\n').slice(0, -1);
+  const [id, data = ''] = (frames.pop() ?? '').split('\ndata: ');
   assert.equal(id, 'id: k3Jd:41');
-  return JSON.parse(data);
+  return { before: frames.map((frame) => JSON.parse(frame.replace(/^data: /, ''))), last: JSON.parse(data) };
 }
+
+const sent = (event: StreamEvent) => allSent(event).last;
 
 test('every event has the id of its workstream exactly once', () => {
   const state = { type: 'ws_state', ws_id: WS_ID, state: 'idle' } as const;
@@ -30,9 +34,9 @@ test('`user_turn` must have its text as `content`, and its `attachments`, `sende
   const stored = { type: 'user_turn', message: 'hi', run_id: 'r', source: 'person' } as const;
   const usual = { ...stored, content: 'hi', ws_id: WS_ID };
   assert.deepEqual(sent(stored), { ...usual, attachments: [], sender: '', client_send_ids: [] });
-  const attachments = [
+  const attachments: Attachment[] = [
     { attachment_id: 'a', filename: 'f', mime_type: 'text/plain', size_bytes: 1, kind: 'text' },
-  ] as const;
+  ];
   const more = { attachments, sender: 'user_1', client_send_ids: ['k'] };
   assert.deepEqual(sent({ ...stored, ...more }), { ...usual, ...more });
 });
@@ -47,4 +51,29 @@ test('A question and its decision must have the id of the approval as `cycle_id`
     call_ids: [],
   };
   for (const event of [asked, resolved]) assert.deepEqual(sent(event), { ...event, cycle_id: 'apr_1', ws_id: WS_ID });
+});
+
+test('`state_change` must have the user whose message the run answers as `acting_user_id`, also if it is empty', () => {
+  const thinking = { type: 'ws_state', ws_id: WS_ID, state: 'thinking' } as const;
+  const ofUser = { ...thinking, acting_user_id: 'user_1' };
+  assert.deepEqual(allSent(thinking).before, [{ ...thinking, type: 'state_change', acting_user_id: '' }]);
+  assert.deepEqual(allSent(ofUser), { before: [{ ...ofUser, type: 'state_change' }], last: ofUser });
+  const { before } = allSent({ ...ofUser, state: 'error', run: { run_id: 'r', status: 'error' } });
+  assert.deepEqual(before.at(-1), { ...ofUser, type: 'state_change', state: 'idle' });
+});
+
+test('`compacted` must also be sent under its later name: before it, as the `end` of a `compaction`', () => {
+  const stored = {
+    type: 'compacted',
+    to_seq: 4,
+    messages: 4,
+    summary: 'S',
+    before_tokens: 9,
+    after_tokens: 3,
+  } as const;
+  const { type: _, ...summary } = stored;
+  const end = { type: 'compaction', ws_id: WS_ID, target: 'workstream', phase: 'end', ok: true, ...summary };
+  const { before, last } = allSent(stored);
+  assert.deepEqual([before, last], [[end], { ...stored, ws_id: WS_ID }]);
+  for (const event of before) TRANSIENT_EVENTS.compaction.parse(event);
 });

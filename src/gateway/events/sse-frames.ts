@@ -1,5 +1,6 @@
 import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
 import { STREAM_EVENTS, type StreamEventOf } from '../../../protocol/stream-events.ts';
+import { asCompaction } from './compaction-events.ts';
 
 /** Where an event stands: the workstream whose log it is in, and its cursor there. */
 interface Place {
@@ -16,6 +17,10 @@ export function toSseFrames({ wsId, cursor, type }: Place, json: string): string
   switch (type) {
     case 'ws_state':
       return stateFrames(cursor, json);
+    case 'compacted': {
+      const end = withWorkstream({ wsId, type: 'compaction' }, JSON.stringify(asCompaction(JSON.parse(json))));
+      return `data: ${end}\n\n${withId(cursor, withWorkstream({ wsId, type }, json))}`;
+    }
     case 'user_turn':
       return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterTurn(JSON.parse(json)))));
     case 'approve_request':
@@ -64,11 +69,12 @@ const asCycle = (event: StreamEventOf<'approve_request' | 'approval_resolved'>) 
 function stateFrames(cursor: string, json: string): string {
   const event: StreamEventOf<'ws_state'> = JSON.parse(json);
   if (event.state !== 'error') return `${asChange(event)}${withId(cursor, json)}`;
-  const idle = { type: 'ws_state', ws_id: event.ws_id, state: 'idle' } as const;
+  const { run: _, ...told } = event;
+  const idle = { ...told, state: 'idle' } as const;
   return `${asChange(event)}data: ${json}\n\n${asChange(idle)}${withId(cursor, JSON.stringify(idle))}`;
 }
 
 const withId = (cursor: string, json: string): string => `id: ${cursor}\ndata: ${json}\n\n`;
 
-const asChange = (event: StreamEventOf<'ws_state'>): string =>
-  `data: ${JSON.stringify({ ...event, type: 'state_change' })}\n\n`;
+const asChange = ({ acting_user_id = '', ...event }: StreamEventOf<'ws_state'>): string =>
+  `data: ${JSON.stringify({ ...event, type: 'state_change', acting_user_id })}\n\n`;

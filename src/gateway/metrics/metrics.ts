@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../../protocol/errors.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
+import { type LoadedWorkstreams, observeLoaded } from './workstream-metrics.ts';
 
 /** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */
 export interface Metrics {
@@ -25,6 +26,8 @@ export interface Metrics {
   mirror(state: MirroredState): void;
   /** Adds the series that show how busy the daemon is. Call it once. */
   observeLoad(load: Load): void;
+  /** Adds the series of single workstreams. Call it once. */
+  observeLoaded(workstreams: LoadedWorkstreams): void;
   /** Adds the standard process metrics: memory, CPU, handles, event loop lag. Call it once. */
   observeProcess(): void;
   /** The text exposition format, version 0.0.4. */
@@ -85,6 +88,7 @@ export function createMetrics(): Metrics {
     evicted: counts.evicted,
     mirror: (state) => createGauges(registry, state),
     observeLoad: (load) => observeLoad(registry, load),
+    observeLoaded: (workstreams) => observeLoaded(registry, workstreams),
     observeProcess: () => observeProcess(registry),
     text: () => registry.metrics(),
   };

@@ -160,6 +160,7 @@ const windowOf = (live: LiveRun, data: WorkstreamData, { deps, models }: ModelPa
   },
   lastWindow: () => data.usage?.contextWindow ?? 0,
   read: () => deps.readNumbered(data),
+  onSummary: (phase) => deps.observer.onSummary(data, phase),
   summarizer: (account) =>
     summarizerOf(live.progress.fallback ?? chosenModel(live, data), account, {
       models,

@@ -1,4 +1,4 @@
-import type { Effort } from '../../../protocol/stream-events.ts';
+import type { Effort, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { consume } from '../attachments/attachment-rows.ts';
@@ -33,6 +33,12 @@ export const senderOf = ({ request: { sender }, runKey }: Pick<RunRecord, 'reque
   ...(sender !== undefined && { sender }),
   ...(runKey !== undefined && { client_send_ids: [runKey] }),
 });
+
+/** The events of a run, whose states name its user. */
+export const actedBy = ({ request: { sender } }: Pick<RunRecord, 'request'>, events: readonly StreamEvent[] = []) =>
+  sender === undefined
+    ? events
+    : events.map((event) => (event.type === 'ws_state' ? { ...event, acting_user_id: sender } : event));
 
 /** The message of a run, as stored in the conversation. */
 export const messageOf = ({ message, attachments, rights }: RunRequest): Message & { role: 'user' } => ({

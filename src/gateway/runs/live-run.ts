@@ -14,7 +14,7 @@ import { grantsOf } from '../usage/budget-rows.ts';
 import { toAlwaysColumns } from '../workstreams/always.ts';
 import { decisionStep } from './decision-step.ts';
 import { Deltas } from './deltas.ts';
-import { firstStepOf } from './first-step.ts';
+import { actedBy, firstStepOf } from './first-step.ts';
 import type { LiveRunDeps } from './live-run-deps.ts';
 import type { AdoptedRun, RunRecord, RunResult } from './run-record.ts';
 import { fence, setWorkstream, stepStatements, toRunError } from './run-rows.ts';
@@ -235,7 +235,7 @@ export class LiveRun implements Recorder {
       ...stepStatements(this.run, step, nowMs),
     ];
     const untold = [...this.#deltas.untold];
-    const events = { wsId: this.run.wsId, events: [...untold, ...(step.events ?? [])] };
+    const events = { wsId: this.run.wsId, events: [...untold, ...actedBy(this.run, step.events)] };
     let lastOffset: number;
     try {
       lastOffset = await store.commit({ statements, events, durable: step.durable ?? false });

@@ -55,3 +55,28 @@ test('The answer whose calls wait for approval must be marked `pending` in the h
   await gateway.isIdle(wsId);
   assert.deepEqual((await marks())[1], ['assistant', undefined]);
 });
+
+test('the states of a run name the user whose message it answers, also after a restart', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  const actors = async () => {
+    const events = (await gateway.events(wsId)).filter((event) => event.type === 'ws_state');
+    return events.map(({ state, acting_user_id }) => [state, acting_user_id]);
+  };
+  await gateway.call('workstream.send', { wsId, message: 'hello' });
+  await gateway.isIdle(wsId);
+  const before = await actors();
+  assert.deepEqual(before, [
+    ['thinking', undefined],
+    ['idle', undefined],
+  ]);
+  gateway.puppet.turn(calling('touch'));
+  await gateway.call('workstream.send', { wsId, message: 'touch it' }, { id: 'tok_1', userId: 'user_1' });
+  await gateway.reaches(wsId, 'approve_request');
+  await gateway.restart();
+  await gateway.call('workstream.approve', { wsId, approved: false });
+  await gateway.isIdle(wsId);
+  const states = (await actors()).slice(before.length);
+  assert.deepEqual(new Set(states.map(([, user]) => user)), new Set(['user_1']));
+  assert.deepEqual([states[0]?.[0], states.at(-1)?.[0]], ['thinking', 'idle']);
+});

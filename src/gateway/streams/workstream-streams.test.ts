@@ -209,16 +209,34 @@ test('a cursor that cannot be continued gets the reason and the whole history', 
   await stream.gateway.store.dropPrefix(stream.wsId, 3);
   const reasonOf = async (lastEventId: string | undefined, resume = true) => {
     const opening = await stream.open({ resume, ...(lastEventId !== undefined && { lastEventId }) });
-    const [connected, history] = opening.frames.map(({ json }) => JSON.parse(json));
-    assert.equal(history.messages.length, 2);
-    return [connected.recovered, connected.reason];
+    const [connected, ...later] = opening.frames.map(({ json }) => JSON.parse(json));
+    const [truncated] = later[0].type === 'history' ? [] : later.splice(0, 1);
+    assert.equal(later[0].messages.length, 2);
+    if (truncated) assert.deepEqual([truncated.type, truncated.earliest_available_id], ['replay_truncated', earliest]);
+    return [connected.recovered, connected.reason, truncated?.lost_count];
   };
   const past = stream.cursor(stream.last() + 1);
-  assert.deepEqual(await reasonOf(stream.cursor(2)), [false, 'expired']);
-  assert.deepEqual(await reasonOf(past), [false, 'ahead']);
-  assert.deepEqual(await reasonOf('other:3'), [false, 'epoch']);
-  const none = [undefined, undefined];
+  const earliest = stream.cursor(4);
+  assert.deepEqual(await reasonOf(stream.cursor(1)), [false, 'expired', 2]);
+  assert.deepEqual(await reasonOf(stream.cursor(-1)), [false, 'expired', 3]);
+  assert.deepEqual(await reasonOf(past), [false, 'ahead', 0]);
+  assert.deepEqual(await reasonOf('other:3'), [false, 'epoch', 0]);
+  const none = [undefined, undefined, undefined];
   assert.deepEqual([await reasonOf('7'), await reasonOf(undefined), await reasonOf(past, false)], [none, none, none]);
+});
+
+test('what follows a reported loss is all that a first connection gets, also during a question', async () => {
+  await using stream = await setUp();
+  await stream.turn();
+  await ask(stream.gateway, stream.wsId);
+  const lost = await stream.open({ resume: true, lastEventId: 'other:3' });
+  const first = await stream.open();
+  assert.deepEqual(typesOf(lost).slice(0, 2), [
+    [undefined, 'connected'],
+    [undefined, 'replay_truncated'],
+  ]);
+  assert.deepEqual([lost.frames.slice(2), lost.after], [first.frames.slice(1), first.after]);
+  assert.ok(typesOf(lost).some(([, type]) => type === 'approve_request'));
 });
 
 test('the global stream has the state of every workstream, and each change', async () => {

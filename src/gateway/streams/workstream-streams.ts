@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatCursor, parseCursor } from '../../../protocol/cursor.ts';
+import { formatCursor } from '../../../protocol/cursor.ts';
 import type { GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { LogReader } from '../events/log-reader.ts';
-import { type Resumption, resumption } from '../events/resumption.ts';
+import { parsePlace, type Resumption, resumption, truncation } from '../events/resumption.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { toQueuedEvent } from '../queue/queue-changes.ts';
 import type { Audience } from '../sharing/audience.ts';
@@ -37,17 +37,24 @@ export class WorkstreamStreams implements EventStreams {
   async open(wsId: string, request: StreamRequest): Promise<Opening> {
     const workstream = await this.#deps.workstreams.get(wsId, request.viewer);
     const { events } = this.#deps;
-    const cursor = request.resume ? parseCursor(request.lastEventId) : undefined;
-    const resumed = cursor && resumption(cursor, { epoch: events.epoch, ...events.bounds(wsId) });
+    const cursor = request.resume ? parsePlace(request.lastEventId) : undefined;
+    const log = { epoch: events.epoch, ...events.bounds(wsId) };
+    const resumed = cursor && resumption(cursor, log);
     if (resumed?.recovered) {
       const beginning = this.#resumed(resumed);
       beginning.frames.push(...waitingIn(workstream));
       return { connected: connectedTo(workstream, { recovered: true }), begin: async () => beginning };
     }
-    const lost = resumed?.reason ? { recovered: false, reason: resumed.reason } : {};
+    const begin: Opening['begin'] = (signal) => this.#fresh(workstream, { ...request, signal });
+    if (!resumed) return { connected: connectedTo(workstream, {}), begin };
+    const { reason } = resumed;
     return {
-      connected: connectedTo(workstream, lost),
-      begin: (signal) => this.#fresh(workstream, { ...request, signal }),
+      connected: connectedTo(workstream, { recovered: false, ...(reason && { reason }) }),
+      async begin(signal) {
+        const { frames, after } = await begin(signal);
+        const lost = frames.length > 0 ? [{ json: json(truncation(resumed, log)) }] : []; // or it became private
+        return { frames: [...lost, ...frames], after };
+      },
     };
   }
 

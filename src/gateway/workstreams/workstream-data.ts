@@ -77,6 +77,8 @@ export interface WorkstreamData extends Owned {
   usage: Pick<NonNullable<Step['usage']>, 'usage' | 'contextWindow' | 'afterSeq'> | undefined;
   /** Tool calls that have begun. */
   toolCalls: number;
+  /** Tokens of its runs since it was loaded. */
+  readonly tokens: { prompt: number; completion: number };
   applyStep(step: Step, at: { lastOffset: number; nowMs: number }): void;
   /** The settings as columns. */
   settings(): Settings;
@@ -118,6 +120,7 @@ export function createWorkstreamData(
       followEvents(data, step.events ?? [], at.lastOffset);
       data.toolCalls += countStarted(step);
       if (step.usage) data.usage = step.usage;
+      addTokens(data.tokens, step);
       if (step.prefix) Object.assign(data, beginningWith(step.prefix, data.contextAfterSeq));
       if (!step.ended) return;
       data.abortedLastRun = step.ended.status === 'cancelled';
@@ -218,8 +221,16 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   turnStart: undefined,
   usage: usageIn(row, read),
   toolCalls: row.tool_calls,
+  tokens: { prompt: 0, completion: 0 },
   judgeModel: row.judge_model,
 });
+
+function addTokens(tokens: WorkstreamData['tokens'], { usage, summarized }: Step): void {
+  for (const used of [usage?.spent ?? usage?.usage, summarized?.usage]) {
+    tokens.prompt += used?.promptTokens ?? 0;
+    tokens.completion += used?.completionTokens ?? 0;
+  }
+}
 
 type Used = NonNullable<WorkstreamData['usage']>;
 

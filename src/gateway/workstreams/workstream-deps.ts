@@ -6,6 +6,7 @@ import type { Models, Usage } from '../../agent/providers/model.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
+import type { SummaryPhase } from '../../agent/run/window/summary-report.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -37,6 +38,8 @@ export interface WorkstreamObserver {
   onQueued(data: WorkstreamData, run: RunRecord): void;
   /** A run that waited has begun. */
   onDispatched(data: WorkstreamData, run: RunRecord): void;
+  /** A summary of the conversation begins, proceeds, or failed. */
+  onSummary(data: WorkstreamData, phase: SummaryPhase): void;
   /** The runs that wait have changed. */
   onQueue(data: WorkstreamData, queue: RunQueue): void;
   onApprovalRequested(data: WorkstreamData, approval: Approval): void;

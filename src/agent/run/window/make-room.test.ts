@@ -106,6 +106,19 @@ test('when that is not enough, the model writes a summary of all but the newest 
     cuts[0]?.toSeq,
     content,
   ]);
+  const { before_tokens: before = 0, after_tokens: after = 0 } = told?.type === 'compacted' ? told : {};
+  assert.ok(before >= WINDOW * 0.8 && after > 0 && after < WINDOW * 0.6, `${before} to ${after} tokens`);
+});
+
+test('A summary that is written in several parts must report each as the `progress` of a `compaction`', async () => {
+  const long = Array.from({ length: 8 }, () => [user('x'.repeat(900)), said('y'.repeat(900))]);
+  const { summaries, phases } = await play({ messages: [...long.flat(), user('go on')], answer: bounded(WINDOW) });
+  const total = summaries.length;
+  assert.ok(total > 1);
+  assert.deepEqual(phases, [
+    { phase: 'start', trigger: 'auto' },
+    ...summaries.map((_, index) => ({ phase: 'progress', part: index + 1, total })),
+  ]);
 });
 
 test('rules survive every further summary, even if the model forgets them', async () => {
@@ -260,7 +273,7 @@ test('an answer that fails after its first words is not asked for again', async 
 test('a summary that fails at 80 % does not end the run', async () => {
   const long = Array.from({ length: 6 }, () => [user('x'.repeat(900)), said('y'.repeat(900))]);
   const answer = bounded(WINDOW);
-  const { status, cuts, log } = await play({
+  const { status, cuts, log, phases } = await play({
     messages: [...long.flat(), user('go on')],
     answer(request) {
       if (isSummaryRequest(request)) throw new ProviderError('unreachable', 'gone');
@@ -268,5 +281,8 @@ test('a summary that fails at 80 % does not end the run', async () => {
     },
   });
   assert.deepEqual([status, cuts], ['ok', []]);
+  const trigger = 'auto';
+  assert.deepEqual(phases[0], { phase: 'start', trigger });
+  assert.deepEqual(phases.at(-1), { phase: 'end', trigger, ok: false, reason: 'failed', message: 'gone' });
   assert.ok(log.lines.some(([, line]) => line === 'a conversation could not be summarized; it goes on as it is'));
 });

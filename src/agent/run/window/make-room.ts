@@ -8,6 +8,7 @@ import type { ModelWindow } from './model-windows.ts';
 import { type PlannedCut, planCompaction, planPrune, planRefusedImages, planUnbound, planUnseen } from './plan-cut.ts';
 import { findRefusedTurn, isUnexplained } from './remedies.ts';
 import type { NumberedMessage, SummaryAccount } from './run-window.ts';
+import { reportSummary, type SummaryReport } from './summary-report.ts';
 import { bytesOfMessages, bytesOfPreamble } from './token-count.ts';
 
 /** From this share of the window on, the context is cut. */
@@ -130,13 +131,25 @@ async function cut(
   let hasChanged = false;
   const window = run.window.windows.of(model);
   for (const plan of plans) {
-    const planned = await plan(await run.window.read(), { run, request, window, account });
-    if (!planned) continue;
-    await run.recorder.record(planned);
+    if (!(await follow(plan, { run, request, window, account }))) continue;
     hasChanged = true;
     if (countTokens(run, { model, request }) <= window.size * ENOUGH) break;
   }
   return hasChanged;
+}
+
+/** False if there is nothing to cut this way. */
+async function follow(plan: Plan, planning: Omit<Planning, 'report'>): Promise<boolean> {
+  const { window, recorder } = planning.run;
+  const report = reportSummary('auto', window.onSummary);
+  try {
+    const planned = await plan(await window.read(), { ...planning, report });
+    if (planned) await recorder.record(planned);
+    return planned !== undefined;
+  } catch (error) {
+    report.failed(error);
+    throw error;
+  }
 }
 
 interface RunAccount extends SummaryAccount {
@@ -171,6 +184,7 @@ interface Planning {
   request: ModelRequest;
   window: ModelWindow;
   account: SummaryAccount;
+  report: SummaryReport;
 }
 
 type Plan = (stored: NumberedMessage[], planning: Planning) => Promise<PlannedCut | undefined>;
@@ -198,9 +212,10 @@ function withoutRefused(stored: readonly NumberedMessage[]): NumberedMessage[] {
 
 const REFUSED_OUTPUT = '[left out, because the model’s server refused this turn]';
 
-const compactingOf = async ({ run, request, window, account }: Planning) => ({
+const compactingOf = async ({ run, request, window, account, report }: Planning) => ({
   summarizer: await run.window.summarizer(account),
   window,
+  report,
   preambleBytes: bytesOfPreamble(request),
   signal: run.signal,
 });

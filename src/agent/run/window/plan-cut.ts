@@ -8,6 +8,7 @@ import { isLongOutput } from '../../shortened-output.ts';
 import type { ModelWindow } from './model-windows.ts';
 import type { ContextCut, NumberedMessage, Summarizer } from './run-window.ts';
 import { type SummarySize, summarize } from './summary.ts';
+import type { SummaryReport } from './summary-report.ts';
 import { bytesOfMessage, bytesOfMessages } from './token-count.ts';
 
 /** A cut, and the event that reports it. */
@@ -86,8 +87,7 @@ interface Compacting {
   isRefused?: true;
   /** What the model was sent last, where its maker may summarize it. */
   sent?: ModelRequest;
-  /** Called before the model is asked, which takes a while. */
-  begun?(): Promise<void>;
+  report: SummaryReport;
   signal: AbortSignal;
 }
 
@@ -97,7 +97,7 @@ interface Compacting {
  */
 export async function planCompaction(
   stored: readonly NumberedMessage[],
-  { summarizer, focus, all, isRefused, sent, begun, signal, ...space }: Compacting,
+  { summarizer, focus, all, isRefused, sent, report, signal, ...space }: Compacting,
 ): Promise<PlannedCut | undefined> {
   const sizes = sizesIn(space);
   const tail = isRefused ? 0 : Math.min(sizes.tail, bytesOfMessages(stored.map(({ message }) => message)) * TAIL);
@@ -112,13 +112,21 @@ export async function planCompaction(
   const least = isRefused ? 0 : usual;
   if (!last || (all ? isSummarized : bytesOfMessages(messages.filter((message) => !markOf(message))) < least))
     return undefined;
-  await begun?.();
+  await report.begun();
   const endsInTurn = !kept.some(isAsked);
   const before = sent && { request: sent, window: space.window };
   const wanted = { summarizer, size, focus, endsInTurn, isStrict: isRefused, sent: before, signal };
-  const { summary, notes } = await summarize(messages, wanted);
-  const count = old.filter((one) => !isSummary(one)).length;
-  const event: StreamEvent = { type: 'compacted', to_seq: last.seq, messages: count, summary: summary.content };
+  const { summary, notes } = await summarize(messages, { ...wanted, onPart: report.part });
+  const tokensOf = (all: readonly Message[]) =>
+    Math.ceil((space.preambleBytes + bytesOfMessages(all)) / space.window.bytesPerToken);
+  const event: StreamEvent = {
+    type: 'compacted',
+    to_seq: last.seq,
+    messages: old.filter((one) => !isSummary(one)).length,
+    summary: summary.content,
+    before_tokens: tokensOf([...messages, ...kept]),
+    after_tokens: tokensOf([summary, ...kept]),
+  };
   return {
     cut: { kind: 'compaction', toSeq: last.seq, summary },
     events: [event, ...notes.map((text) => ({ type: 'info', message: text }) as const)],

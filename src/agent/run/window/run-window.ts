@@ -2,6 +2,7 @@ import type { Message } from '../../message.ts';
 import type { Model, ModelRequest } from '../../providers/model.ts';
 import type { Spending } from '../spending.ts';
 import type { ModelWindows } from './model-windows.ts';
+import type { SummaryPhase } from './summary-report.ts';
 
 /** A message that the model reads, with its number in the conversation. A summary has the number of the last one that it replaces. */
 export interface NumberedMessage {
@@ -47,6 +48,7 @@ export interface RunWindow {
   read(): Promise<NumberedMessage[]>;
   /** The model that writes summaries; by default the one of the conversation. */
   summarizer(account: SummaryAccount): Promise<Summarizer>;
+  onSummary(phase: SummaryPhase): void;
 }
 
 /** Changes what the model reads of the messages up to `toSeq`. They stay stored, and people still see them. */

@@ -27,6 +27,8 @@ interface Summarizing {
   isStrict?: true | undefined;
   /** What the model of the conversation was sent last, if its maker may summarize that. */
   sent?: Sent | undefined;
+  /** Called before the model is asked about one of the parts; the first is number 1. */
+  onPart?(part: number, total: number): void;
   signal: AbortSignal;
 }
 
@@ -127,7 +129,9 @@ async function writeSummary(messages: readonly Message[], asking: Asking): Promi
   const { size } = asking;
   let summary = '';
   try {
-    for (const part of toTranscript(messages, Math.max(LEAST_PART, size.part))) {
+    const parts = toTranscript(messages, Math.max(LEAST_PART, size.part));
+    for (const [index, part] of parts.entries()) {
+      asking.onPart?.(index + 1, parts.length);
       const question = { summary, part, words: Math.floor(size.text / BYTES_PER_WORD) };
       summary = shorten(await ask(question, asking), size.text);
     }
