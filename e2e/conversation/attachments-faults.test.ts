@@ -11,6 +11,7 @@ import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { mountSmallDisk } from '../support/faults/full-disk.ts';
 import { say } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const smallDisks = await needs('small disks');
 const { model, daemon } = await openStage();
@@ -69,7 +70,7 @@ test('An attachment whose file is missing or damaged must be neither served nor 
   const fileOf = (id: string) => path.join(daemon.home, 'attachments', id);
   const contentOf = async (id: string) => {
     const response = await daemon.fetch(placeOf(wsId, `/${id}/content`));
-    return { status: response.status, text: await response.text() };
+    return { status: response.status, body: await readBody(response) };
   };
   const ask = async (message: string, attachmentIds: string[] = []) => {
     const params = { sessionKey: wsId, message, attachmentIds, idempotencyKey: message };
@@ -80,7 +81,7 @@ test('An attachment whose file is missing or damaged must be neither served nor 
   await ask('whole', [sent.attachment_id]);
   await truncate(fileOf(waiting.attachment_id), 2);
   await rm(fileOf(sent.attachment_id));
-  const lost = { status: 404, text: '{"error":"The file of the attachment is gone or damaged"}' };
+  const lost = { status: 404, body: { error: 'The file of the attachment is gone or damaged' } };
   assert.deepEqual([await contentOf(waiting.attachment_id), await contentOf(sent.attachment_id)], [lost, lost]);
   await assert.rejects(ask('damaged', [waiting.attachment_id]), {
     code: 'NOT_FOUND',
@@ -105,7 +106,7 @@ test('an upload to a full disk gets an error, leaves nothing and can be repeated
     const form = new FormData();
     form.set('file', new File(['x'.repeat(bytes)], 'big.txt'));
     const response = await small.fetch(placeOf(wsId), { method: 'POST', body: form });
-    const { error } = await response.json();
+    const { error } = await readBody(response);
     return [response.status, error];
   };
   const room = LIMITS.attachmentBytes / 2;

@@ -10,6 +10,7 @@ import type { Attachment } from '../../protocol/stream-events.ts';
 import type { DaemonUnderTest, JsonAnswer } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined));
@@ -24,7 +25,7 @@ async function upload(wsId: string, bytes: Buffer, { name = 'cat.png', headers =
   const form = new FormData();
   form.set('file', new File([new Uint8Array(bytes)], name));
   const response = await daemon.fetch(placeOf(wsId), { method: 'POST', body: form, headers });
-  return { status: response.status, body: await response.json(), headers: response.headers };
+  return { status: response.status, body: await readBody(response), headers: response.headers };
 }
 
 async function uploaded(wsId: string, bytes: Buffer, name = 'cat.png'): Promise<Attachment> {

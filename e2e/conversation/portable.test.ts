@@ -5,6 +5,7 @@ import { sampleConversation } from '../support/clients/sample-conversation.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 model.when('look around', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('Nothing there.'));
@@ -19,7 +20,7 @@ const exportOf = (of: DaemonUnderTest, wsId: string, query = ''): Promise<Respon
 async function importTo(to: DaemonUnderTest, body: string, headers: Record<string, string> = {}) {
   const type = { 'Content-Type': 'application/json', ...headers };
   const response = await to.fetch('/v1/api/workstreams/import', { method: 'POST', body, headers: type });
-  return { status: response.status, body: await response.json() };
+  return { status: response.status, body: await readBody(response) };
 }
 
 /** A conversation with a tool call and an image of 3 MiB. */

@@ -7,6 +7,7 @@ import { CLUSTER_EVENTS } from '../../protocol/events/cluster.ts';
 import { clusterEndpoints } from '../../protocol/http/cluster.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 const { node_id: nodeId } = (await daemon.get('/health')).body;
@@ -15,7 +16,7 @@ const NODE = `/node/${nodeId}`;
 async function ask(method: string, route: string, sent?: object) {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await daemon.fetch(route, { method, headers, ...(sent && { body: JSON.stringify(sent) }) });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: await readBody(answer) };
 }
 
 const create = async (name: string) => String((await ask('POST', '/v1/api/workstreams/new', { name })).body.ws_id);
@@ -24,7 +25,7 @@ const create = async (name: string) => String((await ask('POST', '/v1/api/workst
 async function raw(line: string, headers: Record<string, string> = {}): Promise<{ status: number; answer: string }> {
   const socket = connect(daemon.port, '127.0.0.1');
   await once(socket, 'connect');
-  const all = { Host: `127.0.0.1:${daemon.port}`, Connection: 'close', ...headers };
+  const all = { Host: `127.0.0.1:${daemon.port}`, Connection: 'close', 'X-Request-Id': 'raw', ...headers };
   socket.write(
     `${line} HTTP/1.1\r\n${Object.entries(all)
       .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -40,7 +41,8 @@ test('Every path must also be served below `/node/{node_id}`, with the same answ
   const wsId = await create('prefixed');
   const paths = ['/v1/api/workstreams', `/v1/api/workstreams/${wsId}`, '/v1/api/admin/settings', '/v1/api/auth/status'];
   for (const path of [...paths, '/v1/api/workstreams/nobody', '/v1/api/workstreams/saved?limit=0', '/v1/nowhere']) {
-    const [plain, prefixed] = [await daemon.fetch(path), await daemon.fetch(`${NODE}${path}`)];
+    const init = { headers: { 'X-Request-Id': 'same' } };
+    const [plain, prefixed] = [await daemon.fetch(path, init), await daemon.fetch(`${NODE}${path}`, init)];
     assert.deepEqual([path, prefixed.status, await prefixed.text()], [path, plain.status, await plain.text()]);
   }
   for (const path of ['', '/']) {

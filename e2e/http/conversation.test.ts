@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 
@@ -17,7 +18,7 @@ async function post(route: string, body: unknown, headers: Record<string, string
     body: JSON.stringify(body),
   };
   const response = await daemon.fetch(`/v1/api/${route}`, init);
-  return { status: response.status, body: await response.json() };
+  return { status: response.status, body: await readBody(response) };
 }
 
 /** Starts a run that waits for the approval of one command. */

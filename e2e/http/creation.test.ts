@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 model.onRequest(({ messages }) =>
@@ -20,7 +21,7 @@ async function create(sent: object | FormData, headers: Record<string, string> =
     headers: { ...(!isForm && { 'Content-Type': 'application/json' }), ...headers },
     body: isForm ? sent : JSON.stringify(sent),
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: await readBody(answer) };
 }
 
 const detail = async (wsId: string) => (await daemon.get(`/v1/api/workstreams/${wsId}`)).body;

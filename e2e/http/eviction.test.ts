@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage({ config: { server: { maxWorkstreams: 3 } } });
 
@@ -9,7 +10,7 @@ async function ask(method: string, route: string, sent?: object) {
   const headers = { 'Content-Type': 'application/json' };
   const init = { method, headers, ...(sent && { body: JSON.stringify(sent) }) };
   const answer = await daemon.fetch(`/v1/api/${route}`, init);
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: await readBody(answer) };
 }
 
 const create = async () => String((await ask('POST', 'workstreams/new', {})).body.ws_id);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 
@@ -13,7 +14,7 @@ const askIn =
     const headers = { 'Content-Type': 'application/json' };
     const init = { method, headers, ...(sent !== undefined && { body: JSON.stringify(sent) }) };
     const answer = await daemon.fetch(`/v1/api/workstreams/${wsId}${route}`, init);
-    return { status: answer.status, body: await answer.json() };
+    return { status: answer.status, body: await readBody(answer) };
   };
 
 async function textsOf(talk: Conversation): Promise<string[]> {

@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 test('A client that exceeds the limit must be answered 429, without affecting other clients', async () => {
   await using daemon = await startDaemon();
@@ -18,7 +19,7 @@ test('A client that exceeds the limit must be answered 429, without affecting ot
     statuses.push((await askAs(client)).status);
   assert.deepEqual(statuses, [200, 200, 429, 200]);
   const refused = await askAs('192.0.2.1');
-  const { error, retry_after: seconds } = await refused.json();
+  const { error, retry_after: seconds } = await readBody(refused);
   assert.deepEqual([refused.headers.get('retry-after'), error, seconds > 90], ['2', 'Rate limit exceeded', true]);
   assert.equal((await askAs('192.0.2.1', '/health')).status, 200);
   assert.match(await (await askAs('192.0.2.1', '/metrics')).text(), /^service_ratelimit_rejected_total 2$/m);

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
@@ -23,25 +26,46 @@ const create = (requestId: string) =>
     body: '{}',
   });
 
-test('An error with a status from 500 on must have its `request_id` in the body and in the log', async () => {
+/** What the log says about a request. */
+const linesOf = (id: string) =>
+  logged()
+    .filter(({ requestId }) => requestId === id)
+    .map(({ msg, method, code, statusCode }) => [msg, method, code ?? statusCode]);
+
+/** A POST exactly as given: `fetch` allows no other host name. */
+async function send(id: string, { body, ...given }: { body: string } & Record<string, string>) {
+  const headers = { 'Content-Type': 'application/json', 'X-Request-Id': id, ...given };
+  const sent = request({ host: '127.0.0.1', port: daemon.port, method: 'POST', path: '/v1/api/approve', headers });
+  const [answer] = (await once(sent.end(body), 'response')) as [IncomingMessage];
+  return [answer.statusCode, JSON.parse(await text(answer)), answer.headers['x-request-id']];
+}
+
+test('Every error with a JSON body must have its `request_id` there and in the log', async () => {
+  const operator = { Authorization: `Bearer ${daemon.token}`, body: '{"ws_id":"nobody","approved":true}' };
+  const answers: Record<string, [number, string, Parameters<typeof send>[1]]> = {
+    'no-credential': [401, 'Unauthorized: missing or invalid token', { body: '{}' }],
+    'of-another-site': [403, 'Forbidden: request from another site', { ...operator, Origin: 'http://evil.test' }],
+    'another-host': [403, 'Forbidden: this host name is not allowed', { ...operator, Host: 'evil.test' }],
+    'invalid-field': [400, 'approved: must be true or false', { ...operator, body: '{"ws_id":"nobody"}' }],
+    'unknown-id': [404, 'Unknown workstream', operator],
+  };
+  for (const [id, [status, error, sent]] of Object.entries(answers))
+    assert.deepEqual(await send(id, sent), [status, { error, request_id: id }, id]);
   daemon.signal('SIGUSR2'); // from now on, the disk is full
   let number = 1;
   let answer = await create('full-1');
   while (answer.status === 200) answer = await create(`full-${++number}`);
   const id = `full-${number}`;
-  const { error, ...rest } = (await answer.json()) as Record<string, unknown>;
-  assert.deepEqual([answer.status, rest, answer.headers.get('x-request-id')], [503, { request_id: id }, id]);
-  assert.equal(typeof error, 'string');
-  const lines = logged().filter(({ requestId }) => requestId === id);
   assert.deepEqual(
-    lines.map(({ msg, method, code, statusCode }) => [msg, method, code ?? statusCode]),
-    [
-      ['a call was refused', 'workstream.create', 'UNAVAILABLE'],
-      ['a request was answered', 'POST', 503],
-    ],
+    [answer.status, await answer.json(), answer.headers.get('x-request-id')],
+    [503, { error: 'Cannot write to the disk', request_id: id }, id],
   );
-  const unknown = await daemon.post('/v1/api/send', { ws_id: 'nobody', message: 'hello' });
-  assert.deepEqual(unknown.body, { error: 'Unknown workstream' });
+  assert.deepEqual(linesOf(id), [
+    ['a call was refused', 'workstream.create', 'UNAVAILABLE'],
+    ['a request was answered', 'POST', 503],
+  ]);
+  for (const [refused, [status]] of Object.entries(answers))
+    assert.deepEqual(linesOf(refused).at(-1), ['a request was answered', 'POST', status], refused);
 });
 
 test('Every answered request must have a line with its `requestId` in the log, over HTTP and WebSocket', async () => {

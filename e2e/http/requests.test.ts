@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import { ENDPOINTS } from '../../protocol/http/index.ts';
+import { bodyOf } from '../../src/testing/answer-body.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 
 const daemon = await startDaemon();
@@ -21,13 +22,14 @@ interface Sent {
   body?: string;
 }
 
-/** Sends a request exactly as given, without an added credential or content type. */
+/** Sends a request exactly as given, without an added credential or content type. The body is that of `bodyOf`. */
 async function send({ port }: DaemonUnderTest, route: string, { method = 'GET', headers = {}, body = '' }: Sent = {}) {
   const sent = request({ host: '127.0.0.1', port, method, path: route, headers }).end(body);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   sent.on('response', resolve).on('error', reject);
   const response = await promise;
-  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+  const answer = { status: response.statusCode ?? 0, headers: response.headers };
+  return { ...answer, body: bodyOf({ ...answer, text: await text(response) }) };
 }
 
 const ROWS: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values(group));
@@ -41,7 +43,7 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 async function logIn() {
   const body = JSON.stringify({ token: daemon.token });
   const { headers, ...answer } = await send(daemon, '/v1/api/auth/login', { method: 'POST', headers: JSON_TYPE, body });
-  const { jwt } = JSON.parse(answer.body);
+  const { jwt } = answer.body;
   return { jwt, setCookie: headers['set-cookie'] ?? [], cookie: { Cookie: `service_auth=${jwt}` } };
 }
 
@@ -78,8 +80,9 @@ test('An unparseable body must count as an empty object', async () => {
     for (const type of ['application/json', 'text/plain']) {
       const headers = { ...bearer(daemon.token), 'Content-Type': type };
       const answer = await send(daemon, '/v1/api/send', { method: 'POST', headers, body });
-      const hint = body === '' ? '' : ',"hint":"the body is not a JSON object, so it was treated as an empty object"';
-      assert.deepEqual([answer.status, answer.body], [400, `{"error":"Empty message"${hint}}`], `${type} ${body}`);
+      const hint = 'the body is not a JSON object, so it was treated as an empty object';
+      const told = { error: 'Empty message', ...(body !== '' && { hint }) };
+      assert.deepEqual([answer.status, answer.body], [400, told], `${type} ${body}`);
     }
 });
 
@@ -98,7 +101,7 @@ test('A body over 1 MiB must answer 413', async () => {
 test('A call without a credential must answer 401 on every path that needs one', async () => {
   for (const { verb, path: route } of PROTECTED) {
     const { status, body } = await send(daemon, `${route}?token=${daemon.token}`, { method: verb.toUpperCase() });
-    const unauthorized = '{"error":"Unauthorized: missing or invalid token"}';
+    const unauthorized = { error: 'Unauthorized: missing or invalid token' };
     assert.deepEqual([status, body], [401, unauthorized], route);
   }
 });
@@ -113,7 +116,7 @@ test('A credential without the scope must answer 403 and name the scope', async 
   await daemon.restart();
   for (const { verb, path: route, scope } of PROTECTED.filter((row) => row.scope !== 'read')) {
     const { status, body } = await send(daemon, route, { method: verb.toUpperCase(), headers: bearer(jwt) });
-    assert.deepEqual([status, body], [403, `{"error":"Forbidden: token lacks '${scope}' scope"}`], route);
+    assert.deepEqual([status, body], [403, { error: `Forbidden: token lacks '${scope}' scope` }], route);
   }
   assert.equal((await send(daemon, '/v1/api/workstreams', { headers: bearer(jwt) })).status, 200);
 });
@@ -194,7 +197,7 @@ test('A PUT or DELETE from the page of another site must answer 403, and one tha
 test('A login code must work only once', async () => {
   const code = daemon.loginLink().split('#login=')[1];
   const [first, second] = [await logInWith({ code }), await logInWith({ code })];
-  assert.deepEqual([first.status, second.status, second.body], [200, 401, '{"error":"Invalid credentials"}']);
+  assert.deepEqual([first.status, second.status, second.body], [200, 401, { error: 'Invalid credentials' }]);
 });
 
 test('A login must set a cookie that is `HttpOnly`, `SameSite=Lax` and never the operator token', async () => {
@@ -220,7 +223,7 @@ test('`GET /v1/api/auth/status` must answer with or without a credential', async
   const { jwt } = await logIn();
   const statusFor = async (headers: Record<string, string>) => {
     const { status, body } = await send(daemon, '/v1/api/auth/status', { headers });
-    const { authenticated, user_id } = JSON.parse(body);
+    const { authenticated, user_id } = body;
     return [status, authenticated, user_id];
   };
   assert.deepEqual(
@@ -244,6 +247,6 @@ test('After five failed logins from one address, further ones must answer 429 wi
     [401, 401, 401, 401, 401, 429, 200], // a valid token is never locked out
   );
   const { body, headers } = answers[5] ?? assert.fail('nobody was locked out');
-  assert.equal(body, '{"error":"Too many login attempts"}');
+  assert.deepEqual(body, { error: 'Too many login attempts' });
   assert.match(headers['retry-after'] ?? '', /^(300|29\d)$/);
 });

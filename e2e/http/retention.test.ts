@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 15 * 60_000;
@@ -15,7 +16,7 @@ test('A closed conversation without a name must be deleted after `session.retent
       headers,
       ...(sent !== undefined && { body: JSON.stringify(sent) }),
     });
-    return { status: answer.status, body: await answer.json() };
+    return { status: answer.status, body: await readBody(answer) };
   };
   const closed = async (fields: object): Promise<string> => {
     const { ws_id } = (await ask('POST', 'workstreams/new', { ...fields, initial_message: 'help' })).body;

@@ -4,6 +4,7 @@ import { parseCursor } from '../../protocol/cursor.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 
@@ -16,7 +17,7 @@ async function ask(target: string, sent?: unknown) {
   const body = typeof sent === 'string' ? sent : JSON.stringify(sent);
   const headers = { 'Content-Type': 'application/json' };
   const answer = await daemon.fetch(`/v1/api/${route}`, { method, headers, ...(sent !== undefined && { body }) });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: await readBody(answer) };
 }
 
 /** Requests about one workstream, by the end of their path. */

@@ -10,6 +10,7 @@ import {
   routedOf,
 } from '../support/clients/expected-rights.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 // Every route that needs a credential, for callers whose rights come from roles or from a service token, with each form
 // of credential, and below the paths of a console. The scopes of tokens are tried in rights.test.ts.
@@ -47,7 +48,7 @@ async function outcomeOf(route: string, headers: Headers): Promise<string> {
   });
   const { status } = answer;
   const isRefused = status === 401 || status === 403 || status === 429 || status >= 500;
-  const words = isRefused ? (await answer.json()).error : 'allowed';
+  const words = isRefused ? (await readBody(answer)).error : 'allowed';
   stop.abort(); // some are streams
   return words;
 }
@@ -201,7 +202,7 @@ test('`POST /v1/api/_internal/token-refresh` must answer a service token with a 
   assert.deepEqual([used.status, recorded.length, recorded[0]?.outcome], [200, 1, 'ok']);
   const refused = await refresh(daemon.token);
   const words = { error: "Forbidden: token lacks 'service' scope" };
-  assert.deepEqual([refused.status, await refused.json()], [403, words]);
+  assert.deepEqual([refused.status, await readBody(refused)], [403, words]);
 });
 
 test('a credential that has ended, or that does not come as it should, opens no route, also below a prefix', async () => {

@@ -4,6 +4,7 @@ import type { Contract } from '../../protocol/contract.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+import { readBody } from '../support/clients/read-body.ts';
 
 const inbound = { burst: 1_000_000, perSecond: 1_000 };
 const daemon = await startClockedDaemon({ server: { inbound }, ratelimit: { enabled: false } });
@@ -120,7 +121,7 @@ const ask = ([method, path]: readonly [string, string], jwt: string, body: objec
     body: JSON.stringify(body),
   });
 
-const answerOf = async (response: Response) => ({ status: response.status, ...((await response.json()) as object) });
+const answerOf = async (response: Response) => ({ status: response.status, ...(await readBody(response)) });
 
 const STEP_UP_ANSWER = {
   ...{ status: 403, code: 'step_up' },

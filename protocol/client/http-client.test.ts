@@ -76,11 +76,11 @@ test('a GET sends its fields as a query', async () => {
   assert.deepEqual(seen, [{ url: `${BASE}/v1/api/workstreams/saved?limit=5`, method: 'GET', headers: {}, body: '' }]);
 });
 
-test('an error status rejects with the daemon’s message and retry delay', async () => {
+test('an error status rejects with the daemon’s message, the id of the request and the retry delay', async () => {
   const { fetch } = scriptedFetch(
-    Response.json({ error: 'Unknown workstream' }, { status: 404 }),
+    Response.json({ error: 'Unknown workstream', request_id: 'b-1' }, { status: 404 }),
     Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '2' } }),
-    new Response('Not found', { status: 404 }),
+    new Response('Not found', { status: 404, headers: { 'X-Request-Id': 'b-2' } }),
     new Response('', { status: 502 }),
   );
   const client = createHttpClient({ baseUrl: BASE, fetch });
@@ -88,9 +88,9 @@ test('an error status rejects with the daemon’s message and retry delay', asyn
   assert.deepEqual(
     [await list(), await list(), await list(), await list()],
     [
-      { name: 'HttpError', message: 'Unknown workstream', status: 404 },
+      { name: 'HttpError', message: 'Unknown workstream', status: 404, requestId: 'b-1' },
       { name: 'HttpError', message: 'Rate limit exceeded', status: 429, retryAfterMs: 2000 },
-      { name: 'HttpError', message: 'Not found', status: 404 },
+      { name: 'HttpError', message: 'Not found', status: 404, requestId: 'b-2' },
       { name: 'HttpError', message: 'status 502', status: 502 },
     ],
   );

@@ -62,7 +62,8 @@ export function openApiDocument(version: string) {
         description:
           'Conversations with an agent over HTTP and server-sent events. Bodies are JSON; an unreadable body ' +
           'counts as an empty object, and missing fields take their defaults. Every answer has the header X-Request-Id: the one ' +
-          'of the request (1 to 64 letters, digits, dots, hyphens or underscores), or a new one. HTTP.md describes it in full.',
+          'of the request (1 to 64 letters, digits, dots, hyphens or underscores), or a new one. Errors have it in the body, ' +
+          'too, as `request_id`. HTTP.md describes it in full.',
       },
       security: [{ bearer: [] }, { cookie: [] }],
       tags: [...Object.keys(ENDPOINTS), 'route', 'documents'].map((name) => ({ name })),
@@ -122,7 +123,7 @@ export function tidy({
 
 const ErrorReply = z.object({
   error: z.string().meta({ description: 'The problem, for people.' }),
-  request_id: z.string().optional().meta({ description: 'Names the request in the log; present from status 500 on.' }),
+  request_id: z.string().meta({ description: 'Names the request in the log; the same as the header `X-Request-Id`.' }),
   hint: z.string().optional().meta({ description: 'Present if the body could not be read.' }),
 });
 

@@ -63,7 +63,7 @@ interface AnswerPlace {
 function answerOf({ status, type, response }: AnswerPlace, schema: unknown, schemas: Json): unknown {
   if (type === 'application/json') {
     if (!/^[45]/.test(status)) return exampleOf(schema, schemas);
-    return { error: isRecord(response) ? response.description : '' };
+    return { error: isRecord(response) ? response.description : '', request_id: EXAMPLE_VALUES.request_id };
   }
   if (type !== 'text/event-stream') return TEXTS[type] ?? 'the bytes';
   return `id: k3Jd:42\ndata: ${JSON.stringify(exampleOf(schema, schemas))}\n\n`;

@@ -1,3 +1,5 @@
+import { EXAMPLE_VALUES } from './example-values.ts';
+
 interface Operation {
   requestBody?: unknown;
   responses?: object | undefined;
@@ -10,7 +12,12 @@ interface Document {
 
 const errorOf = (description: string, example: object) => ({
   description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorReply' }, example } },
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/ErrorReply' },
+      example: { ...example, request_id: EXAMPLE_VALUES.request_id },
+    },
+  },
 });
 
 /** Errors that any call may have, whatever its row says. */
@@ -26,11 +33,9 @@ export const generalErrors = {
   }),
   Internal: errorOf('A fault of the daemon; its log has the cause under this id.', {
     error: 'Internal error',
-    request_id: '3f2a9c1b-1x',
   }),
   Unavailable: errorOf('The disk refuses writes, or the daemon is stopping.', {
     error: 'Cannot write to the disk',
-    request_id: '3f2a9c1b-1y',
   }),
 };
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
 import { httpEdge } from '../testing/http-edge.ts';
+import { untilTrue } from '../testing/until-true.ts';
 import type { AttachmentService } from './routes/attachment.ts';
 
 const STORED: Attachment = {
@@ -93,7 +94,13 @@ test('a body that is incomplete after a minute is answered 408, however much arr
   await server.edge.clock.advance(1);
   const answer = await closed;
   assert.equal(answer.split('\r\n')[0], TOO_SLOW);
-  assert.match(answer, /\{"error":"The request body arrived too slowly"\}$/);
+  assert.match(answer, /^X-Request-Id: edge-1\r$/m);
+  assert.match(answer, /\{"error":"The request body arrived too slowly","request_id":"edge-1"\}$/);
+  await untilTrue(() => server.edge.counted.length > 0);
+  assert.deepEqual(
+    [server.edge.counted, server.edge.log.fields.map((fields) => Reflect.get(fields, 'requestId'))],
+    [[['POST', '/v1/api/send', 408]], ['edge-1']],
+  );
   assert.deepEqual(server.edge.asked, []);
 });
 

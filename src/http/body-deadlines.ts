@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
-import { everyAnswer, json } from './exchange.ts';
+import { everyAnswer, failureAnswer } from './exchange.ts';
 import type { EdgeResponse } from './express-classes.ts';
 
 /** A request whose body may still be on its way. */
@@ -80,10 +80,11 @@ function end({ req, res }: Arrival): void {
   // Node drops a request once it is answered. Without this, the reader of its body would wait forever.
   req.socket.once('close', () => req.destroy(new Error('the request body arrived too slowly')));
   if (res.headersSent) return void req.socket.destroy(); // already answered, or being answered
-  const { contentType, body } = TOO_SLOW;
+  const { exchange } = res.locals;
+  const { status, contentType, body } = failureAnswer(exchange, TOO_SLOW);
   const length = Buffer.byteLength(body);
-  const headers = { ...everyAnswer(res.locals.exchange), 'Content-Type': contentType, 'Content-Length': length };
-  res.writeHead(408, { ...headers, Connection: 'close' }).end(body);
+  const headers = { ...everyAnswer(exchange), 'Content-Type': contentType, 'Content-Length': length };
+  res.writeHead(status, { ...headers, Connection: 'close' }).end(body);
 }
 
-const TOO_SLOW = json(408, { error: 'The request body arrived too slowly' });
+const TOO_SLOW = { status: 408, body: { error: 'The request body arrived too slowly' } };

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
 import { chooseEncoding, compress, type Encoding, type StaticText } from './encoding.ts';
-import type { HeaderFields } from './status.ts';
+import type { Failure, HeaderFields } from './status.ts';
 
 /** What the HTTP edge counts. */
 export interface HttpMetrics {
@@ -72,7 +72,8 @@ export function createRespond({ metrics, log, clock, defer }: RespondDeps): Resp
     const count = (statusCode: number) => noteAnswered(exchange, statusCode, { metrics, log, clock });
     const { status, body } = answer;
     const bytes = Buffer.byteLength(body);
-    if (res.headersSent || res.destroyed) count(status);
+    // An error that was sent already is what counts; a success that broke off counts as what broke it off.
+    if (res.headersSent || res.destroyed) count(res.headersSent && res.statusCode >= 400 ? res.statusCode : status);
     else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
       respondAtLength(exchange, answer, count);
     } else {
@@ -174,6 +175,15 @@ export const json = (status: number, body: unknown, headers?: HeaderFields): Ans
   body: JSON.stringify(body),
   ...(headers && { headers }),
 });
+
+/**
+ * Every JSON answer with an error: its body names the request as the header `X-Request-Id` does, so that who has only the
+ * body can find the request in the log.
+ */
+export const failureAnswer = (
+  { requestId }: Pick<Exchange, 'requestId'>,
+  { status, body, headers }: Failure,
+): Answer => json(status, { ...body, request_id: requestId }, headers);
 
 /** An answer without a body. */
 export const empty = (status: 204 | 302, headers?: HeaderFields): Answer => ({

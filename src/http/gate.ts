@@ -1,7 +1,8 @@
 import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
 import { problemOfHead } from '../gateway/auth/request-head.ts';
-import { type Answer, type Exchange, everyAnswer, type HttpMetrics, json, type Respond } from './exchange.ts';
+import { type Exchange, everyAnswer, failureAnswer, type HttpMetrics, type Respond } from './exchange.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { Failure } from './status.ts';
 
 export interface GateDeps {
   originPolicy: OriginPolicy;
@@ -20,15 +21,15 @@ export function createGate(deps: GateDeps): Gate {
   return (exchange) => {
     const refusal = refusalOf(exchange, deps);
     if (refusal === undefined) return false;
-    deps.respond(exchange, refusal);
+    deps.respond(exchange, failureAnswer(exchange, refusal));
     return true;
   };
 }
 
-function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }: GateDeps): Answer | undefined {
+function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }: GateDeps): Failure | undefined {
   const { method = '', headers } = req;
   const problem = problemOfHead(req.rawHeaders);
-  if (problem) return json(problem.status, { error: problem.text });
+  if (problem) return { status: problem.status, body: { error: problem.text } };
   if (!originPolicy.checkHost(headers.host)) return UNKNOWN_HOST;
   if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return FOREIGN;
   const waitMs = rateLimit === undefined || method === 'OPTIONS' || UNLIMITED.has(path) ? 0 : rateLimit(req);
@@ -37,15 +38,18 @@ function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }
   return tooManyRequests(waitMs);
 }
 
-const UNKNOWN_HOST = json(403, { error: 'Forbidden: this host name is not allowed' });
-const FOREIGN = json(403, { error: 'Forbidden: request from another site' });
+const UNKNOWN_HOST: Failure = { status: 403, body: { error: 'Forbidden: this host name is not allowed' } };
+const FOREIGN: Failure = { status: 403, body: { error: 'Forbidden: request from another site' } };
 
 /** Monitoring must always get through. */
 const UNLIMITED = new Set(['/health', '/metrics', '/openapi.json', '/docs']);
 
 /** `Retry-After` is fixed by the specification; the body has the exact wait in seconds. */
-const tooManyRequests = (waitMs: number): Answer =>
-  json(429, { error: 'Rate limit exceeded', retry_after: Math.ceil(waitMs / 100) / 10 }, { 'Retry-After': '2' });
+const tooManyRequests = (waitMs: number): Failure => ({
+  status: 429,
+  body: { error: 'Rate limit exceeded', retry_after: Math.ceil(waitMs / 100) / 10 },
+  headers: { 'Retry-After': '2' },
+});
 
 /**
  * Answers every preflight the same way, word for word as specified, so the methods do not follow the verbs of the rows

@@ -7,7 +7,7 @@ import { holds } from '../gateway/rights.ts';
 import { NoRoom } from '../gateway/workstreams/closing.ts';
 import type { Log } from '../log.ts';
 import { whenThere } from '../timing/when-there.ts';
-import { type Exchange, json, type Respond } from './exchange.ts';
+import { type Exchange, failureAnswer, json, type Respond } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { inFields } from './input/field-problems.ts';
 import { lacksScope, toFailure, unauthorized } from './status.ts';
@@ -65,10 +65,14 @@ export function fail(exchange: Exchange, error: unknown, { respond, log, hint, r
     log.error({ err: error, endpoint: exchange.endpoint, requestId }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer
   const more = refusal && error instanceof GatewayError ? refusal(error.details) : {};
-  // The specification writes the bodies of the other errors out, so those have the id in the header only.
-  const id = status >= 500 && { request_id: requestId };
-  const told = { ...body, ...more, ...id, ...(hint !== undefined && status === 400 && { hint }) };
-  respond(exchange, json(status, told, status === 413 ? { ...headers, Connection: 'close' } : headers));
+  respond(
+    exchange,
+    failureAnswer(exchange, {
+      status,
+      body: { ...body, ...more, ...(hint !== undefined && status === 400 && { hint }) },
+      headers: status === 413 ? { ...headers, Connection: 'close' } : headers,
+    }),
+  );
 }
 
 /** At the limit of workstreams, the paths that name the workstream answer 429, and the others 400, as specified. */

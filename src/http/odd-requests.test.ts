@@ -7,7 +7,8 @@ import { httpEdge } from '../testing/http-edge.ts';
 /** Sends a raw request line, which client libraries would not send, and reads the raw answer. */
 async function ask(port: number, line: string, headers: readonly string[] = []): Promise<[number, string]> {
   const socket = connect(port, '127.0.0.1');
-  socket.write([`${line} HTTP/1.1`, 'Host: localhost', ...headers, 'Connection: close', '', ''].join('\r\n'));
+  const always = ['Host: localhost', 'X-Request-Id: odd', 'Connection: close'];
+  socket.write([`${line} HTTP/1.1`, ...always, ...headers, '', ''].join('\r\n'));
   let received = '';
   socket.setEncoding('latin1').on('data', (data) => {
     received += data;
@@ -19,7 +20,7 @@ async function ask(port: number, line: string, headers: readonly string[] = []):
 
 const READER = ['Authorization: Bearer read'];
 const NOT_FOUND = [404, 'Not found'];
-const UNAUTHORIZED = [401, '{"error":"Unauthorized: missing or invalid token"}'];
+const UNAUTHORIZED = [401, '{"error":"Unauthorized: missing or invalid token","request_id":"odd"}'];
 
 test('a path written differently from its row is unknown', async () => {
   await using edge = await httpEdge();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { createClientAddress } from '../gateway/auth/client-address.ts';
+import { bodyOf } from '../testing/answer-body.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { httpEdge } from '../testing/http-edge.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -64,9 +65,9 @@ test('a request over the limit is answered 429 with the wait, and counted; healt
   };
   await using edge = await httpEdge({ rateLimit });
   const get = (path: string, method = 'GET') => edge.send({ method, path, headers: { authorization: 'Bearer read' } });
-  const { status, headers, text } = await get('/v1/api/workstreams');
+  const refused = await get('/v1/api/workstreams');
   assert.deepEqual(
-    [status, headers['retry-after'], JSON.parse(text)],
+    [refused.status, refused.headers['retry-after'], bodyOf(refused)],
     [429, '2', { error: 'Rate limit exceeded', retry_after: 0.4 }],
   );
   for (const path of ['/metrics', '/openapi.json']) assert.equal((await get(path)).status, 200, path);

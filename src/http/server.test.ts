@@ -17,26 +17,31 @@ async function exchange(port: number, text: string): Promise<string> {
   return received;
 }
 
-const head = (status: string) =>
-  `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+/** `n`: how many requests got no id of their own so far. */
+const head = (status: string, n = 1) =>
+  `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nX-Request-Id: edge-${n}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
 test('input that is not HTTP is answered and the connection closed', async () => {
   await using edge = await httpEdge();
   assert.equal(await exchange(edge.port, 'nonsense\r\n\r\n'), head('400 Bad Request'));
+  assert.deepEqual(
+    edge.log.fields.map((fields) => [Reflect.get(fields, 'requestId'), Reflect.get(fields, 'status')]),
+    [['edge-1', '400 Bad Request']],
+  );
 });
 
 test('ambiguous requests that servers read differently are refused', async () => {
   await using edge = await httpEdge();
   const start = 'POST /v1/api/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n';
-  for (const rest of [
+  const bodies = [
     'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     'Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}',
     'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n',
     'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
     'Content-Length: +5\r\n\r\n{}   ',
-  ]) {
-    assert.equal(await exchange(edge.port, start + rest), head('400 Bad Request'), rest);
-  }
+  ];
+  for (const [at, rest] of bodies.entries())
+    assert.equal(await exchange(edge.port, start + rest), head('400 Bad Request', at + 1), rest);
   assert.deepEqual(edge.asked, []);
 });
 
@@ -91,9 +96,11 @@ test('a connection is not read before its origin is known, and that of a sandbox
   for (const [i, answer] of judged.entries()) answer(i > 0);
   assert.match((await held) ?? '', /^HTTP\/1\.1 200 /);
   assert.equal(edge.asked.length, 1);
-  const body = '{"error":"Forbidden: sandboxed commands cannot connect to the daemon"}';
-  for (const answer of [refused, upgrade])
-    assert.match((await answer) ?? '', /^HTTP\/1\.1 403 Forbidden\r\n.*\r\n\r\n/s);
-  assert.ok((await refused)?.endsWith(body));
+  const [answered = '', ofUpgrade = ''] = [await refused, await upgrade];
+  for (const answer of [answered, ofUpgrade]) assert.match(answer, /^HTTP\/1\.1 403 Forbidden\r\n.*\r\n\r\n/s);
+  const requestId = /^X-Request-Id: (.*)\r$/m.exec(answered)?.[1];
+  const body = { error: 'Forbidden: sandboxed commands cannot connect to the daemon', request_id: requestId };
+  assert.ok(answered.endsWith(`\r\nContent-Length: ${JSON.stringify(body).length}\r\n\r\n${JSON.stringify(body)}`));
+  assert.ok(edge.log.fields.some((fields) => Reflect.get(fields, 'requestId') === requestId));
   assert.equal(edge.asked.length, 1);
 });

@@ -6,7 +6,8 @@ import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
 import type { HttpApp } from './app.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
-import { everyAnswer } from './exchange.ts';
+import { everyAnswer, failureAnswer } from './exchange.ts';
+import type { RequestIdOf } from './request-id.ts';
 
 interface ServerDeps {
   bodies: Pick<BodyDeadlines, 'begin'>;
@@ -56,14 +57,15 @@ export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, de
     // Without a listener, a client that resets its connection would end the process.
     socket.on('error', (error) => log.debug({ err: error }, 'a connection failed'));
     const judged = isSandboxedPeer(socket);
-    if (judged !== undefined) void holdBack(socket, judged, { clock, log });
+    if (judged !== undefined) void holdBack(socket, judged, { requestIdOf, clock, log });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const status = CLIENT_ERRORS[error.code ?? ''] ?? '400 Bad Request';
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-    socket.end(
-      `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-    );
+    const requestId = requestIdOf(UNREAD);
+    // Without the error itself: it holds the bytes that were sent, and they may be a credential.
+    log.debug({ requestId, status, code: error.code }, 'refused a request that cannot be read');
+    socket.end(unreadAnswer({ status, requestId }));
     closeSoon(socket, clock);
   });
   return server;
@@ -73,21 +75,43 @@ export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, de
 async function holdBack(
   socket: Socket,
   judged: Promise<boolean>,
-  { clock, log }: Pick<ServerDeps, 'clock' | 'log'>,
+  { requestIdOf, clock, log }: Pick<ServerDeps, 'clock' | 'log'> & { requestIdOf: RequestIdOf },
 ): Promise<void> {
   // The server has just started to read, in its own tick, and nothing has arrived yet.
   queueMicrotask(() => socket.pause());
   if (!(await judged)) return void socket.resume();
-  log.warn({}, 'refused a connection from a sandboxed command');
-  socket.end([...REFUSAL, `Content-Length: ${SANDBOXED.length}`, '', SANDBOXED].join('\r\n'));
+  const requestId = requestIdOf(UNREAD);
+  log.warn({ requestId }, 'refused a connection from a sandboxed command');
+  const { contentType, body } = failureAnswer({ requestId }, SANDBOXED);
+  socket.end(unreadAnswer({ status: '403 Forbidden', requestId, contentType, body }));
   closeSoon(socket, clock);
 }
 
-const REFUSAL = [
-  'HTTP/1.1 403 Forbidden',
-  ...['Access-Control-Allow-Origin: *', 'Connection: close', 'Content-Type: application/json'],
-];
-const SANDBOXED = JSON.stringify({ error: 'Forbidden: sandboxed commands cannot connect to the daemon' });
+const SANDBOXED = { status: 403, body: { error: 'Forbidden: sandboxed commands cannot connect to the daemon' } };
+
+/** A request of which not even the head was read, so it has no id of its own. */
+const UNREAD = { headers: {} };
+
+interface UnreadAnswer {
+  /** With its words. */
+  status: string;
+  requestId: string;
+  contentType?: string | undefined;
+  /** In ASCII. */
+  body?: string;
+}
+
+/** The bytes of an answer to a request that Node has not read. */
+function unreadAnswer({ status, requestId, contentType, body = '' }: UnreadAnswer): string {
+  const headers = {
+    ...everyAnswer({ requestId }),
+    Connection: 'close',
+    ...(contentType !== undefined && { 'Content-Type': contentType }),
+    'Content-Length': body.length,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n');
+}
 
 const LINGER_MS = 1_000;
 

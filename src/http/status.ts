@@ -18,14 +18,16 @@ const STATUS: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-/** `code`: for refusals that a program can lift by another request. */
-interface FailureBody {
-  error: string;
-  code?: string;
+/** An error as HTTP answers it; the body also gets the id of the request (`failureAnswer`). */
+export interface Failure {
+  status: number;
+  /** `code`: for refusals that a program can lift by another request. */
+  body: { error: string; code?: string; [field: string]: unknown };
+  headers?: HeaderFields;
 }
 
 /** Converts an error to an HTTP answer. The details of anything but a GatewayError are not disclosed. */
-export function toFailure(error: unknown): { status: number; body: FailureBody; headers: HeaderFields } {
+export function toFailure(error: unknown): Failure & { headers: HeaderFields } {
   if (!(error instanceof GatewayError)) return { status: 500, body: { error: 'Internal error' }, headers: {} };
   const headers: HeaderFields = {};
   if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer';

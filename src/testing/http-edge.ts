@@ -16,6 +16,7 @@ import { createHttpApp, type HttpDeps } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createEndOfTurn } from '../timing/end-of-turn.ts';
+import { bodyOf } from './answer-body.ts';
 import { fakeClock } from './fake-clock.ts';
 import { recordingLog } from './temp-store.ts';
 
@@ -124,9 +125,10 @@ function clientOf(port: number) {
     for await (const chunk of res.setEncoding('utf8')) text += chunk;
     return { status: res.statusCode ?? 0, headers: res.headers, text };
   };
+  /** The status and the body of the answer; of an error without the id of its request, which is checked. */
   const sendJson = async (sent: Sent): Promise<[number, unknown]> => {
-    const { status, text } = await send(sent);
-    return [status, JSON.parse(text)];
+    const answer = await send(sent);
+    return [answer.status, bodyOf(answer)];
   };
   /** A POST with a JSON body and the `approve` token, unless the headers say otherwise. */
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,3 +1,5 @@
+import { readBody } from './read-body.ts';
+
 interface Asked {
   body?: unknown;
   /** Default: no credential. */
@@ -22,8 +24,8 @@ export async function askApi(
     headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  const body = await readBody(response);
+  return { status: response.status, headers: response.headers, body: body === '' ? undefined : body };
 }
 
 /** The status and the error of an answer. */

@@ -1,4 +1,5 @@
 import type { Stage } from '../daemon/stage.ts';
+import { readBody } from './read-body.ts';
 
 export interface Answer {
   status: number;
@@ -19,7 +20,7 @@ export function callersOf(daemon: Stage['daemon']) {
       const [method = '', route = ''] = call.split(' ');
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
       const response = await daemon.fetch(route, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-      return { status: response.status, body: await response.json() };
+      return { status: response.status, body: await readBody(response) };
     };
   const operator = callerWith(daemon.token);
   /** Adds a user, and logs in. */

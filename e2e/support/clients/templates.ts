@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import type { ScriptedModel } from '../model/scripted-model.ts';
+import { readBody } from './read-body.ts';
 
 /** The administration of templates, below /v1/api. */
 export const ADMIN = { prompts: 'admin/templates', settings: 'admin/ws-templates' } as const;
@@ -20,7 +21,7 @@ export async function openTemplates({ daemon, model }: { daemon: DaemonUnderTest
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const init = { method, headers, ...(sent && { body: JSON.stringify(sent) }) };
     const answer = await daemon.fetch(`/v1/api/${route}`, init);
-    return { status: answer.status, body: await answer.json() };
+    return { status: answer.status, body: await readBody(answer) };
   }
 
   /** The body of an answer that must be a success. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHttpClient, type HttpClient } from '../../../protocol/client/http-client.ts';
 import { createGatewayClient, type GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { readBody } from '../clients/read-body.ts';
 import { openSse, type SseOptions, type SseReader } from '../clients/sse.ts';
 import { within } from '../deadline.ts';
 import { type DaemonProcess, type Exit, spawnHeadgate } from './daemon-process.ts';
@@ -42,7 +43,7 @@ export interface DaemonUnderTest extends AsyncDisposable {
   readonly http: HttpClient;
   /** A plain request as the operator: `fetch('/health')`. Headers given here take precedence. */
   fetch(route: string, init?: RequestInit): Promise<Response>;
-  /** A JSON request as the operator; the answer's status and parsed body. */
+  /** A JSON request as the operator; the answer's status and body (`readBody`). */
   post(route: string, body: unknown): Promise<JsonAnswer>;
   get(route: string): Promise<JsonAnswer>;
   /** A connected WebSocket client; closed with the daemon. */
@@ -198,14 +199,5 @@ function jsonInit(body: unknown): RequestInit {
 }
 
 async function toJsonAnswer(response: Response): Promise<JsonAnswer> {
-  const text = await response.text();
-  return { status: response.status, body: parseJson(text), headers: response.headers };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // some answers are plain text
-  }
+  return { status: response.status, body: await readBody(response), headers: response.headers };
 }

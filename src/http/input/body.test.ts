@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { bodyOf } from '../../testing/answer-body.ts';
 import { httpEdge } from '../../testing/http-edge.ts';
 
 const SEND = '/v1/api/send';
@@ -101,13 +102,16 @@ test('a body up to the limit is read; one byte more is 413 and ends the connecti
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
   const bodyOf = (size: number) => `{"message":"${'x'.repeat(size - '{"message":""}'.length)}"}`;
   assert.equal((await edge.post(SEND, bodyOf(LIMITS.maxPayloadBytes)))[0], 200);
-  const { status, headers, text } = await edge.send({
+  const answer = await edge.send({
     method: 'POST',
     path: SEND,
     headers: HEADERS,
     body: bodyOf(LIMITS.maxPayloadBytes + 1),
   });
-  assert.deepEqual([status, headers.connection, text], [413, 'close', '{"error":"Request body too large"}']);
+  assert.deepEqual(
+    [answer.status, answer.headers.connection, bodyOf(answer)],
+    [413, 'close', { error: 'Request body too large' }],
+  );
 });
 
 test('a body without a declared length is limited too, and a client that never ends it is disconnected', async () => {

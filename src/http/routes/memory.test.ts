@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bodyOf } from '../../testing/answer-body.ts';
 import { httpEdge } from '../../testing/http-edge.ts';
 
 const MEMORY = {
@@ -48,17 +49,15 @@ test('a limit is moved into its range, and one that is no integer is refused wit
     ],
   );
   for (const limit of ['x', '1.5', '1e3', '%20'])
-    assert.deepEqual(JSON.parse((await list(limit)).text), { error: 'limit must be an integer' }, limit);
+    assert.deepEqual(bodyOf(await list(limit)), { error: 'limit must be an integer' }, limit);
   assert.deepEqual(JSON.parse(answers[0]?.text ?? ''), { memories: [SHOWN], total: 1 });
 });
 
 test('administrators search with `q`, which is required', async () => {
   const memory = { ...MEMORY, lastAccessedAtMs: null, accessCount: 0 };
   await using edge = await httpEdge({ answer: () => ({ memories: [memory], total: 1, truncated: true }) });
-  const search = async (query: string) => {
-    const { status, text } = await edge.send({ path: `/v1/api/admin/memories/search${query}`, headers: AS_ADMIN });
-    return [status, JSON.parse(text)];
-  };
+  const search = (query: string) =>
+    edge.sendJson({ path: `/v1/api/admin/memories/search${query}`, headers: AS_ADMIN });
   assert.deepEqual(await Promise.all(['', '?q=%20', '?q=tabs&limit=99'].map(search)), [
     [400, { error: 'q is required' }],
     [400, { error: 'q is required' }],
