@@ -32,7 +32,7 @@ test('At the limit the workstream that was idle longest must be unloaded, and it
   assert.deepEqual((await loaded()).slice(1), [first, third]);
 });
 
-test('A workstream with a pending approval, a run or a queued message must stay loaded; if no other can go, the paths without `ws_id` must answer 400 and those with it 429', async () => {
+test('A workstream with a pending approval, a run or a queued message must stay loaded. If no other can go, a path by workstream answers 429, and other paths answer 400', async () => {
   const [asking, running] = [await create(), await create()];
   const hold = stall();
   model.when('wants a command', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_e' }), say('done'));

@@ -210,7 +210,8 @@ test('A provider that answers wrongly must end the login, and the next one must 
 });
 
 test('Administrators must be able to list, add and remove the people who are a user', async () => {
-  const { body: made } = await ask('POST', 'admin/users', { body: { username: 'zoe', password: PASSWORD } });
+  const zoe = { username: 'zoe', display_name: 'Zoe', password: PASSWORD };
+  const { body: made } = await ask('POST', 'admin/users', { body: zoe });
   const path = `admin/users/${made.user_id}/oidc-identities`;
   const { status, body: added } = await ask('POST', path, { body: { subject: 'zoe@idp' } });
   assert.deepEqual(

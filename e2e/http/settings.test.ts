@@ -129,7 +129,8 @@ test('The settings must answer 403 without the permission `admin.settings`', asy
     const { body: role } = await ask('POST', 'admin/roles', {
       body: { name: username, permissions: `read,${permission}` },
     });
-    await ask('POST', 'admin/users', { body: { username, password: PASSWORD, roles: [role.role_id] } });
+    const person = { username, display_name: username, password: PASSWORD, roles: [role.role_id] };
+    await ask('POST', 'admin/users', { body: person });
     return (await ask('POST', 'auth/login', { body: { username, password: PASSWORD } })).body.jwt;
   };
   const [other, admin] = [await newUser('audrey', 'admin.audit'), await newUser('ada', 'admin.settings')];

@@ -5,7 +5,7 @@ import { startDaemon } from '../support/daemon/daemon.ts';
 
 const PASSWORD = 'correct horse';
 
-test('The setup must refuse an invalid name or password with its reason, and create nothing', async () => {
+test('The setup and `POST /v1/api/admin/users` must refuse an invalid name or password with its reason, and create nothing', async () => {
   await using fresh = await startDaemon();
   const good = { username: 'ada', display_name: 'Ada', password: PASSWORD };
   const refusals: [object, string][] = [
@@ -13,12 +13,24 @@ test('The setup must refuse an invalid name or password with its reason, and cre
     [{ ...good, username: 'a b' }, 'Invalid username (1-64 chars: letters, digits, . _ -)'],
     [{ ...good, username: 'x'.repeat(65) }, 'Invalid username (1-64 chars: letters, digits, . _ -)'],
     [{ ...good, username: 'адa' }, 'Invalid username (1-64 chars: letters, digits, . _ -)'],
+    [{ username: 'ada', password: PASSWORD }, 'display_name is required'],
     [{ ...good, display_name: ' ' }, 'display_name is required'],
+    [{ ...good, display_name: null }, 'display_name is required'],
     [{ ...good, password: '1234567' }, 'Password must be at least 8 characters'],
     [{ ...good, password: 'x'.repeat(1_025) }, 'Password must be at most 1024 bytes'],
   ];
+  const { token } = fresh;
   for (const [body, error] of refusals)
-    assert.deepEqual(told(await askApi(fresh, ['POST', 'auth/setup'], { body })), [400, error]);
+    assert.deepEqual(
+      [
+        told(await askApi(fresh, ['POST', 'auth/setup'], { body })),
+        told(await askApi(fresh, ['POST', 'admin/users'], { body, token })),
+      ],
+      [
+        [400, error],
+        [400, error],
+      ],
+    );
   assert.equal((await askApi(fresh, ['GET', 'auth/status'])).body.has_users, false);
 });
 
@@ -67,7 +79,7 @@ test('After five wrong passwords further ones must answer 429, while tokens and 
 test('with authentication off nobody can create rights that would hold once it is on again', async () => {
   await using open = await startDaemon({ args: ['--no-auth'] });
   const refused = [
-    askApi(open, ['POST', 'admin/users'], { body: { username: 'eve', password: PASSWORD } }),
+    askApi(open, ['POST', 'admin/users'], { body: { username: 'eve', display_name: 'Eve', password: PASSWORD } }),
     askApi(open, ['POST', 'admin/roles'], { body: { name: 'all', permissions: 'read' } }),
   ];
   for (const { status, body } of await Promise.all(refused)) {

@@ -11,7 +11,7 @@ const operator = await daemon.client();
 const ask = (query = '', token = daemon.token) => askApi(daemon, ['GET', `admin/usage${query}`], { token });
 
 async function newPerson(username: string, roles: string[]) {
-  const { userId } = await operator.call('user.create', { username, password: PASSWORD, roles });
+  const { userId } = await operator.call('user.create', { username, displayName: username, password: PASSWORD, roles });
   const { jwt } = await operator.call('auth.login', { username, password: PASSWORD });
   return { userId, jwt };
 }

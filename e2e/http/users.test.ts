@@ -14,7 +14,8 @@ const setup = await ask('POST', 'auth/setup', {
 const ada: string = setup.body.jwt;
 
 async function newUser(username: string, roles?: string[]): Promise<{ id: string; jwt: string }> {
-  const { body } = await ask('POST', 'admin/users', { body: { username, password: PASSWORD, roles }, token: ada });
+  const person = { username, display_name: username, password: PASSWORD, roles };
+  const { body } = await ask('POST', 'admin/users', { body: person, token: ada });
   const login = await ask('POST', 'auth/login', { body: { username, password: PASSWORD } });
   return { id: body.user_id, jwt: login.body.jwt };
 }
@@ -102,7 +103,8 @@ test('Users must be listed without anything that helps to log in', async () => {
   );
   assert.equal(body.users[0].user_id, id);
   assert.equal(/argon2|password/i.test(JSON.stringify(body)), false);
-  const taken = await ask('POST', 'admin/users', { body: { username: 'MAE', password: PASSWORD }, token: ada });
+  const again = { username: 'MAE', display_name: 'Mae', password: PASSWORD };
+  const taken = await ask('POST', 'admin/users', { body: again, token: ada });
   assert.deepEqual(told(taken), [409, 'Username already taken']);
 });
 

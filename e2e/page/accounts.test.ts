@@ -87,7 +87,7 @@ test('after too many wrong passwords the card says how long to wait; a login lin
   const username = 'grace';
   const throttled = await startDaemon();
   const client = await throttled.client();
-  await client.call('user.create', { username, password: PASSWORD });
+  await client.call('user.create', { username, displayName: 'Grace', password: PASSWORD });
   const { page } = await visit(t, throttled, { loggedIn: false, expected: [/status of 4(01|29)/] });
   t.after(() => throttled[Symbol.asyncDispose]()); // after the page is closed
   for (let wrong = 0; wrong < 6; wrong += 1) {

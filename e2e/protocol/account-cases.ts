@@ -16,7 +16,7 @@ export function accountCases({ call, open, key, answer }: Caller) {
   const PASSWORD = 'correct horse';
 
   async function newUser(username = `user-${key().slice(0, 8)}`): Promise<string> {
-    return (await call('user.create', { username, password: PASSWORD })).userId;
+    return (await call('user.create', { username, displayName: username, password: PASSWORD })).userId;
   }
 
   /** A user who is connected. */

@@ -37,7 +37,8 @@ async function newRole(permissions: readonly Permission[]): Promise<string> {
 async function newPerson(roles: readonly string[]): Promise<Person> {
   people += 1;
   const username = `person-${people}`;
-  const { userId } = (await operator.call('user.create', { username, password: PASSWORD, roles })) as Person;
+  const person = { username, displayName: username, password: PASSWORD, roles };
+  const { userId } = (await operator.call('user.create', person)) as Person;
   const { jwt } = (await operator.call('auth.login', { username, password: PASSWORD })) as Person;
   return { userId, jwt };
 }
@@ -190,7 +191,11 @@ test('nobody hands out what they do not hold, changes their own rights, or acts 
     ['role.create', { name: 'big', permissions: ['admin.settings'] }, 'you do not hold'],
     ['role.update', { roleId: clerkRole, permissions: ['read'] }, 'a role that you hold'],
     ['role.delete', { roleId: clerkRole }, 'a role that you hold'],
-    ['user.create', { username: 'mate', password: PASSWORD, roles: ['builtin-admin'] }, 'you do not hold'],
+    [
+      'user.create',
+      { username: 'mate', displayName: 'Mate', password: PASSWORD, roles: ['builtin-admin'] },
+      'you do not hold',
+    ],
     ['user.update', { userId: boss.userId, password: 'taken over' }, 'you do not hold'],
     ['user.update', { userId: clerk.userId, disabled: true }, 'your own account'],
     ['user.delete', { userId: boss.userId }, 'you do not hold'],

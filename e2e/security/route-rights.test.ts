@@ -84,7 +84,9 @@ async function newPerson(role: string | readonly Permission[]) {
   const made = typeof role === 'string' ? { roleId: role } : await operator.call('role.create', asked);
   const { roleId } = made as { roleId: string };
   const person = { username, password: PASSWORD };
-  const { userId } = (await operator.call('user.create', { ...person, roles: [roleId] })) as { userId: string };
+  const { userId } = (await operator.call('user.create', {
+    ...{ ...person, displayName: username, roles: [roleId] },
+  })) as { userId: string };
   const { jwt } = (await operator.call('auth.login', person)) as { jwt: string };
   return { userId, username, jwt, roleId };
 }

@@ -37,7 +37,9 @@ export function secretTalks(daemon: DaemonUnderTest) {
     username: string,
     roles: readonly string[],
   ): Promise<Person> {
-    const { userId } = (await call('user.create', { username, password: PASSWORD, roles })) as Person;
+    const { userId } = (await call('user.create', {
+      ...{ username, displayName: username, password: PASSWORD, roles },
+    })) as Person;
     const { jwt } = (await call('auth.login', { username, password: PASSWORD })) as Person;
     return { username, userId, jwt };
   }

@@ -35,7 +35,7 @@ const NEEDED: readonly [string, object][] = [
   ['node.pair.approve', { requestId: 'nobody' }],
   ['node.token.rotate', { nodeId: 'nobody' }],
   ['node.token.revoke', { nodeId: 'nobody' }],
-  ['user.create', { username: '', password: '' }],
+  ['user.create', { username: '', displayName: '', password: '' }],
   ['user.update', { userId: 'nobody' }],
   ['user.delete', { userId: 'nobody' }],
   ['user.token.create', { userId: 'nobody', name: 'x' }],
@@ -77,11 +77,13 @@ interface Login {
   jwt: string;
 }
 
+const personOf = (username: string) => ({ username, password: PASSWORD });
+
 let people = 0;
 async function newAdmin(): Promise<Login> {
   people += 1;
   const username = `admin-${people}`;
-  await operator.call('user.create', { username, password: PASSWORD, roles: ['builtin-admin'] });
+  await operator.call('user.create', { ...personOf(username), displayName: username, roles: ['builtin-admin'] });
   return { username, jwt: await logIn({ username, password: PASSWORD }) };
 }
 
@@ -165,11 +167,11 @@ test('another message for a job whose calls are allowed needs a fresh proof, too
 
 test('A browser session must be answered 403 with the code `step_up` when its proof is five minutes old', async () => {
   const { jwt } = await newAdmin();
-  const before = await post('admin/users', jwt, { username: 'early', password: PASSWORD });
+  const before = await post('admin/users', jwt, { ...personOf('early'), display_name: 'Early' });
   assert.equal(before.status, 200);
   await daemon.clock.advance(5 * MINUTE_MS);
   const calls: [string, string, object][] = [
-    ['POST', 'admin/users', { username: 'late', password: PASSWORD }],
+    ['POST', 'admin/users', { ...personOf('late'), display_name: 'Late' }],
     ['PUT', 'admin/settings/heartbeatMinutes', { value: 3 }],
     ['DELETE', 'admin/tokens/nobody', {}],
     ['POST', 'approve', { ws_id: 'nobody', approved: true, always: true }],
@@ -189,7 +191,7 @@ test('A Bearer token must not be asked for a fresh proof', async () => {
   const { jwt } = await newAdmin();
   await daemon.clock.advance(5 * MINUTE_MS);
   const headers = { authorization: `Bearer ${jwt}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ username: 'by-program', password: PASSWORD });
+  const body = JSON.stringify({ ...personOf('by-program'), display_name: 'By a program' });
   const made = await fetch(new URL('/v1/api/admin/users', daemon.url), { method: 'POST', headers, body });
   assert.equal(made.status, 200);
 });
@@ -204,7 +206,7 @@ test('`auth/confirm` with the password must renew the proof of the session, on o
   await daemon.clock.advance(5 * MINUTE_MS);
   assert.ok(await refused(browser, ['auth.link', {}]), 'for five minutes');
   await browser.call('auth.confirm', { password: PASSWORD });
-  const made = await post('admin/users', jwt, { username: 'confirmed', password: PASSWORD });
+  const made = await post('admin/users', jwt, { ...personOf('confirmed'), display_name: 'Confirmed' });
   assert.equal(made.status, 200);
 });
 

@@ -22,12 +22,11 @@ let people = 0;
 export async function newUser(
   daemon: DaemonUnderTest,
   roles: string[],
-  displayName?: string,
+  displayName = `person-${people + 1}`,
 ): Promise<Result<'user.create'>> {
   people += 1;
-  const named = displayName !== undefined && { displayName };
   const operator = await daemon.client();
-  return operator.call('user.create', { username: `person-${people}`, password: PASSWORD, roles, ...named });
+  return operator.call('user.create', { username: `person-${people}`, displayName, password: PASSWORD, roles });
 }
 
 export async function fillLogin(page: Page, username: string, password = PASSWORD): Promise<void> {

@@ -25,7 +25,8 @@ export function callersOf(daemon: Stage['daemon']) {
   const operator = callerWith(daemon.token);
   /** Adds a user, and logs in. */
   async function newUser(username: string, roles: readonly string[]): Promise<{ id: string; call: Caller }> {
-    const made = await operator('POST /v1/api/admin/users', { username, password: PASSWORD, roles });
+    const person = { username, display_name: username, password: PASSWORD, roles };
+    const made = await operator('POST /v1/api/admin/users', person);
     const { body } = await operator('POST /v1/api/auth/login', { username, password: PASSWORD });
     return { id: made.body.user_id, call: callerWith(body.jwt) };
   }

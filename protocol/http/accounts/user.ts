@@ -57,7 +57,7 @@ export const userEndpoints = {
     request: () =>
       z.object({
         username: text,
-        display_name: z.string().optional(),
+        display_name: text,
         password: text,
         roles: z.array(z.string()).optional(),
       }),

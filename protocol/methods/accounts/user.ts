@@ -81,7 +81,7 @@ export const userContracts = {
       z
         .strictObject({
           username: Text,
-          displayName: optionalText(4_096),
+          displayName: Text,
           password: Text,
           roles: z.array(NonEmpty.max(64)).max(100).optional(),
         })

@@ -25,7 +25,7 @@ const PAGE = 1_000;
 
 /** Adds a user; the password is asked for, or read from stdin. */
 export async function addUser(username: string, command: UserCommand<AddFlags>): Promise<void> {
-  const { name: displayName, role } = command.flags;
+  const { name: displayName = username, role } = command.flags;
   const password = await readPassword();
   await ask(command, async (client) => {
     const roles = role && (await rolesNamed(role, client)).map(({ roleId }) => roleId);

@@ -163,7 +163,10 @@ test('whoever loses rights while a password is being hashed neither adds users n
   );
   const acts = {
     create: (caller: Call) =>
-      world.methods['user.create']({ username: 'eve', password: NEW, roles: ['builtin-viewer'] }, caller),
+      world.methods['user.create'](
+        { username: 'eve', displayName: 'Eve', password: NEW, roles: ['builtin-viewer'] },
+        caller,
+      ),
     update: (caller: Call) => world.methods['user.update']({ userId: bob, password: NEW }, caller),
   };
   for (const act of Object.values(acts)) {

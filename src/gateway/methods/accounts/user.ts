@@ -47,7 +47,7 @@ function personMethods(deps: UserMethodDeps) {
           .slice(0, MOST_NAMES);
       return { users: found.map(({ userId, username, displayName }) => ({ userId, username, displayName })) };
     },
-    'user.create': async ({ username, displayName = username, password, roles: asked }, call) => {
+    'user.create': async ({ username, displayName, password, roles: asked }, call) => {
       requireAuthentication(call.principal, 'add users');
       const roleIds = asked ?? [VIEWER];
       const person = { username: checkUsername(username), displayName: checkDisplayName(displayName) };

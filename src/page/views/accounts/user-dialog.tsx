@@ -28,9 +28,10 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { username = '', displayName = '', password = '' } = fieldsOf(form);
     const name = displayName.trim() === '' ? undefined : displayName.trim();
+    const login = username.trim();
     const roles = isSelf ? user.roles : [...tickedIn(form, 'roles'), ...kept];
     const refused = await (user === undefined
-      ? board.add({ username: username.trim(), password, roles: [...roles], ...(name && { displayName: name }) })
+      ? board.add({ username: login, displayName: name ?? login, password, roles: [...roles] })
       : board.change(user, { displayName: name, password: password === '' ? undefined : password, roles }));
     if (refused === undefined) onClose();
     return refused;
