@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
 import { needs } from '../../src/testing/needs.ts';
+import { readBody } from '../support/clients/read-body.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { mountSmallDisk } from '../support/faults/full-disk.ts';
 import { say } from '../support/model/scripted-steps.ts';
-import { readBody } from '../support/clients/read-body.ts';
 
 const smallDisks = await needs('small disks');
 const { model, daemon } = await openStage();

@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Attachment } from '../../protocol/stream-events.ts';
+import { readBody } from '../support/clients/read-body.ts';
 import type { DaemonUnderTest, JsonAnswer } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { say } from '../support/model/scripted-steps.ts';
-import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 model.onRequest(({ messages }) => (messages.length > 0 ? say('seen') : undefined));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LIMITS } from '../../protocol/limits.ts';
+import { readBody } from '../support/clients/read-body.ts';
 import { sampleConversation } from '../support/clients/sample-conversation.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 model.when('look around', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('Nothing there.'));

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { CLUSTER_EVENTS } from '../../protocol/events/cluster.ts';
 import { clusterEndpoints } from '../../protocol/http/cluster.ts';
+import { readBody } from '../support/clients/read-body.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
-import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 const { node_id: nodeId } = (await daemon.get('/health')).body;

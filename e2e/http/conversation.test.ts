@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { readBody } from '../support/clients/read-body.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
-import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 

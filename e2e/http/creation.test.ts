@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openConversation } from '../support/clients/conversation.ts';
+import { readBody } from '../support/clients/read-body.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
-import { readBody } from '../support/clients/read-body.ts';
 
 const { model, daemon } = await openStage();
 model.onRequest(({ messages }) =>

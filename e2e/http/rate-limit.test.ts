@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { startDaemon } from '../support/daemon/daemon.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
 
 test('A client that exceeds the limit must be answered 429, without affecting other clients', async () => {
   await using daemon = await startDaemon();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 15 * 60_000;

@@ -13,7 +13,12 @@ after(() => daemon[Symbol.asyncDispose]());
 const operator = await openClient(daemon.wsUrl, {});
 await operator.call('connect', { ...CONNECT, auth: { token: daemon.token } });
 after(() => operator.socket.terminate());
-await operator.call('user.create', { username: 'ada', displayName: 'Ada', password: PASSWORD, roles: ['builtin-admin'] });
+await operator.call('user.create', {
+  username: 'ada',
+  displayName: 'Ada',
+  password: PASSWORD,
+  roles: ['builtin-admin'],
+});
 
 const asked = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
 const users = async () =>

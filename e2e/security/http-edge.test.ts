@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
-import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { runHeadgate, startDaemon } from '../support/daemon/daemon.ts';
 import { pause, within } from '../support/deadline.ts';
 
 const daemon = await startDaemon();

@@ -9,8 +9,8 @@ import {
   refusalOf,
   routedOf,
 } from '../support/clients/expected-rights.ts';
-import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 // Every route that needs a credential, for callers whose rights come from roles or from a service token, with each form
 // of credential, and below the paths of a console. The scopes of tokens are tried in rights.test.ts.

@@ -3,8 +3,8 @@ import { after, test } from 'node:test';
 import type { Contract } from '../../protocol/contract.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
-import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 const inbound = { burst: 1_000_000, perSecond: 1_000 };
 const daemon = await startClockedDaemon({ server: { inbound }, ratelimit: { enabled: false } });
@@ -77,13 +77,12 @@ interface Login {
   jwt: string;
 }
 
-const personOf = (username: string) => ({ username, password: PASSWORD });
-
+const toAdd = (username: string) => ({ username, display_name: username, password: PASSWORD });
 let people = 0;
 async function newAdmin(): Promise<Login> {
   people += 1;
   const username = `admin-${people}`;
-  await operator.call('user.create', { ...personOf(username), displayName: username, roles: ['builtin-admin'] });
+  await operator.call('user.create', { username, displayName: username, password: PASSWORD, roles: ['builtin-admin'] });
   return { username, jwt: await logIn({ username, password: PASSWORD }) };
 }
 
@@ -167,11 +166,11 @@ test('another message for a job whose calls are allowed needs a fresh proof, too
 
 test('A browser session must be answered 403 with the code `step_up` when its proof is five minutes old', async () => {
   const { jwt } = await newAdmin();
-  const before = await post('admin/users', jwt, { ...personOf('early'), display_name: 'Early' });
+  const before = await post('admin/users', jwt, toAdd('early'));
   assert.equal(before.status, 200);
   await daemon.clock.advance(5 * MINUTE_MS);
   const calls: [string, string, object][] = [
-    ['POST', 'admin/users', { ...personOf('late'), display_name: 'Late' }],
+    ['POST', 'admin/users', toAdd('late')],
     ['PUT', 'admin/settings/heartbeatMinutes', { value: 3 }],
     ['DELETE', 'admin/tokens/nobody', {}],
     ['POST', 'approve', { ws_id: 'nobody', approved: true, always: true }],
@@ -191,7 +190,7 @@ test('A Bearer token must not be asked for a fresh proof', async () => {
   const { jwt } = await newAdmin();
   await daemon.clock.advance(5 * MINUTE_MS);
   const headers = { authorization: `Bearer ${jwt}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ ...personOf('by-program'), display_name: 'By a program' });
+  const body = JSON.stringify(toAdd('by-program'));
   const made = await fetch(new URL('/v1/api/admin/users', daemon.url), { method: 'POST', headers, body });
   assert.equal(made.status, 200);
 });
@@ -206,7 +205,7 @@ test('`auth/confirm` with the password must renew the proof of the session, on o
   await daemon.clock.advance(5 * MINUTE_MS);
   assert.ok(await refused(browser, ['auth.link', {}]), 'for five minutes');
   await browser.call('auth.confirm', { password: PASSWORD });
-  const made = await post('admin/users', jwt, { ...personOf('confirmed'), display_name: 'Confirmed' });
+  const made = await post('admin/users', jwt, toAdd('confirmed'));
   assert.equal(made.status, 200);
 });
 

@@ -105,10 +105,7 @@ test('an unforeseen error is logged, and hidden from the client', async () => {
       throw new Error('SELECT secret FROM /home/ada');
     },
   });
-  assert.deepEqual(await edge.post('/v1/api/workstreams/close', { ws_id: 'a' }), [
-    500,
-    { error: 'Internal error' },
-  ]);
+  assert.deepEqual(await edge.post('/v1/api/workstreams/close', { ws_id: 'a' }), [500, { error: 'Internal error' }]);
   assert.deepEqual(edge.log.lines, [
     ['error', 'a request failed'],
     ['debug', 'a request was answered'],

@@ -72,8 +72,7 @@ export function createRespond({ metrics, log, clock, defer }: RespondDeps): Resp
     const count = (statusCode: number) => noteAnswered(exchange, statusCode, { metrics, log, clock });
     const { status, body } = answer;
     const bytes = Buffer.byteLength(body);
-    // An error that was sent already is what counts; a success that broke off counts as what broke it off.
-    if (res.headersSent || res.destroyed) count(res.headersSent && res.statusCode >= 400 ? res.statusCode : status);
+    if (res.headersSent || res.destroyed) count(lateStatus(res, status));
     else if (bytes >= MIN_CODED_BYTES && status !== 413 && answer.headers?.['Cache-Control'] !== 'no-store') {
       respondAtLength(exchange, answer, count);
     } else {
@@ -84,6 +83,10 @@ export function createRespond({ metrics, log, clock, defer }: RespondDeps): Resp
     }
   };
 }
+
+/** What counts of an answer that comes too late: an error that was sent before it, or the reason why a success broke off. */
+const lateStatus = ({ headersSent, statusCode }: ServerResponse, status: number): number =>
+  headersSent && statusCode >= 400 ? statusCode : status;
 
 /** Counts an answer and writes its line to the log. */
 export function noteAnswered(
@@ -177,13 +180,11 @@ export const json = (status: number, body: unknown, headers?: HeaderFields): Ans
 });
 
 /**
- * Every JSON answer with an error: its body names the request as the header `X-Request-Id` does, so that who has only the
- * body can find the request in the log.
+ * Every JSON answer with an error. Its body names the request as the header `X-Request-Id` does, so a person who reports
+ * only the body reports enough to find the request in the log.
  */
-export const failureAnswer = (
-  { requestId }: Pick<Exchange, 'requestId'>,
-  { status, body, headers }: Failure,
-): Answer => json(status, { ...body, request_id: requestId }, headers);
+export const failureAnswer = ({ requestId }: Pick<Exchange, 'requestId'>, { status, body, headers }: Failure): Answer =>
+  json(status, { ...body, request_id: requestId }, headers);
 
 /** An answer without a body. */
 export const empty = (status: 204 | 302, headers?: HeaderFields): Answer => ({

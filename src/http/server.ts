@@ -63,8 +63,10 @@ export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, de
     const status = CLIENT_ERRORS[error.code ?? ''] ?? '400 Bad Request';
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const requestId = requestIdOf(UNREAD);
-    // Without the error itself: it holds the bytes that were sent, and they may be a credential.
-    log.debug({ requestId, status, code: error.code }, 'refused a request that cannot be read');
+    // Without the error itself: it holds the bytes that were sent, and they may be a credential. A client that leaves during
+    // a body is logged with its request.
+    if (error.code !== 'HPE_INVALID_EOF_STATE')
+      log.debug({ requestId, status, code: error.code }, 'refused a request that cannot be read');
     socket.end(unreadAnswer({ status, requestId }));
     closeSoon(socket, clock);
   });
@@ -89,11 +91,11 @@ async function holdBack(
 
 const SANDBOXED = { status: 403, body: { error: 'Forbidden: sandboxed commands cannot connect to the daemon' } };
 
-/** A request of which not even the head was read, so it has no id of its own. */
+/** Stands for a request whose head was not read, so its own id is unknown. */
 const UNREAD = { headers: {} };
 
 interface UnreadAnswer {
-  /** With its words. */
+  /** The number and its text. */
   status: string;
   requestId: string;
   contentType?: string | undefined;

@@ -24,8 +24,8 @@ export async function askApi(
     headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const body = await readBody(response);
-  return { status: response.status, headers: response.headers, body: body === '' ? undefined : body };
+  const told = await readBody(response);
+  return { status: response.status, headers: response.headers, body: told === '' ? undefined : told };
 }
 
 /** The status and the error of an answer. */

@@ -100,13 +100,13 @@ test('the query of a POST is ignored, and a token in a query is never read', asy
 
 test('a body up to the limit is read; one byte more is 413 and ends the connection', async () => {
   await using edge = await httpEdge({ answer: () => ({ status: 'ok' }) });
-  const bodyOf = (size: number) => `{"message":"${'x'.repeat(size - '{"message":""}'.length)}"}`;
-  assert.equal((await edge.post(SEND, bodyOf(LIMITS.maxPayloadBytes)))[0], 200);
+  const ofSize = (size: number) => `{"message":"${'x'.repeat(size - '{"message":""}'.length)}"}`;
+  assert.equal((await edge.post(SEND, ofSize(LIMITS.maxPayloadBytes)))[0], 200);
   const answer = await edge.send({
     method: 'POST',
     path: SEND,
     headers: HEADERS,
-    body: bodyOf(LIMITS.maxPayloadBytes + 1),
+    body: ofSize(LIMITS.maxPayloadBytes + 1),
   });
   assert.deepEqual(
     [answer.status, answer.headers.connection, bodyOf(answer)],

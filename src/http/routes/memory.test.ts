@@ -56,8 +56,7 @@ test('a limit is moved into its range, and one that is no integer is refused wit
 test('administrators search with `q`, which is required', async () => {
   const memory = { ...MEMORY, lastAccessedAtMs: null, accessCount: 0 };
   await using edge = await httpEdge({ answer: () => ({ memories: [memory], total: 1, truncated: true }) });
-  const search = (query: string) =>
-    edge.sendJson({ path: `/v1/api/admin/memories/search${query}`, headers: AS_ADMIN });
+  const search = (query: string) => edge.sendJson({ path: `/v1/api/admin/memories/search${query}`, headers: AS_ADMIN });
   assert.deepEqual(await Promise.all(['', '?q=%20', '?q=tabs&limit=99'].map(search)), [
     [400, { error: 'q is required' }],
     [400, { error: 'q is required' }],
