@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { readBody } from '../support/clients/read-body.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -121,4 +123,15 @@ test('The global stream must report what a run does, with its tokens, and its an
   const activities = all.frames.filter(({ data }) => data.ws_id === wsId && data.type === 'ws_activity');
   const kinds = activities.map(({ data }) => data.activity_state);
   for (const kind of ['thinking', 'approval', 'tool']) assert.ok(kinds.includes(kind), kind);
+});
+
+test('a lowered limit unloads idle workstreams before the answer, as a setting and from an edited file', async () => {
+  await create();
+  await create();
+  const before = (await loaded()).length;
+  assert.equal((await ask('PUT', 'admin/settings/server.max_workstreams', { value: 2 })).status, 200);
+  const lowered = await loaded();
+  await writeFile(path.join(daemon.home, 'config.json'), '{ "server": { "maxWorkstreams": 1 } }');
+  assert.deepEqual((await ask('POST', '_internal/config-reload', {})).body, { status: 'ok' });
+  assert.deepEqual([before, lowered.length, (await loaded()).length], [3, 2, 1]);
 });

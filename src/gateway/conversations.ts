@@ -137,11 +137,12 @@ function createTalks(
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
+  const onFree = () => void workstreams.trim();
   const onAnswer = () => deliveries.wake();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
   const observed = { agentEvents, unseenRuns, global, events, titles };
-  const observer = observeWorkstreams(shared, { ...observed, onSessions, onAnswer });
+  const observer = observeWorkstreams(shared, { ...observed, onSessions, onFree, onAnswer });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,

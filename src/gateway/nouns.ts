@@ -21,7 +21,7 @@ import { settingsMethods } from './methods/admin/settings.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
-import { configMethods } from './methods/config.ts';
+import { type AffectedParts, configMethods } from './methods/config.ts';
 import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
@@ -108,7 +108,7 @@ export function joinNouns(
   return join({
     ...accountNouns(auth),
     ...templateNouns(templates),
-    ...configNouns(deps, cron),
+    ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
@@ -163,13 +163,13 @@ const accountNouns = (auth: NounDeps['auth']) => ({
 });
 
 /** The configuration as a whole, and its settings one by one. */
-const configNouns = ({ store, auth, configFile, clock }: NounDeps, cron: Conversations['turns']['cron']) => ({
-  config: { methods: configMethods({ configFile, cron, store }) },
+const configNouns = ({ store, auth, configFile, clock }: NounDeps, affected: AffectedParts) => ({
+  config: { methods: configMethods({ configFile, affected, store }) },
   settings: {
     methods: settingsMethods({
       settings: createDaemonSettings({ configFile, trail: auth.trail, clock }),
       store,
-      cron,
+      affected,
       users: auth.users,
     }),
   },

@@ -25,6 +25,8 @@ interface ObserverDeps {
   /** The set of loaded sessions has changed. */
   onSessions(): void;
   titles: Pick<Titles, 'runEnded'>;
+  /** A workstream may be idle now. */
+  onFree(): void;
   /** An answer may have been queued for delivery together with the end of its run. */
   onAnswer(): void;
 }
@@ -32,7 +34,7 @@ interface ObserverDeps {
 /** Reports events of workstreams to the rest of the gateway. */
 export function observeWorkstreams(
   { broadcast, metrics }: Shared,
-  { agentEvents, unseenRuns, global, events, titles, onSessions, onAnswer }: ObserverDeps,
+  { agentEvents, unseenRuns, global, events, titles, onSessions, onFree, onAnswer }: ObserverDeps,
 ): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
@@ -67,6 +69,7 @@ export function observeWorkstreams(
       countTokens(metrics, spent);
     },
     onToolStarted: (tool) => metrics.toolCall(tool),
+    onFree,
     onMessage: () => metrics.messageSent(),
     onLoaded(data) {
       global.loaded(data);

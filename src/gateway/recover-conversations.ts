@@ -27,5 +27,6 @@ export async function recoverConversations(
   for (const { run, question } of [...recovered.values()].flat()) if (question) budgets.restore(question, run);
   await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
+  await workstreams.trim(); // the limit may be lower than at the last start
   await restoreUnseen(workstreams, { unseenRuns, events, store, clock, log });
 }

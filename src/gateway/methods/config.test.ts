@@ -24,7 +24,7 @@ function setUp(changed: string[]) {
       patch: async () => change(changed),
       reload: async () => ({ applied: changed, restart: ['otel.endpoint'] }),
     },
-    cron: { scheduler: { look: () => undefined } },
+    affected: { cron: { scheduler: { look: () => undefined } }, workstreams: { trim: async () => undefined } },
     store: { commit: async () => undefined as never },
   });
   const call = {

@@ -4,6 +4,7 @@ import type { Scheduler } from '../../cron/scheduler.ts';
 import type { Call, Handlers } from '../call.ts';
 import type { Overrides } from '../configuration/setting-rows.ts';
 import type { Store } from '../store/store.ts';
+import type { Workstreams } from '../workstreams/workstreams.ts';
 
 /** The configuration file, as clients may see and change it. */
 export interface ConfigFile {
@@ -37,16 +38,26 @@ export interface ConfigChange {
 /** What the methods of the configuration need. */
 export interface ConfigMethodDeps {
   configFile: ConfigFile;
-  cron: { scheduler: Pick<Scheduler, 'look'> };
+  affected: AffectedParts;
   store: Pick<Store, 'commit'>;
 }
 
-export function configMethods({ configFile, cron, store }: ConfigMethodDeps): Handlers<keyof typeof configContracts> {
+/** The parts that act on a changed setting before they use it the next time. */
+export interface AffectedParts {
+  cron: { scheduler: Pick<Scheduler, 'look'> };
+  workstreams: Pick<Workstreams, 'trim'>;
+}
+
+export function configMethods({
+  configFile,
+  affected,
+  store,
+}: ConfigMethodDeps): Handlers<keyof typeof configContracts> {
   /** The file cannot be part of a transaction, so the record follows it. */
   const record = (changed: readonly string[], call: Call) =>
     store.commit({ statements: call.audited(toDetail(changed)) });
   const answer = async (change: ConfigChange, extended: boolean | undefined, call: Call) => {
-    lookAtJobs(change.applied, cron);
+    await takeEffect(change.applied, affected);
     await record(change.changed, call);
     return toResult(change, extended);
   };
@@ -59,7 +70,7 @@ export function configMethods({ configFile, cron, store }: ConfigMethodDeps): Ha
     'config.schema': () => configFile.schema(),
     'config.reload': async (_params, call) => {
       const { applied, restart } = await configFile.reload();
-      lookAtJobs(applied, cron);
+      await takeEffect(applied, affected);
       await record([...applied, ...restart], call);
       return { status: applied.length > 0 ? 'ok' : 'noop', applied, restart };
     },
@@ -75,9 +86,10 @@ function toDetail(changed: readonly string[]): { changed: string[]; more?: numbe
   return { changed: named, ...(changed.length > named.length && { more: changed.length - named.length }) };
 }
 
-/** The scheduler sleeps until its next job, and a change may wake it earlier. */
-export function lookAtJobs(applied: readonly string[], { scheduler }: ConfigMethodDeps['cron']): void {
-  if (applied.some((key) => key.startsWith('cron.'))) scheduler.look();
+/** The scheduler sleeps until its next job, and a change may wake it earlier; a lower limit unloads workstreams. */
+export async function takeEffect(applied: readonly string[], { cron, workstreams }: AffectedParts): Promise<void> {
+  if (applied.some((key) => key.startsWith('cron.'))) cron.scheduler.look();
+  if (applied.includes('server.maxWorkstreams')) await workstreams.trim();
 }
 
 const toResult = ({ path, config, issues, applied, restart }: ConfigChange, extended: boolean | undefined) => ({

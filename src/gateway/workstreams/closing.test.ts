@@ -163,3 +163,37 @@ test('after the limit was lowered, the next new workstream unloads as many as ar
   await make(gateway, 'e');
   assert.deepEqual(namesOf(gateway), ['main', 'd', 'e']);
 });
+
+test('a lowered limit unloads idle workstreams at once, and those in use when they are idle', async () => {
+  const live = { ...LIVE, maxWorkstreams: 6 };
+  await using gateway = await wholeGateway({ live });
+  const a = await make(gateway, 'a', 'b', 'c', 'd');
+  const held = gateway.parts.workstreams.list(DAEMON).find(({ data }) => data.alias === 'b') ?? assert.fail('no b');
+  held.queue.add({ ...RUN, wsId: held.data.wsId }, { isStored: true });
+  held.queue.hold('no answer');
+  gateway.puppet.turn(never());
+  const run = await gateway.accept('x', { to: a });
+  live.maxWorkstreams = 4;
+  await gateway.parts.workstreams.trim();
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'b', 'd']);
+  live.maxWorkstreams = 1;
+  await gateway.parts.workstreams.trim();
+  assert.deepEqual(namesOf(gateway), ['main', 'a', 'b']);
+  await a.cancel({ force: false });
+  await run?.ended;
+  await turnsUntil(() => namesOf(gateway).length === 2, 'the workstream whose run has ended is unloaded');
+  const [waiting = assert.fail()] = held.queue.all();
+  held.queue.remove(waiting);
+  await held.whileIdle('folders', async () => undefined);
+  await turnsUntil(() => namesOf(gateway).length === 1, 'the workstream that has changed its context is unloaded');
+  assert.deepEqual(namesOf(gateway), ['main']);
+});
+
+test('a start with a lower limit than before unloads what is too much', async () => {
+  const live = { ...LIVE, maxWorkstreams: 6 };
+  await using gateway = await wholeGateway({ live });
+  await make(gateway, 'a', 'b', 'c', 'd');
+  live.maxWorkstreams = 2;
+  await gateway.crash();
+  assert.deepEqual(namesOf(gateway), ['main', 'd']);
+});

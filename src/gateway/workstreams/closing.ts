@@ -74,6 +74,33 @@ export function idleLongest<W extends Loaded>(
   return oldest;
 }
 
+interface Crowd<W> {
+  /** How many there are too many. */
+  excess(): number;
+  /** Undefined if none is idle. */
+  idlest(): W | undefined;
+  /** From then on, it does not count. */
+  unload(one: W): Promise<void>;
+}
+
+/** So many leave in one transaction. */
+const AT_ONCE = 64;
+
+/** Unloads workstreams while there are too many, those that were idle longest first. False if too many are in use. */
+export async function thinOut<W>({ excess, idlest, unload }: Crowd<W>): Promise<boolean> {
+  while (excess() > 0) {
+    const leaving: Promise<void>[] = [];
+    while (excess() > 0 && leaving.length < AT_ONCE) {
+      const oldest = idlest();
+      if (oldest === undefined) break;
+      leaving.push(unload(oldest));
+    }
+    if (leaving.length === 0) return false;
+    await Promise.all(leaving);
+  }
+  return true;
+}
+
 const RETRY_MS = 1_000;
 
 /** Before something is tried again. False when the daemon stops meanwhile; a restart then tries again. */

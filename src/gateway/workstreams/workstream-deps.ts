@@ -49,6 +49,8 @@ export interface WorkstreamObserver {
   ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
+  /** A run, or a change of the context, has ended, or messages no longer wait: it may be idle now. */
+  onFree(): void;
   /** A user message was accepted and its run began. */
   onMessage(): void;
 }

@@ -145,6 +145,7 @@ export class Workstream {
     } finally {
       free();
       this.#wake();
+      this.#deps.observer.onFree();
     }
     return true;
   }
@@ -245,6 +246,7 @@ export class Workstream {
         this.hold.runEnded(result);
         this.#live = undefined; // before clients learn of it, so that their next send does not find it busy
         observer.onEnded(this.data, adopted.run, result);
+        observer.onFree();
       },
     });
     if (!this.#context) live.stop(unreadable());
@@ -292,8 +294,9 @@ export class Workstream {
     }
   }
 
-  #drop(items: QueuedRun[]): Promise<void> {
-    return dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => pause(this.#deps) });
+  async #drop(items: QueuedRun[]): Promise<void> {
+    await dropQueued(items, this, { deps: this.#deps, wake: () => this.#wake(), pause: () => pause(this.#deps) });
+    if (items.length > 0) this.#deps.observer.onFree();
   }
 
   async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {

@@ -8,7 +8,7 @@ import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
-import { idleLongest, NoRoom, type Unloading } from './closing.ts';
+import { idleLongest, NoRoom, thinOut, type Unloading } from './closing.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
 import { kindOfKey, MAIN, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
@@ -173,6 +173,14 @@ export class Workstreams {
     });
   }
 
+  /** Call it when the limit was lowered, or when a workstream may be idle now. Never throws. */
+  async trim(): Promise<void> {
+    if (this.#deps.stopping.aborted) return;
+    await this.#thinOut().catch((err: unknown) => {
+      this.#deps.log.warn({ err }, 'an idle workstream could not be unloaded; trying again after the next run');
+    });
+  }
+
   /** Closes a workstream: cancels its runs and ends its readers; its rows stay. */
   async close(wsId: string, viewer: Viewer): Promise<void> {
     const workstream = await this.get(wsId, viewer);
@@ -245,24 +253,20 @@ export class Workstreams {
   async #withRoom(make: () => Promise<Workstream>): Promise<Workstream> {
     this.#arriving += 1;
     try {
-      await this.#makeRoom();
+      if (!(await this.#thinOut())) throw new NoRoom(this.#deps.live.maxWorkstreams);
       return await make();
     } finally {
       this.#arriving -= 1;
     }
   }
 
-  /**
-   * While there are too many, unloads the workstream that has been idle longest; several, after the limit was lowered. Their
-   * readers stay (decision 13).
-   */
-  async #makeRoom(): Promise<void> {
-    const { live } = this.#deps;
-    while (this.#open.size + this.#arriving > live.maxWorkstreams) {
-      const oldest = idleLongest(this.#open.values(), this.#reopenedMs);
-      if (!oldest) throw new NoRoom(live.maxWorkstreams);
-      await this.#unload(oldest, [setWorkstream(oldest.data.wsId, { loaded: 2 })], 'evicted');
-    }
+  /** Unloads the idle ones that are too many. False if too many are in use. Their readers stay (decision 13). */
+  #thinOut(): Promise<boolean> {
+    return thinOut({
+      excess: () => this.#open.size + this.#arriving - this.#deps.live.maxWorkstreams,
+      idlest: () => idleLongest(this.#open.values(), this.#reopenedMs),
+      unload: (one) => this.#unload(one, [setWorkstream(one.data.wsId, { loaded: 2 })], 'evicted'),
+    });
   }
 
   /** `marks` store the new state. */

@@ -3,9 +3,9 @@ import type { Handlers } from '../../call.ts';
 import type { DaemonSettings } from '../../configuration/daemon-settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigMethodDeps } from '../config.ts';
-import { lookAtJobs } from '../config.ts';
+import { takeEffect } from '../config.ts';
 
-interface SettingsMethodDeps extends Pick<ConfigMethodDeps, 'cron'> {
+interface SettingsMethodDeps extends Pick<ConfigMethodDeps, 'affected'> {
   settings: DaemonSettings;
   store: Pick<Store, 'commit'>;
   users: { find(userId: string): { username: string } | undefined };
@@ -14,7 +14,7 @@ interface SettingsMethodDeps extends Pick<ConfigMethodDeps, 'cron'> {
 export const settingsMethods = ({
   settings,
   store,
-  cron,
+  affected,
   users,
 }: SettingsMethodDeps): Handlers<keyof typeof settingsContracts> => ({
   'settings.list': async () => ({ settings: await settings.list() }),
@@ -23,14 +23,14 @@ export const settingsMethods = ({
     const userId = call.principal?.userId ?? call.principal?.id ?? '';
     const by = users.find(userId)?.username ?? userId; // as the audit trail has it, from which the list takes it
     const { result, applied, recorded } = await settings.set(key, value, by);
-    lookAtJobs(applied, cron);
+    await takeEffect(applied, affected);
     // The file cannot be part of a transaction, so the record follows it.
     await store.commit({ statements: call.audited({ id: result.key, ...recorded }) });
     return result;
   },
   'settings.reset': async ({ key }, call) => {
     const { result, applied } = await settings.reset(key);
-    lookAtJobs(applied, cron);
+    await takeEffect(applied, affected);
     await store.commit({ statements: call.audited({ id: result.key }) });
     return result;
   },
