@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openStranger } from '../support/clients/strangers.ts';
@@ -41,7 +41,21 @@ test('doctor reports no problem of a healthy daemon', async () => {
   const { ok, findings } = JSON.parse(stdout);
   assert.deepEqual([code, ok, stderr], [0, true, '']);
   const names = new Set(findings.map(({ name }: { name: string }) => name));
-  for (const name of ['node', 'config.json', 'daemon', 'home', 'port', 'model', 'disk', 'speed', 'clock', 'bash'])
+  for (const name of [
+    'node',
+    'config.json',
+    'daemon',
+    'home',
+    'token',
+    'login key',
+    'audit key',
+    'port',
+    'model',
+    'disk',
+    'speed',
+    'clock',
+    'bash',
+  ])
     assert.ok(names.has(name), name);
 });
 
@@ -51,11 +65,16 @@ test('doctor lists problems and how to fix them, and changes nothing', async () 
   const { home } = daemon;
   await writeFile(path.join(home, 'config.json'), '{ colour: 1, server: { port: 0 } }');
   await chmod(path.join(home, 'token'), 0o644);
+  const secrets = JSON.parse(await readFile(path.join(home, 'secrets.json'), 'utf8'));
+  const broken = { ...secrets, jwt_secret: 'ab'.repeat(16), audit_secret: 'ab'.repeat(32) };
+  await writeFile(path.join(home, 'secrets.json'), JSON.stringify(broken));
   const before = await describe(home);
   const { code, stdout } = await runHeadgate(['doctor', '--home', home], demo);
   assert.equal(code, 1);
   for (const line of [
-    /^✖ files {7}token can be read by other users \(mode 644\)\n {14}→ chmod 600 /m,
+    /^✖ token {7}\S+\/token can be read by other users \(mode 644\)\n {14}→ chmod 600 /m,
+    /^✖ login key {3}jwt_secret in \S+ has 16 bytes, and needs at least 32/m,
+    /^! audit key {3}\S+\/audit-head.json was not signed with it/m,
     /^! config\.json .*"colour" is not a setting/m,
     /^! daemon {6}daemon\.json was left behind/m,
     /^✔ database {4}intact; its daemon was killed/m,

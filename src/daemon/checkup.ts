@@ -4,12 +4,15 @@ import type { Surroundings } from '../home/home-path.ts';
 import { checkConfig } from './checkup/config-check.ts';
 import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
+import { checkSecrets } from './checkup/secret-checks.ts';
 import { checkTools } from './checkup/tool-checks.ts';
 import { resolveOptions } from './config/options.ts';
 
 /** Checks the settings and the machine as a daemon that starts now would see them. */
 export interface Checkup {
   settings: Finding[];
+  /** What the secrets of the home contain. */
+  secrets(): Promise<Finding[]>;
   /** Where it would listen. Throws StartError if the settings contradict each other. */
   address(): { host: string; port: number };
   /** `health`: from the running daemon, which knows its model's state. */
@@ -23,6 +26,7 @@ export async function openCheckup(home: string, around: Surroundings): Promise<C
   const { config, findings } = await checkConfig(home);
   return {
     settings: findings,
+    secrets: () => checkSecrets({ home, environment }),
     address: () => resolveOptions({}, config, around),
     model: async (health) => (health ? toModelFinding(health) : askModel(config, environment)),
     async tools(folder) {

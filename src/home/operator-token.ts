@@ -22,13 +22,17 @@ export async function openOperatorToken(home: string, ids: Pick<Ids, 'secret'>):
 /** The token, if the daemon has ever been started in this home. */
 export async function findOperatorToken(home: string): Promise<string | undefined> {
   const text = (await readPrivateFile(tokenPath(home)))?.trim();
-  if (text !== undefined && !TOKEN.test(text)) {
+  if (text !== undefined && !isOperatorToken(text)) {
     throw new Error(`${tokenPath(home)} does not hold a token; move it away and start again to get a new one`);
   }
   return text;
 }
 
-const tokenPath = (home: string) => join(home, 'token');
+/** Whether a text, without spaces around it, is an operator token. */
+export const isOperatorToken = (text: string): boolean => TOKEN.test(text);
+
+/** The file of the token. */
+export const tokenPath = (home: string) => join(home, 'token');
 
 /** Never leaves a half-written file under the name, and never replaces one. */
 async function writeOnce({ path, temporary }: { path: string; temporary: string }, text: string): Promise<void> {

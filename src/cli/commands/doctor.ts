@@ -51,6 +51,7 @@ async function examine({ home, around, root }: Examined): Promise<Finding[]> {
   const { health } = daemon;
   const checks: Record<string, () => Promise<Finding[]>> = {
     home: () => checkHome(home, process.getuid?.()),
+    secrets: () => checkup.secrets(),
     port: async () => [await checkPort(checkup.address(), daemon)],
     model: async () => [await checkup.model(health)],
     disk: () => checkDisk(home, systemClock),

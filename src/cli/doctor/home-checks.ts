@@ -27,8 +27,8 @@ export async function checkHome(home: string, uid: number | undefined): Promise<
   }
 }
 
-/** Files that hold secrets. */
-const PRIVATE_FILES = ['token', 'secrets.json', 'headgate.db'];
+/** Files that only their owner may read; the secrets are checked by themselves. */
+const PRIVATE_FILES = ['headgate.db'];
 
 async function checkFiles(home: string): Promise<Finding[]> {
   const modes = await Promise.all(

@@ -11,9 +11,10 @@ import type { Log } from '../../log.ts';
 import { AuditHead } from '../audit/audit-head.ts';
 import type { AuditMark } from '../audit/signed-end.ts';
 
-const MIN_SECRET_BYTES = 32;
+/** The fewest bytes of a secret that signs. */
+export const MIN_SECRET_BYTES = 32;
 /** Holds a signing secret that the operator chose; it wins over the one of the file. */
-const VARIABLE = 'HEADGATE_JWT_SECRET';
+export const VARIABLE = 'HEADGATE_JWT_SECRET';
 /** The file may contain other secrets of this machine. */
 const Secret = z
   .string()
@@ -100,15 +101,26 @@ export async function openSecrets({
   };
 }
 
-/** Undefined if none is given; an empty variable counts as unset, like others. */
-function givenSecret(environment: Environment): Buffer<ArrayBuffer> | undefined {
+/** The secret of the variable; undefined if it is not set. An empty variable counts as unset, like others. */
+export function chosenSecret(environment: Environment): Buffer<ArrayBuffer> | undefined {
   const text = environment[VARIABLE];
-  if (text === undefined || text === '') return undefined;
-  const secret = Buffer.from(text, 'utf8');
-  if (secret.length >= MIN_SECRET_BYTES) return secret;
+  return text === undefined || text === '' ? undefined : Buffer.from(text, 'utf8');
+}
+
+function givenSecret(environment: Environment): Buffer<ArrayBuffer> | undefined {
+  const secret = chosenSecret(environment);
+  if (secret === undefined || secret.length >= MIN_SECRET_BYTES) return secret;
   throw new Error(
     `${VARIABLE} is too short: it has ${secret.length} bytes, and a signing secret needs at least ${MIN_SECRET_BYTES}. Set a longer one, such as the output of "openssl rand -hex 32", or unset it.`,
   );
+}
+
+/** What is wrong with a secret of the file, without the secret; undefined: nothing. */
+export function flawOfSecret(value: unknown): string | undefined {
+  if (Secret.safeParse(value).success) return undefined;
+  if (typeof value !== 'string' || !/^([0-9a-f]{2})*$/.test(value))
+    return 'is not written in pairs of hexadecimal digits in lower case';
+  return `has ${value.length / 2} bytes, and needs at least ${MIN_SECRET_BYTES}`;
 }
 
 /** Names the keys, never their values. */
