@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { needs } from '../../src/testing/needs.ts';
+import { assertAccessible } from '../support/clients/accessibility.ts';
+import { openPart } from '../support/clients/accounts.ts';
 import { blocksOf, button, hasValue, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -86,6 +88,79 @@ test('the page says when the daemon cannot save and when it can again; after an 
   await updated.waitFor();
   await button(page, 'Reload').click();
   await updated.waitFor({ state: 'detached' });
+});
+
+/** Opens the page with a switch for its connection. */
+async function openSwitched(t: TestContext) {
+  const { context } = await visit(t, daemon);
+  const page = await context.newPage();
+  /** The method whose next call is lost with its connection, which stays away until `returns`. */
+  let lost = '';
+  /** The method whose next call fails. */
+  let failing = '';
+  let isAway = false;
+  await page.routeWebSocket(/\/v1\/ws/, (socket) => {
+    if (isAway) return void socket.close();
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const { id, method } = JSON.parse(String(message));
+      if (method === lost) {
+        isAway = true;
+        void socket.close();
+      } else if (method === failing) {
+        failing = '';
+        socket.send(
+          JSON.stringify({ type: 'res', id, ok: false, error: { code: 'BUSY', message: 'the store is busy' } }),
+        );
+      } else server.send(message);
+    });
+  });
+  await page.goto(daemon.url);
+  await page.locator('.link-open').waitFor();
+  return {
+    page,
+    loses: (method: string) => {
+      lost = method;
+    },
+    fails: (method: string) => {
+      failing = method;
+    },
+    async returns() {
+      lost = '';
+      isAway = false;
+      await button(page, 'Try now').click();
+    },
+  };
+}
+
+test('a view that loses its connection while it loads waits and then loads; another failure can be tried again', async (t) => {
+  const { page, loses, fails, returns } = await openSwitched(t);
+  const views = [
+    ['settings.list', () => openPart(page, 'Settings'), '.setting-section'],
+    ['user.list', () => openPart(page, 'Users'), '.empty'],
+    ['role.list', () => openPart(page, 'Roles'), '.panel-row'],
+    ['audit.list', () => openPart(page, 'Audit trail'), '.audit-event'],
+    ['usage.get', () => page.keyboard.press('Alt+u'), '.usage-table, .usage .panel-none'],
+    ['cron.list', () => page.keyboard.press('Alt+s'), '.cron .panel-none'],
+  ] as const;
+  const waits = page.getByRole('status').getByText('Not connected. This loads when the connection is back.');
+  for (const [method, open, content] of views) {
+    loses(method);
+    await open();
+    await waits.waitFor();
+    assert.deepEqual((await page.getByRole('alert').allInnerTexts()).filter(Boolean), [], method);
+    if (method === 'settings.list') await assertAccessible(page, 'a view that waits for the connection');
+    await returns();
+    await page.locator(content).first().waitFor();
+    await waits.waitFor({ state: 'detached' });
+  }
+  fails('usage.get');
+  await page.keyboard.press('Alt+u');
+  await page.getByRole('alert').getByText('the store is busy').waitFor();
+  await assertAccessible(page, 'a view that could not be loaded');
+  await button(page, 'Try again').press('Enter');
+  await button(page, 'Try again').waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'usage-title');
 });
 
 test('an API key that the provider refuses is reported in a banner', async (t) => {

@@ -1,6 +1,6 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { ConnectionLostError, RequestError } from '../../../protocol/client/request-error.ts';
-import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
@@ -26,6 +26,7 @@ import {
 } from './login.ts';
 import { createModelChoices, type ModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
+import type { PageClient } from './reading/reading.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
 import { UsageReport } from './usage/usage-report.ts';
@@ -33,7 +34,7 @@ import { Workstreams } from './workstreams.ts';
 
 /** The parts of a logged-in page. */
 export interface Desk {
-  client: GatewayClient;
+  client: PageClient;
   workstreams: Workstreams;
   actions: Actions;
   jobs: CronJobs;
@@ -67,6 +68,7 @@ export class App {
   #lastUserId: string | undefined;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
   readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
+  readonly #isOpen = computed(() => this.connection.value.kind === 'open');
   /** True from the loss of the connection until it is back, also during reconnection attempts. */
   readonly lost = signal(false);
   /** The daemon has another version than the one that served this page. */
@@ -195,7 +197,7 @@ export class App {
       },
     });
     const confirmation = new Confirmation(connection);
-    const client = confirmation.guarded(connection);
+    const client = confirmation.guarded(connection, this.#isOpen);
     const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
     const jobs = new CronJobs({ client, newKey });
     const nodes = new Nodes({ client, mayDecide: () => this.rights.changeNodes.peek(), now: this.now });

@@ -1,5 +1,6 @@
+import { signal } from '@preact/signals';
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { PageClient } from './reading/reading.ts';
 
 /** For tests: a client whose answers and events the test provides. */
 export function createFakeClient() {
@@ -8,7 +9,9 @@ export function createFakeClient() {
   const listeners = new Map<string, (payload: never) => void>();
   const subscriptions = new Map<string, SubscriptionOptions>();
   const closed: string[] = [];
-  const client: GatewayClient = {
+  const isOpen = signal(true);
+  const client: PageClient = {
+    isOpen,
     connect: () => new Promise(() => undefined),
     async call(method, ...[params]) {
       calls.push([method, params]);
@@ -29,6 +32,8 @@ export function createFakeClient() {
   };
   return {
     client,
+    /** Whether it is connected. */
+    isOpen,
     calls,
     /** Whose subscriptions were closed; `client` for the client itself. */
     closed,

@@ -84,7 +84,7 @@ test('a failed read shows the reason and keeps the old list', async () => {
     throw new RequestError('UNAVAILABLE', 'try later');
   });
   await list.search('x');
-  assert.deepEqual([ids(), list.problem.value], [['a'], 'try later']);
+  assert.deepEqual([ids(), list.reading.problem.value], [['a'], 'try later']);
 });
 
 test('a deleted row disappears; a refusal keeps it and shows the reason', async () => {

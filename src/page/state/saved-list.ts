@@ -1,7 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../protocol/index.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
+import { type Reader, Reading } from './reading/reading.ts';
 
 export type SavedRow = Result<'workstream.saved'>['workstreams'][number];
 
@@ -14,25 +14,19 @@ const PAGE = 50;
 
 /** Stored conversations, page by page, optionally those that match a search. Only the last search is shown. */
 export class SavedList {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
   readonly #listing: Signal<Listing | undefined> = signal(undefined);
-  readonly #problem: Signal<string | undefined> = signal(undefined);
   #search = '';
-  /** Number of the latest request; answers to earlier requests are ignored. */
-  #asked = 0;
-  #isReading = false;
 
-  constructor(client: Pick<GatewayClient, 'call'>) {
+  constructor(client: Reader) {
     this.#client = client;
+    this.reading = new Reading(client);
   }
 
   /** Undefined until the first answer. */
   get listing(): ReadonlySignal<Listing | undefined> {
     return this.#listing;
-  }
-
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
   }
 
   search(text: string): Promise<void> {
@@ -42,7 +36,7 @@ export class SavedList {
 
   async more(): Promise<void> {
     const { rows, hasMore } = this.#listing.peek() ?? { rows: [], hasMore: false };
-    if (hasMore && !this.#isReading) await this.#read(rows);
+    if (hasMore && !this.reading.isReading.peek()) await this.#read(rows);
   }
 
   /** Returns an error message, or undefined on success. An empty name restores the generated one. */
@@ -69,27 +63,22 @@ export class SavedList {
     }
   }
 
-  async #read(before: readonly SavedRow[]): Promise<void> {
-    const asked = ++this.#asked;
+  #read(before: readonly SavedRow[]): Promise<void> {
     const last = before.at(-1);
-    this.#isReading = true;
-    try {
-      const { workstreams } = await this.#client.call('workstream.saved', {
-        limit: PAGE,
-        ...(this.#search.trim() !== '' && { search: this.#search.trim() }),
-        ...(last && { before: last.updatedMs, beforeWsId: last.wsId }),
-      });
-      if (asked !== this.#asked) return;
-      // A row used meanwhile has moved to the front of the daemon's list; do not show it twice.
-      const seen = new Set(before.map(({ wsId }) => wsId));
-      const rows = [...before, ...workstreams.filter(({ wsId }) => !seen.has(wsId))];
-      this.#listing.value = { rows, hasMore: workstreams.length === PAGE };
-      this.#problem.value = undefined;
-    } catch (error) {
-      if (asked === this.#asked) this.#problem.value = wordsOf(error);
-    } finally {
-      if (asked === this.#asked) this.#isReading = false;
-    }
+    const params = {
+      limit: PAGE,
+      ...(this.#search.trim() !== '' && { search: this.#search.trim() }),
+      ...(last && { before: last.updatedMs, beforeWsId: last.wsId }),
+    };
+    return this.reading.read(
+      () => this.#client.call('workstream.saved', params),
+      ({ workstreams }) => {
+        // A row used meanwhile has moved to the front of the daemon's list; do not show it twice.
+        const seen = new Set(before.map(({ wsId }) => wsId));
+        const rows = [...before, ...workstreams.filter(({ wsId }) => !seen.has(wsId))];
+        this.#listing.value = { rows, hasMore: workstreams.length === PAGE };
+      },
+    );
   }
 
   #replace(row: SavedRow): void {

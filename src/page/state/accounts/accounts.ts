@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Reader } from '../reading/reading.ts';
 import { AuditPages } from './audit-pages.ts';
 import { IdentityBoard } from './identity-board.ts';
 import { OwnTokens } from './own-tokens.ts';
@@ -24,7 +24,7 @@ export interface Accounts {
 }
 
 interface Port {
-  client: Pick<GatewayClient, 'call'>;
+  client: Reader;
   who(): Who | undefined;
 }
 

@@ -1,8 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
-import { refusalOf } from './refusal.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
 
 interface Listing {
   events: readonly AuditEvent[];
@@ -21,29 +20,24 @@ const PAGE = 50;
 
 /** The audit trail, newest first and page by page. Only the last filter is shown. */
 export class AuditPages {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
+  readonly verifying: Reading;
   readonly #listing = signal<Listing | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   readonly #filter = signal<AuditFilter>({ action: '', userId: '' });
   readonly #people = signal<ReadonlyMap<string, string>>(new Map());
   readonly #targets = signal<ReadonlyMap<string, string>>(new Map());
   readonly #verdict = signal<Verdict | undefined>(undefined);
-  readonly #isVerifying = signal(false);
-  /** Number of the latest request; answers to earlier requests are ignored. */
-  #reads = 0;
 
-  constructor(client: Pick<GatewayClient, 'call'>) {
+  constructor(client: Reader) {
     this.#client = client;
+    this.reading = new Reading(client);
+    this.verifying = new Reading(client);
   }
 
   /** Undefined until the first answer. */
   get listing(): ReadonlySignal<Listing | undefined> {
     return this.#listing;
-  }
-
-  /** Why it could not be read or verified. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
   }
 
   get filter(): ReadonlySignal<AuditFilter> {
@@ -65,10 +59,6 @@ export class AuditPages {
     return this.#verdict;
   }
 
-  get isVerifying(): ReadonlySignal<boolean> {
-    return this.#isVerifying;
-  }
-
   read(filter: AuditFilter = this.#filter.peek()): Promise<void> {
     this.#filter.value = filter;
     return this.#read([]);
@@ -78,37 +68,30 @@ export class AuditPages {
     return this.#read(this.#listing.peek()?.events ?? []);
   }
 
-  async verify(): Promise<void> {
+  verify(): Promise<void> {
     this.#verdict.value = undefined;
-    this.#isVerifying.value = true;
-    try {
-      this.#verdict.value = await this.#client.call('audit.verify', {});
-      this.#problem.value = undefined;
-    } catch (error) {
-      this.#problem.value = refusalOf(error);
-    } finally {
-      this.#isVerifying.value = false;
-    }
+    return this.verifying.read(
+      () => this.#client.call('audit.verify', {}),
+      (verdict) => {
+        this.#verdict.value = verdict;
+      },
+    );
   }
 
-  async #read(before: readonly AuditEvent[]): Promise<void> {
-    this.#reads += 1;
-    const read = this.#reads;
+  #read(before: readonly AuditEvent[]): Promise<void> {
     const { action, userId } = this.#filter.peek();
     const filter = { ...(action !== '' && { action }), ...(userId !== '' && { userId }) };
-    try {
-      const page = { limit: PAGE, offset: before.length };
-      const { events, total } = await this.#client.call('audit.list', { ...filter, ...page });
-      if (read !== this.#reads) return;
-      // Records that were added meanwhile push those already shown onto this page.
-      const oldest = before.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
-      const shown = [...before, ...events.filter(({ seq }) => seq < oldest)];
-      this.#listing.value = { events: shown, hasMore: before.length + events.length < total };
-      this.#meet(events);
-      this.#problem.value = undefined;
-    } catch (error) {
-      if (read === this.#reads) this.#problem.value = refusalOf(error);
-    }
+    const page = { limit: PAGE, offset: before.length };
+    return this.reading.read(
+      () => this.#client.call('audit.list', { ...filter, ...page }),
+      ({ events, total }) => {
+        // Records that were added meanwhile push those already shown onto this page.
+        const oldest = before.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
+        const shown = [...before, ...events.filter(({ seq }) => seq < oldest)];
+        this.#listing.value = { events: shown, hasMore: before.length + events.length < total };
+        this.#meet(events);
+      },
+    );
   }
 
   #meet(events: readonly AuditEvent[]): void {

@@ -19,7 +19,7 @@ function open() {
     isFresh = true;
     return { status: 'ok', untilMs: 1 };
   });
-  return { ...fake, confirmation, client: confirmation.guarded(fake.client) };
+  return { ...fake, confirmation, client: confirmation.guarded(fake.client, fake.isOpen) };
 }
 
 test('a refused change waits for the person, and is made after the confirmation', async () => {

@@ -4,6 +4,7 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
 import { findStepUp, type StepUpDetails } from '../../../../protocol/methods/accounts/step-up.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import type { PageClient } from '../reading/reading.ts';
 import { toDistance } from '../text/moment.ts';
 
 type By = StepUpDetails['by'];
@@ -25,8 +26,9 @@ export class Confirmation {
   }
 
   /** The same client, whose calls wait for the person where the daemon needs it. */
-  guarded(client: GatewayClient): GatewayClient {
+  guarded(client: GatewayClient, isOpen: PageClient['isOpen']): PageClient {
     return {
+      isOpen,
       connect: () => client.connect(),
       call: (method, ...args) => this.#repeated(() => client.call(method, ...args)),
       on: (event, listener) => client.on(event, listener),

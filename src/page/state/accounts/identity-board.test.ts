@@ -44,3 +44,38 @@ test('an unlinked identity is gone; a refusal leaves it, and is returned in word
     subject: '1',
   });
 });
+
+test('a person is linked by subject, of the configured provider unless an issuer is entered', async () => {
+  const { client, answer, calls } = createFakeClient();
+  const board = new IdentityBoard(client);
+  answer('oidc.identity.add', ({ subject }: { subject: string }) => {
+    if (subject === 'taken') throw new Error('This person is a user already');
+  });
+  answer('oidc.identity.list', () => ({ identities: [identity('ada', '1')] }));
+  const link = (issuer: string, subject: string) => board.link({ userId: 'ada', issuer, subject });
+  assert.deepEqual([await link(' ', ' 1 '), board.identities.value], [undefined, [identity('ada', '1')]]);
+  assert.equal(await link(' https://sso.example.com/realm ', '2'), undefined);
+  assert.equal(await link('http://localhost:9000', '3'), undefined);
+  assert.equal(await link('', 'taken'), 'This person is a user already');
+  assert.deepEqual(
+    calls.filter(([method]) => method === 'oidc.identity.add').map(([, params]) => params),
+    [
+      { userId: 'ada', subject: '1' },
+      { userId: 'ada', subject: '2', issuer: 'https://sso.example.com/realm' },
+      { userId: 'ada', subject: '3', issuer: 'http://localhost:9000' },
+      { userId: 'ada', subject: 'taken' },
+    ],
+  );
+});
+
+test('a link without a subject, or with an issuer that no provider has, is not sent', async () => {
+  const { client, calls } = createFakeClient();
+  const board = new IdentityBoard(client);
+  const link = (issuer: string, subject = '1') => board.link({ userId: 'ada', issuer, subject });
+  assert.match((await link('', ' ')) ?? '', /^Enter the subject/);
+  for (const issuer of ['sso.example.com', 'http://sso.example.com', 'ftp://localhost', 'javascript:1'])
+    assert.match((await link(issuer)) ?? '', /^The issuer is not an https address/, issuer);
+  for (const issuer of ['https://sso.example.com?a=1', 'https://sso.example.com/#a', 'https://ada@sso.example.com'])
+    assert.match((await link(issuer)) ?? '', /^The issuer has more than an address/, issuer);
+  assert.deepEqual(calls, []);
+});

@@ -47,5 +47,5 @@ test('a missing right is shown in words', async () => {
   answer('token.revoke', refuse);
   const words = "You are not allowed to do this: token lacks 'approve' scope.";
   assert.equal(await own.revoke('mine'), words);
-  assert.equal(own.problem.value, words);
+  assert.equal(own.reading.problem.value, words);
 });

@@ -1,12 +1,12 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
 import type { ApiToken } from '../../../../protocol/methods/accounts/token.ts';
-import { attempt, refusalOf } from './refusal.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
+import { attempt } from './refusal.ts';
 import { isUser, type Who } from './who.ts';
 
 interface Port {
-  client: Pick<GatewayClient, 'call'>;
+  client: Reader;
   who(): Who | undefined;
 }
 
@@ -19,12 +19,13 @@ export interface NewToken {
 /** The API tokens of the person. */
 export class OwnTokens {
   readonly #port: Port;
+  readonly reading: Reading;
   readonly #tokens = signal<readonly ApiToken[] | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   readonly #created = signal<NewToken | undefined>(undefined);
 
   constructor(port: Port) {
     this.#port = port;
+    this.reading = new Reading(port.client);
   }
 
   /** Undefined until the first answer. */
@@ -32,25 +33,19 @@ export class OwnTokens {
     return this.#tokens;
   }
 
-  /** Why they could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
-  }
-
   /** The created token until the person has stored it, because the daemon cannot show it again. */
   get created(): ReadonlySignal<NewToken | undefined> {
     return this.#created;
   }
 
-  async read(): Promise<void> {
+  read(): Promise<void> {
     const { client, who } = this.#port;
-    try {
-      const { tokens } = await client.call('token.list', {});
-      this.#tokens.value = tokens.filter(({ userId }) => userId === ownerOf(who()));
-      this.#problem.value = undefined;
-    } catch (error) {
-      this.#problem.value = refusalOf(error);
-    }
+    return this.reading.read(
+      () => client.call('token.list', {}),
+      ({ tokens }) => {
+        this.#tokens.value = tokens.filter(({ userId }) => userId === ownerOf(who()));
+      },
+    );
   }
 
   /** This and `revoke` return an error message, or undefined on success. */

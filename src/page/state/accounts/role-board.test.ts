@@ -42,7 +42,7 @@ test('without the right to see them, a form offers no role', async () => {
   const board = new RoleBoard(client);
   await board.readChoices();
   assert.deepEqual(board.choices([]), []);
-  assert.equal(board.problem.value, 'no answer to user.role.choices');
+  assert.equal(board.choosing.problem.value, 'no answer to user.role.choices');
 });
 
 test('after a change the roles are read again', async () => {

@@ -1,9 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { ParamsInput, Result } from '../../../../protocol/index.ts';
 import { BUILTIN_ROLES, isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
-import { attempt, refusalOf } from './refusal.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
+import { attempt } from './refusal.ts';
 
 /** A role in the form of a user. */
 interface Choice {
@@ -14,13 +14,17 @@ interface Choice {
 
 /** The roles of the daemon. */
 export class RoleBoard {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
+  /** Of the roles that the person may give. */
+  readonly choosing: Reading;
   readonly #roles = signal<readonly Role[] | undefined>(undefined);
   readonly #choices = signal<Result<'user.role.choices'>['roles']>([]);
-  readonly #problem = signal<string | undefined>(undefined);
 
-  constructor(client: Pick<GatewayClient, 'call'>) {
+  constructor(client: Reader) {
     this.#client = client;
+    this.reading = new Reading(client);
+    this.choosing = new Reading(client);
   }
 
   /** The built-in ones first. Undefined until the first answer. */
@@ -28,31 +32,23 @@ export class RoleBoard {
     return this.#roles;
   }
 
-  /** Why they could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
-  }
-
-  async read(): Promise<void> {
-    try {
-      const { roles } = await this.#client.call('role.list', {});
-      this.#roles.value = roles;
-      this.#problem.value = undefined;
-    } catch (error) {
-      this.#problem.value = refusalOf(error);
-    }
+  read(): Promise<void> {
+    return this.reading.read(
+      () => this.#client.call('role.list', {}),
+      ({ roles }) => {
+        this.#roles.value = roles;
+      },
+    );
   }
 
   /** Reads which roles the person may give to users. That needs another permission than seeing what roles allow. */
-  async readChoices(): Promise<void> {
-    try {
-      const { roles } = await this.#client.call('user.role.choices', {});
-      this.#choices.value = roles;
-      this.#problem.value = undefined;
-    } catch (error) {
-      this.#choices.value = [];
-      this.#problem.value = refusalOf(error);
-    }
+  readChoices(): Promise<void> {
+    return this.choosing.read(
+      () => this.#client.call('user.role.choices', {}),
+      ({ roles }) => {
+        this.#choices.value = roles;
+      },
+    );
   }
 
   /** This and the next methods return an error message, or undefined on success. */

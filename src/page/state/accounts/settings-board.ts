@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Setting, SettingDefinition } from '../../../../protocol/methods/admin/settings.ts';
 import { toSettingInput, toSettingText } from '../../../../protocol/text/setting-text.ts';
-import { attempt, refusalOf } from './refusal.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
+import { attempt } from './refusal.ts';
 
 /** A setting with its value and its rules. */
 export type SettingEntry = Setting & SettingDefinition;
@@ -14,24 +14,20 @@ export interface SettingSection {
 
 /** The settings of config.json. Nothing is read until they are shown. */
 export class SettingsBoard {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
   readonly #entries = signal<readonly SettingEntry[] | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   readonly #waiting = signal<readonly string[]>([]);
   readonly query = signal('');
 
-  constructor(client: Pick<GatewayClient, 'call'>) {
+  constructor(client: Reader) {
     this.#client = client;
+    this.reading = new Reading(client);
   }
 
   /** Undefined until the first answer. */
   get entries(): ReadonlySignal<readonly SettingEntry[] | undefined> {
     return this.#entries;
-  }
-
-  /** Why they could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
   }
 
   /** The keys that were changed here and take effect at the next start. */
@@ -48,21 +44,17 @@ export class SettingsBoard {
     return [...Map.groupBy(found, ({ section }) => section)].map(([name, entries]) => ({ name, entries }));
   }
 
-  async read(): Promise<void> {
-    try {
-      const [{ settings }, { schema }] = await Promise.all([
-        this.#client.call('settings.list', {}),
-        this.#client.call('settings.schema', {}),
-      ]);
-      const definitions = new Map(schema.map((definition) => [definition.key, definition]));
-      this.#entries.value = settings.flatMap((setting) => {
-        const definition = definitions.get(setting.key);
-        return definition ? [{ ...definition, ...setting }] : [];
-      });
-      this.#problem.value = undefined;
-    } catch (error) {
-      this.#problem.value = refusalOf(error);
-    }
+  read(): Promise<void> {
+    return this.reading.read(
+      () => Promise.all([this.#client.call('settings.list', {}), this.#client.call('settings.schema', {})]),
+      ([{ settings }, { schema }]) => {
+        const definitions = new Map(schema.map((definition) => [definition.key, definition]));
+        this.#entries.value = settings.flatMap((setting) => {
+          const definition = definitions.get(setting.key);
+          return definition ? [{ ...definition, ...setting }] : [];
+        });
+      },
+    );
   }
 
   /** This and the next method return an error message, or undefined on success. */

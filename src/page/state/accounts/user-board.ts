@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
-import { attempt, refusalOf } from './refusal.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
+import { attempt } from './refusal.ts';
 
 interface Listing {
   users: readonly User[];
@@ -22,25 +22,19 @@ const PAGE = 50;
 
 /** The people who may log in, page by page, optionally those that match a search. Only the last search is shown. */
 export class UserBoard {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
   readonly #listing = signal<Listing | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   #query = '';
-  /** Number of the latest request; answers to earlier requests are ignored. */
-  #reads = 0;
 
-  constructor(client: Pick<GatewayClient, 'call'>) {
+  constructor(client: Reader) {
     this.#client = client;
+    this.reading = new Reading(client);
   }
 
   /** Undefined until the first answer. */
   get listing(): ReadonlySignal<Listing | undefined> {
     return this.#listing;
-  }
-
-  /** Why they could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
   }
 
   search(query: string): Promise<void> {
@@ -95,18 +89,14 @@ export class UserBoard {
     return problem;
   }
 
-  async #read(limit: number): Promise<void> {
-    this.#reads += 1;
-    const read = this.#reads;
-    try {
-      const params = { limit: Math.min(limit, MOST), ...(this.#query !== '' && { query: this.#query }) };
-      const { users, total } = await this.#client.call('user.list', params);
-      if (read !== this.#reads) return;
-      this.#listing.value = { users, total };
-      this.#problem.value = undefined;
-    } catch (error) {
-      if (read === this.#reads) this.#problem.value = refusalOf(error);
-    }
+  #read(limit: number): Promise<void> {
+    const params = { limit: Math.min(limit, MOST), ...(this.#query !== '' && { query: this.#query }) };
+    return this.reading.read(
+      () => this.#client.call('user.list', params),
+      ({ users, total }) => {
+        this.#listing.value = { users, total };
+      },
+    );
   }
 }
 

@@ -72,7 +72,7 @@ test('a failed read shows the reason and keeps the old list', async () => {
   });
   jobs.refreshLater();
   await settled();
-  assert.deepEqual([ids(), jobs.problem.value], [['j1'], 'try later']);
+  assert.deepEqual([ids(), jobs.reading.problem.value], [['j1'], 'try later']);
 });
 
 test('it knows which settings switch schedules off', async () => {

@@ -3,9 +3,10 @@ import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { CronExtendedJob, CronJob, CronSwitch } from '../../../../protocol/cron.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
 
 interface Port {
-  client: Pick<GatewayClient, 'call' | 'on'>;
+  client: Reader & Pick<GatewayClient, 'on'>;
   newKey(): string;
 }
 
@@ -18,8 +19,8 @@ export type JobPatch = ParamsInput<'cron.update'>['patch'];
  */
 export class CronJobs {
   readonly #port: Port;
+  readonly reading: Reading;
   readonly #jobs = signal<readonly CronExtendedJob[] | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   readonly #switchedOffBy = signal<readonly CronSwitch[]>([]);
   #isFollowed = false;
   #isReading = false;
@@ -28,17 +29,13 @@ export class CronJobs {
 
   constructor(port: Port) {
     this.#port = port;
+    this.reading = new Reading(port.client);
     port.client.on('cron', () => this.refreshLater());
   }
 
   /** Undefined until the first answer; sorted by next run, jobs without one last. */
   get jobs(): ReadonlySignal<readonly CronExtendedJob[] | undefined> {
     return this.#jobs;
-  }
-
-  /** Why the jobs could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
   }
 
   /** The settings that switch schedules off; empty if schedules run. */
@@ -97,17 +94,17 @@ export class CronJobs {
     this.#isReading = true;
     while (this.#isStale) {
       this.#isStale = false;
-      try {
-        const [{ jobs }, { switchedOffBy = [] }] = await Promise.all([
-          client.call('cron.list', { includeDisabled: true, extended: true }),
-          client.call('cron.status', { extended: true }),
-        ]);
-        this.#jobs.value = jobs.filter(isExtended).sort(byNextRun);
-        this.#switchedOffBy.value = switchedOffBy;
-        this.#problem.value = undefined;
-      } catch (error) {
-        this.#problem.value = wordsOf(error);
-      }
+      await this.reading.read(
+        () =>
+          Promise.all([
+            client.call('cron.list', { includeDisabled: true, extended: true }),
+            client.call('cron.status', { extended: true }),
+          ]),
+        ([{ jobs }, { switchedOffBy = [] }]) => {
+          this.#jobs.value = jobs.filter(isExtended).sort(byNextRun);
+          this.#switchedOffBy.value = switchedOffBy;
+        },
+      );
     }
     this.#isReading = false;
   }

@@ -30,5 +30,5 @@ test('a failed read shows the reason and keeps the old history', async () => {
     throw new RequestError('UNAVAILABLE', 'try later');
   });
   await history.read();
-  assert.deepEqual([shown(), history.problem.value], [[0], 'try later']);
+  assert.deepEqual([shown(), history.reading.problem.value], [[0], 'try later']);
 });

@@ -1,7 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { CronOccurrence, CronRun } from '../../../../protocol/cron.ts';
-import { wordsOf } from '../../../../protocol/words-of.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
 
 const FEW = 10;
 const MANY = 200;
@@ -14,16 +13,15 @@ interface Runs {
 
 /** The history of a job. */
 export class CronRuns {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
   readonly #jobId: string;
   readonly #runs = signal<Runs | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   #limit = FEW;
-  /** Number of the latest request; answers to earlier requests are ignored. */
-  #asked = 0;
 
-  constructor(client: Pick<GatewayClient, 'call'>, jobId: string) {
+  constructor(client: Reader, jobId: string) {
     this.#client = client;
+    this.reading = new Reading(client);
     this.#jobId = jobId;
   }
 
@@ -32,27 +30,20 @@ export class CronRuns {
     return this.#runs;
   }
 
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
-  }
-
   more(): Promise<void> {
     this.#limit = MANY;
     return this.read();
   }
 
-  async read(): Promise<void> {
-    const asked = ++this.#asked;
+  read(): Promise<void> {
     const limit = this.#limit;
-    try {
-      const { entries } = await this.#client.call('cron.runs', { id: this.#jobId, limit, extended: true });
-      if (asked !== this.#asked) return;
-      const hasMore = limit === FEW && entries.length === FEW;
-      this.#runs.value = { entries: entries.filter(isOccurrence).reverse(), hasMore };
-      this.#problem.value = undefined;
-    } catch (error) {
-      if (asked === this.#asked) this.#problem.value = wordsOf(error);
-    }
+    return this.reading.read(
+      () => this.#client.call('cron.runs', { id: this.#jobId, limit, extended: true }),
+      ({ entries }) => {
+        const hasMore = limit === FEW && entries.length === FEW;
+        this.#runs.value = { entries: entries.filter(isOccurrence).reverse(), hasMore };
+      },
+    );
   }
 }
 

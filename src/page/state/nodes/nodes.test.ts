@@ -138,7 +138,7 @@ test('a failed read shows the reason and keeps the old list', async () => {
   });
   nodes.refreshLater();
   await settled();
-  assert.deepEqual([nodes.nodes.value?.length, nodes.problem.value], [1, 'try later']);
+  assert.deepEqual([nodes.nodes.value?.length, nodes.reading.problem.value], [1, 'try later']);
 });
 
 test('a node without a name is shown by its id', () => {

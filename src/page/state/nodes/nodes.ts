@@ -1,11 +1,13 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Result } from '../../../../protocol/index.ts';
 import type { NodeRow, PairedNode } from '../../../../protocol/methods/node.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
 import { type Asking, PairingQueue } from './pairing-queue.ts';
 
 interface Port {
-  client: Pick<GatewayClient, 'call' | 'on'>;
+  client: Reader & Pick<GatewayClient, 'on'>;
   /** Whether this login may see and decide pairing requests. */
   mayDecide(): boolean;
   /** Milliseconds since 1970. */
@@ -25,9 +27,10 @@ export interface NodeEntry extends NodeRow {
  */
 export class Nodes {
   readonly #port: Port;
+  /** Of nodes and requests. */
+  readonly reading: Reading;
   readonly #queue: PairingQueue;
   readonly #nodes = signal<readonly NodeEntry[] | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
   #isFollowed = false;
   #isReading = false;
   /** Something has changed since the current read began. */
@@ -35,6 +38,7 @@ export class Nodes {
 
   constructor(port: Port) {
     this.#port = port;
+    this.reading = new Reading(port.client);
     this.#queue = new PairingQueue();
     const { client } = port;
     client.on('node.pair.requested', () => this.refreshLater());
@@ -58,11 +62,6 @@ export class Nodes {
 
   /** Number of requests that wait for a decision. */
   readonly waiting = computed(() => this.asking.value.filter(({ outcome }) => outcome === undefined).length);
-
-  /** Why nodes or requests could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
-  }
 
   /** Called when the panel opens. Call the returned function when it closes. */
   follow(): () => void {
@@ -122,23 +121,25 @@ export class Nodes {
     this.#isReading = true;
     while (this.#isStale) {
       this.#isStale = false;
-      try {
-        await this.#readOnce();
-        this.#problem.value = undefined;
-      } catch (error) {
-        this.#problem.value = wordsOf(error);
-      }
+      await this.#readOnce();
     }
     this.#isReading = false;
   }
 
-  async #readOnce(): Promise<void> {
-    const { client, mayDecide, now } = this.#port;
-    const isFollowed = this.#isFollowed;
-    const [pairing, list] = await Promise.all([
-      mayDecide() ? client.call('node.pair.list', {}) : undefined,
-      isFollowed ? client.call('node.list', { extended: true }) : undefined,
-    ]);
+  #readOnce(): Promise<void> {
+    const { client, mayDecide } = this.#port;
+    return this.reading.read(
+      () =>
+        Promise.all([
+          mayDecide() ? client.call('node.pair.list', {}) : undefined,
+          this.#isFollowed ? client.call('node.list', { extended: true }) : undefined,
+        ]),
+      ([pairing, list]) => this.#keep(pairing, list),
+    );
+  }
+
+  #keep(pairing: Result<'node.pair.list'> | undefined, list: Result<'node.list'> | undefined): void {
+    const { now } = this.#port;
     const aheadMs = list === undefined ? 0 : list.ts - now();
     this.#queue.update(pairing?.pending ?? [], { aheadMs, keepsEnded: this.#isFollowed });
     if (list === undefined) return;

@@ -91,10 +91,10 @@ test('a refusal is shown, and the next answer removes it', async () => {
   const { report, answer } = open();
   answer('usage.get', () => Promise.reject(new Error('not now')));
   await report.read();
-  assert.equal(report.problem.value, 'not now');
+  assert.equal(report.reading.problem.value, 'not now');
   answer('usage.get', () => ({ rows: [] }));
   await report.read();
-  assert.deepEqual([report.problem.value, report.report.value?.rows], [undefined, []]);
+  assert.deepEqual([report.reading.problem.value, report.report.value?.rows], [undefined, []]);
 });
 
 test('a bar has new input, cached input and output, or money', () => {

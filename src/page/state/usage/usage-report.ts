@@ -1,8 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { UsageRow, UsageTotal } from '../../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
-import { wordsOf } from '../../../../protocol/words-of.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
 
 /** What the page adds usage up by. The last two need the permission to see the usage of everybody. */
 export type ReportGrouping = 'day' | 'model' | 'workstream' | 'hour' | 'user';
@@ -43,18 +42,18 @@ export interface Report {
 
 /** The usage of the last days. Nothing is read until it is shown. */
 export class UsageReport {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
   readonly #now: () => number;
   readonly #report = signal<Report | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
-  #reads = 0;
   readonly by = signal<ReportGrouping>('day');
   readonly days = signal<ReportDays>('30');
   readonly unit = signal<ReportUnit>('tokens');
   readonly filter = signal<ReportFilter>({});
 
-  constructor({ client, now }: { client: Pick<GatewayClient, 'call'>; now(): number }) {
+  constructor({ client, now }: { client: Reader; now(): number }) {
     this.#client = client;
+    this.reading = new Reading(client);
     this.#now = now;
   }
 
@@ -63,29 +62,16 @@ export class UsageReport {
     return this.#report;
   }
 
-  /** Why it could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
-  }
-
-  /** Reads it again. An answer that a later read has overtaken is dropped. */
-  async read(by: ReportGrouping = this.by.peek()): Promise<void> {
+  read(by: ReportGrouping = this.by.peek()): Promise<void> {
     this.by.value = by;
-    this.#reads += 1;
-    const read = this.#reads;
     const days = daysUntil(this.#now(), Number(this.days.peek()));
-    try {
-      const [{ rows, names, total, truncated = false }, { budgets }] = await Promise.all([
-        this.#sums(by, days[0] ?? ''),
-        this.#client.call('budget.list', {}),
-      ]);
-      if (read !== this.#reads) return;
-      const shown = by === 'day' ? everyDay(rows, days) : rows;
-      this.#report.value = { by, rows: shown, names: new Map(names), total, truncated, budgets };
-      this.#problem.value = undefined;
-    } catch (error) {
-      if (read === this.#reads) this.#problem.value = wordsOf(error);
-    }
+    return this.reading.read(
+      () => Promise.all([this.#sums(by, days[0] ?? ''), this.#client.call('budget.list', {})]),
+      ([{ rows, names, total, truncated = false }, { budgets }]) => {
+        const shown = by === 'day' ? everyDay(rows, days) : rows;
+        this.#report.value = { by, rows: shown, names: new Map(names), total, truncated, budgets };
+      },
+    );
   }
 
   /** Shows only what matches, by day. */

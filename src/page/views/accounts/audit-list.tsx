@@ -7,6 +7,7 @@ import type { App, Desk } from '../../state/app.ts';
 import { toClock } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 
 /** Who did what, newest first, and whether the records are as they were written. */
 export function AuditList({ app, desk }: { app: App; desk: Desk }) {
@@ -16,21 +17,26 @@ export function AuditList({ app, desk }: { app: App; desk: Desk }) {
   return (
     <section class="account-list" aria-labelledby="audit-title">
       <header>
-        <h2 id="audit-title">Audit trail</h2>
+        <h2 id="audit-title" tabIndex={-1}>
+          Audit trail
+        </h2>
         <span class="panel-count" />
         <button type="button" class="quiet" onClick={() => void audit.read()}>
           <Icon name="again" />
           Refresh
         </button>
-        <button type="button" class="primary" disabled={audit.isVerifying.value} onClick={() => void audit.verify()}>
+        <button
+          type="button"
+          class="primary"
+          disabled={audit.verifying.isReading.value}
+          onClick={() => void audit.verify()}
+        >
           <Icon name="shield" />
           <span>Verify</span>
         </button>
       </header>
       <Filters audit={audit} />
-      <p class="problem" role="alert">
-        {audit.problem.value}
-      </p>
+      <ReadingNotice of={[audit.reading, audit.verifying]} />
       <Verdict audit={audit} />
       {listing?.events.length === 0 && <p class="empty">No record matches.</p>}
       <ul class="audit-events" aria-label="Records">
@@ -87,7 +93,7 @@ function Verdict({ audit }: { audit: AuditPages }) {
   const verdict = audit.verdict.value;
   return (
     <p class={verdict && !verdict.ok ? 'panel-note alert' : 'verdict'} role="status">
-      {audit.isVerifying.value && 'Checking every record…'}
+      {audit.verifying.isReading.value && 'Checking every record…'}
       {verdict && <Icon name={verdict.ok ? 'check' : 'warning'} />}
       {verdict && <span>{toVerdictWords(verdict)}</span>}
     </p>

@@ -7,6 +7,7 @@ import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { toCount } from '../panel.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { useFocusAfter } from '../use-focus-after.ts';
 
 interface RoleListProps {
@@ -33,9 +34,7 @@ export function RoleList({ desk, onEdit }: RoleListProps) {
           <span>Define a role</span>
         </button>
       </header>
-      <p class="problem" role="alert">
-        {board.problem.value}
-      </p>
+      <ReadingNotice of={[board.reading]} />
       <ul aria-label="Roles">
         {roles?.map((role) => (
           <RoleCard key={role.roleId} desk={desk} role={role} onEdit={() => onEdit(role)} />

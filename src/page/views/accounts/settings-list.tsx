@@ -3,6 +3,7 @@ import type { SettingSection } from '../../state/accounts/settings-board.ts';
 import type { Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
 import { toCount } from '../panel.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { SettingForm } from './setting-form.tsx';
 
 /** The settings of config.json, by section and with a search. */
@@ -34,9 +35,7 @@ export function SettingsList({ desk }: { desk: Desk }) {
           }}
         />
       </div>
-      <p class="problem" role="alert">
-        {board.problem.value}
-      </p>
+      <ReadingNotice of={[board.reading]} />
       <p class={board.waiting.value.length > 0 ? 'panel-note' : 'verdict'} role="status">
         {board.waiting.value.length > 0 && `Restart Headgate for ${board.waiting.value.join(', ')} to take effect.`}
       </p>

@@ -7,6 +7,7 @@ import { toDistance, toMoment } from '../../state/text/moment.ts';
 import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { CopyButton } from '../text/code.tsx';
 import { useFocusAfter } from '../use-focus-after.ts';
 import { TokenForm } from './token-form.tsx';
@@ -27,9 +28,7 @@ export function TokenList({ app, desk }: { app: App; desk: Desk }) {
       </h2>
       <p class="soft">Programs log in with a token. It can do at most what you may do.</p>
       {!mayCreate && <p>API tokens require the approve scope. Ask an administrator for a token.</p>}
-      <p class="problem" role="alert">
-        {own.problem.value}
-      </p>
+      <ReadingNotice of={[own.reading]} />
       {created && <CreatedToken created={created} onStored={() => own.forget()} />}
       {mayCreate && tokens?.length === 0 && <p>You have no tokens.</p>}
       {mayCreate && tokens !== undefined && tokens.length > 0 && (

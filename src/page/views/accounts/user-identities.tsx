@@ -1,16 +1,19 @@
 import { useEffect } from 'preact/hooks';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { ReadingNotice } from '../reading-notice.tsx';
+import { type IdentityLink, IdentityLinkFields } from './identity-link.tsx';
 import { IdentityList } from './identity-list.tsx';
 
 interface UserIdentitiesProps {
   app: App;
   desk: Desk;
   user: User;
+  link: IdentityLink;
 }
 
-/** Who at a provider logs in as the user; nothing where nobody does. */
-export function UserIdentities({ app, desk, user: { userId, username, hasPassword } }: UserIdentitiesProps) {
+/** Who at a provider logs in as the user, and the fields to link somebody else there. */
+export function UserIdentities({ app, desk, user: { userId, username, hasPassword }, link }: UserIdentitiesProps) {
   const board = desk.accounts.identities;
   useEffect(() => void board.read(userId), [board, userId]);
   const identities = board.identities.value;
@@ -26,11 +29,8 @@ export function UserIdentities({ app, desk, user: { userId, username, hasPasswor
           <IdentityList app={app} identities={identities} loss={loss} unlink={(identity) => board.unlink(identity)} />
         </fieldset>
       )}
-      {board.problem.value !== undefined && (
-        <p class="problem" role="alert">
-          {board.problem.value}
-        </p>
-      )}
+      <ReadingNotice of={[board.reading]} />
+      {app.auth.value.authEnabled && <IdentityLinkFields app={app} link={link} />}
     </>
   );
 }

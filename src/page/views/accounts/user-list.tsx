@@ -5,6 +5,7 @@ import type { User } from '../../../../protocol/methods/accounts/user.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
 import { toCount } from '../panel.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { UserCard } from './user-card.tsx';
 
 interface UserListProps {
@@ -55,9 +56,7 @@ export function UserList({ app, desk, onEdit }: UserListProps) {
           }}
         />
       </div>
-      <p class="problem" role="alert">
-        {board.problem.value ?? roles.problem.value}
-      </p>
+      <ReadingNotice of={[board.reading, roles.choosing]} />
       {listing?.total === 0 && (
         <p class="empty">{query.value.trim() === '' ? 'There are no users yet.' : 'No user has this in a name.'}</p>
       )}

@@ -6,6 +6,7 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { CronRuns } from '../../state/cron/cron-runs.ts';
 import { toClock, toLength } from '../../state/text/moment.ts';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { CronStatusMark } from './cron-status-mark.tsx';
 
 interface CronRunListProps {
@@ -31,8 +32,9 @@ export function CronRunList({ app, desk, job, now }: CronRunListProps) {
   return (
     <div class="runs">
       <p class="problem" role="alert">
-        {problem.value ?? history.problem.value}
+        {problem.value}
       </p>
+      <ReadingNotice of={[history.reading]} />
       {runs?.entries.length === 0 && <p class="soft">No runs yet.</p>}
       <ol>
         {runs?.entries.map((run) => (

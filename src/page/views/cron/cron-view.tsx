@@ -9,6 +9,7 @@ import { ScheduleWords } from '../../state/cron/schedule-words.ts';
 import { Icon } from '../icons.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel, toCount } from '../panel.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { useNow } from '../use-now.ts';
 import { CronJobCard } from './cron-job-card.tsx';
 import { JobDialog } from './job-dialog.tsx';
@@ -47,9 +48,7 @@ export function CronView({ app, desk, overlay }: CronViewProps) {
       }
       desk={desk}
     >
-      <p class="problem" role="alert">
-        {board.problem.value}
-      </p>
+      <ReadingNotice of={[board.reading]} />
       {board.switchedOffBy.value.length > 0 && <SwitchedOff by={board.switchedOffBy.value} />}
       <Alerts jobs={jobs ?? []} />
       {jobs?.length === 0 && <NoJobs mayChange={mayChange} />}

@@ -7,6 +7,7 @@ import { SavedList, type SavedRow, savedName } from '../../state/saved-list.ts';
 import { toMoment } from '../../state/text/moment.ts';
 import { walk } from '../arrow-keys.ts';
 import { Icon, type IconName } from '../icons.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { RenameField } from '../rename-field.tsx';
 import { Dialog } from './dialog.tsx';
 import { LossQuestion } from './loss-question.tsx';
@@ -59,8 +60,9 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
         />
       </div>
       <p class="problem" role="alert">
-        {problem.value ?? list.problem.value}
+        {problem.value}
       </p>
+      <ReadingNotice of={[list.reading]} />
       {listing?.rows.length === 0 && (
         <p class="empty">
           {text.value.trim() === ''

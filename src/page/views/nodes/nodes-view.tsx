@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
 import { Panel, toCount } from '../panel.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { CopyButton } from '../text/code.tsx';
 import { useNow } from '../use-now.ts';
 import { NodeCard } from './node-card.tsx';
@@ -23,9 +24,7 @@ export function NodesView({ app, desk }: NodesViewProps) {
   const mayDecide = app.rights.changeNodes.value;
   return (
     <Panel name="nodes" title="Nodes" count={toCount(nodes?.length, 'node')} desk={desk}>
-      <p class="problem" role="alert">
-        {board.problem.value}
-      </p>
+      <ReadingNotice of={[board.reading]} />
       <p class="hidden-text" role="status">
         {waiting > 0 && `${toCount(waiting, 'machine')} waiting to be paired`}
       </p>

@@ -17,6 +17,7 @@ import {
 } from '../../state/usage/usage-report.ts';
 import { Icon } from '../icons.tsx';
 import { Panel } from '../panel.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { UsageBar } from './usage-bar.tsx';
 
 /** The tokens and the money that models used. */
@@ -28,9 +29,7 @@ export function UsageView({ app, desk }: { app: App; desk: Desk }) {
   const permissions = app.who.value?.permissions ?? [];
   return (
     <Panel name="usage" title="Usage" count={`the last ${usage.days.value} days`} desk={desk}>
-      <p class="problem" role="alert">
-        {usage.problem.value}
-      </p>
+      <ReadingNotice of={[usage.reading]} />
       <div class="usage-choices">
         <Choice
           label="Add up by"
