@@ -43,7 +43,7 @@ test('an owner hides a workstream from others and shows it again, and every open
   await own.getByLabel('Who sees this: only me and administrators').press('Enter');
   await button(own, 'Everyone here').click();
   await shown.waitFor();
-  assert.equal(await tab.getByText('private').count(), 0);
+  await tab.getByText('private').waitFor({ state: 'detached' });
 });
 
 test('a new workstream is private if its creator or the setting says so; administrators see whose it is', async (t) => {
@@ -72,6 +72,42 @@ test('a new workstream is private if its creator or the setting says so; adminis
   assert.equal(await whoSees(admin).inputValue(), 'shared', 'what the operator creates is everyone’s');
   await admin.keyboard.press('Escape');
   await operator.call('settings.reset', { key: 'workstreams.visibility' });
+});
+
+test('an owner who sees everything gives a workstream back to the operator, and every page names the operator', async (t) => {
+  const admin = await newUser(daemon, ['builtin-admin']);
+  const bob = await newUser(daemon, ['builtin-operator']);
+  const own = await visitAs(t, daemon, { username: admin.username });
+  const other = await visitAs(t, daemon, { username: bob.username });
+  await openNew(own);
+  await own.keyboard.type('common');
+  await own.keyboard.press('Enter');
+  await tabOf(other, /common/).click();
+  await other.getByText(`Owner: ${admin.displayName}`).waitFor();
+  await own.getByLabel(/^Who sees this/).press('Enter');
+  await button(own, 'Give it to somebody else…').press('Enter');
+  await dialog(own).getByLabel('Give it to the operator of this daemon').press('Space');
+  await own.getByText('Afterwards the operator and administrators decide who sees it; you are one of these.').waitFor();
+  assert.equal(await dialog(own).getByLabel('Username of the new owner').isDisabled(), true);
+  await assertAccessible(own, 'the form that gives a workstream to the operator');
+  await button(own, 'Give').press('Enter');
+  await dialog(own).waitFor({ state: 'detached' });
+  await own.getByText('Owner: the operator').waitFor();
+  await other.reload();
+  await other.getByText('Owner: the operator').waitFor();
+  const operator = await daemon.client();
+  const { workstreams } = await operator.call('workstream.list', {});
+  assert.equal(workstreams.find(({ name }) => name === 'common')?.userId, '');
+  await own.getByLabel(/^Who sees this/).press('Enter');
+  await button(own, 'Give it to somebody else…').press('Enter');
+  await dialog(own).waitFor();
+  assert.equal(
+    await dialog(own)
+      .getByLabel(/operator/)
+      .count(),
+    0,
+    'it is the operator’s already',
+  );
 });
 
 test('an owner gives a private workstream away by keyboard, and is told before that it disappears', async (t) => {

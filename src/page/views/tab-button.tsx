@@ -71,7 +71,7 @@ export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) 
       >
         <span class={`dot ${state}`} aria-hidden="true" />
         <span class="tab-name">{name}</span>
-        {owner !== undefined && (
+        {owner !== undefined && tab.row.value.userId !== '' && (
           <span class="tab-owner">
             <span class="hidden-text">of</span> {owner}
           </span>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClient } from '../fake-client.ts';
-import { Owners, toGiftWords } from './owners.ts';
+import { OPERATOR, Owners, toGiftWords } from './owners.ts';
 import { mayShare, type Who } from './who.ts';
 
 const ada: Who = { userId: 'u1', username: 'ada', scopes: ['write'], permissions: ['read', 'write'] };
@@ -22,10 +22,11 @@ test('names of owners are read once each; those of nobody any more are deleted u
     [owners.otherThan(ada, row('u2')), owners.otherThan(ada, row('gone')), owners.otherThan(ada, row('u1'))],
     ['Grace\\u202e', 'a deleted user', undefined],
   );
+  assert.deepEqual([owners.otherThan(ada, row('')), owners.otherThan(operator, row(''))], ['the operator', undefined]);
   assert.deepEqual(
     [ada, operator].map((who) => [row('u1'), row('u2'), row('')].map((of) => owners.onlyWords(who, of))),
     [
-      ['Only me and administrators', 'Only Grace\\u202e and administrators', 'Only administrators'],
+      ['Only me and administrators', 'Only Grace\\u202e and administrators', 'Only the operator and administrators'],
       ['Only its owner and administrators', 'Only Grace\\u202e and administrators', 'Only me and administrators'],
     ],
   );
@@ -44,6 +45,11 @@ test('a gift says who sees the workstream afterwards, and whether it can be take
   const words = [ada, admin].flatMap((who) =>
     (['private', 'shared'] as const).map((visibility) => toGiftWords(who, { visibility }, grace)),
   );
+  const back = (['private', 'shared'] as const).map((visibility) => toGiftWords(admin, { visibility }, OPERATOR));
+  assert.deepEqual(back, [
+    'This workstream is private. Afterwards the operator and administrators see it; you are one of these.',
+    'Everyone here still sees this workstream. Afterwards the operator and administrators decide who sees it; you are one of these.',
+  ]);
   assert.deepEqual(words, [
     'This workstream is private. Afterwards only Grace\\u202e and administrators see it. It disappears from your list at once, and you cannot take it back.',
     'Everyone here still sees this workstream. Afterwards only Grace\\u202e and administrators decide who sees it, and you cannot take it back.',

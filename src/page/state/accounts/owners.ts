@@ -8,6 +8,9 @@ import { isUser, type Who } from './who.ts';
 /** A user, as everyone here may know them. */
 export type UserName = Result<'user.names'>['users'][number];
 
+/** Who owns what no user owns. */
+export const OPERATOR: UserName = { userId: '', username: '', displayName: 'the operator' };
+
 type Owned = Pick<WorkstreamRow, 'userId' | 'visibility'>;
 
 const MOST_AT_ONCE = 500;
@@ -44,23 +47,23 @@ export class Owners {
     return (await this.#client.call('user.names', { query })).users;
   }
 
-  /** The name of the owner if that is another user; undefined for one’s own and everyone’s, and until it is known. */
+  /** The name of the owner if that is somebody else; undefined for one’s own, and until it is known. */
   otherThan(who: Who | undefined, row: Pick<Owned, 'userId'>): string | undefined {
-    return isOwn(who, row) ? undefined : this.#names.value.get(row.userId);
+    if (isOwn(who, row)) return undefined;
+    return row.userId === OPERATOR.userId ? OPERATOR.displayName : this.#names.value.get(row.userId);
   }
 
   /** Who sees a workstream if it is private. */
   onlyWords(who: Who | undefined, row: Pick<Owned, 'userId'>): string {
     if (isOwn(who, row)) return 'Only me and administrators';
-    if (row.userId === '') return 'Only administrators';
-    return `Only ${this.#names.value.get(row.userId) ?? 'its owner'} and administrators`;
+    return `Only ${this.otherThan(who, row) ?? 'its owner'} and administrators`;
   }
 }
 
 const isOwn = (who: Who | undefined, { userId }: Pick<Owned, 'userId'>): boolean =>
   isUser(who) ? who?.userId === userId : userId === '';
 
-/** What happens when a workstream is given to another user, in words for the person who is about to do it. */
+/** What happens when a workstream is given to another user or the operator, in words for the person who is about to do it. */
 export function toGiftWords(who: Who | undefined, { visibility }: Pick<Owned, 'visibility'>, to: UserName): string {
   const name = toVisibleLine(to.displayName);
   const keepsSight = who?.permissions.includes('workstreams.all') === true;

@@ -1,13 +1,16 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 import { systemTimers } from '../../../../../protocol/client/timers.ts';
 import { toVisibleLine } from '../../../../../protocol/text/visible-text.ts';
-import { toGiftWords, type UserName } from '../../../state/accounts/owners.ts';
-import { attempt, refusalOf } from '../../../state/accounts/refusal.ts';
+import { OPERATOR, toGiftWords, type UserName } from '../../../state/accounts/owners.ts';
+import { attempt } from '../../../state/accounts/refusal.ts';
+import { isUser } from '../../../state/accounts/who.ts';
 import type { App, Desk } from '../../../state/app.ts';
+import { Reading } from '../../../state/reading/reading.ts';
 import { type Tab, tabName } from '../../../state/tab.ts';
 import { Dialog } from '../../dialogs/dialog.tsx';
 import type { Overlay } from '../../overlay.ts';
+import { ReadingNotice } from '../../reading-notice.tsx';
 import { useSubmit } from '../../use-submit.ts';
 
 interface OwnerDialogProps {
@@ -20,12 +23,14 @@ interface OwnerDialogProps {
 /** Pause in typing after which the search starts. */
 const PAUSE_MS = 150;
 
-/** Gives the workstream to another user, after it has said what that means. */
+/** Gives the workstream to another user or to the operator, after it has said what that means. */
 export function OwnerDialog({ app, desk, tab, overlay }: OwnerDialogProps) {
   const row = tab.row.value;
   const typed = useSignal('');
-  const { people, problem: notFound } = usePeople(desk, typed.value.trim());
-  const to = people?.find(({ username }) => username.toLowerCase() === typed.value.trim().toLowerCase());
+  const toOperator = useSignal(false);
+  const { people, reading } = usePeople(desk, typed.value.trim());
+  const named = people?.find(({ username }) => username.toLowerCase() === typed.value.trim().toLowerCase());
+  const to = toOperator.value ? OPERATOR : named;
   const isOwner = to?.userId === row.userId;
   const close = () => {
     overlay.value = undefined;
@@ -46,35 +51,17 @@ export function OwnerDialog({ app, desk, tab, overlay }: OwnerDialogProps) {
   return (
     <Dialog title={`Give “${toVisibleLine(tabName(tab))}” to somebody else`} onClose={close}>
       <form onSubmit={onSubmit}>
-        <label>
-          Username of the new owner
-          <input
-            list="people"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            aria-describedby="gift"
-            autofocus
-            required
-            value={typed.value}
-            onInput={({ currentTarget }) => {
-              typed.value = currentTarget.value;
-            }}
-          />
-        </label>
-        <datalist id="people">
-          {people?.map(({ userId, username, displayName }) => (
-            <option key={userId} value={username}>
-              {toVisibleLine(displayName)}
-            </option>
-          ))}
-        </datalist>
+        <UsernameField typed={typed} people={people} isOff={toOperator.value} />
+        {row.userId !== OPERATOR.userId && (
+          <OperatorBox chosen={toOperator} isSelf={app.who.value !== undefined && !isUser(app.who.value)} />
+        )}
         <p id="gift" role="status">
           {to && (isOwner ? 'This is the owner already.' : toGiftWords(app.who.value, row, to))}
-          {people?.length === 0 && 'No user has this in a name.'}
+          {to === undefined && people?.length === 0 && 'No user has this in a name.'}
         </p>
+        <ReadingNotice of={[reading]} />
         <p class="problem" role="alert">
-          {problem.value ?? notFound}
+          {problem.value}
         </p>
         <footer>
           <button type="button" onClick={close}>
@@ -89,30 +76,69 @@ export function OwnerDialog({ app, desk, tab, overlay }: OwnerDialogProps) {
   );
 }
 
+interface UsernameFieldProps {
+  typed: Signal<string>;
+  people: readonly UserName[] | undefined;
+  isOff: boolean;
+}
+
+const UsernameField = ({ typed, people, isOff }: UsernameFieldProps) => (
+  <>
+    <label>
+      Username of the new owner
+      <input
+        list="people"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        aria-describedby="gift"
+        autofocus
+        required
+        disabled={isOff}
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value;
+        }}
+      />
+    </label>
+    <datalist id="people">
+      {people?.map(({ userId, username, displayName }) => (
+        <option key={userId} value={username}>
+          {toVisibleLine(displayName)}
+        </option>
+      ))}
+    </datalist>
+  </>
+);
+
+const OperatorBox = ({ chosen, isSelf }: { chosen: Signal<boolean>; isSelf: boolean }) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      aria-describedby="gift"
+      checked={chosen.value}
+      onChange={({ currentTarget }) => {
+        chosen.value = currentTarget.checked;
+      }}
+    />
+    <span>Give it to the operator of this daemon{isSelf && ' (you)'}</span>
+  </label>
+);
+
 /** The users with this text in a name; undefined until the first answer. */
-function usePeople(
-  desk: Desk,
-  query: string,
-): { people: readonly UserName[] | undefined; problem: string | undefined } {
+function usePeople(desk: Desk, query: string): { people: readonly UserName[] | undefined; reading: Reading } {
   const people = useSignal<readonly UserName[] | undefined>(undefined);
-  const problem = useSignal<string | undefined>(undefined);
+  const reading = useMemo(() => new Reading(desk.client), [desk]);
   useEffect(() => {
-    let isLatest = true;
-    const search = () => {
-      desk.accounts.owners.find(query).then(
-        (found) => {
-          if (isLatest) people.value = found;
-        },
-        (error: unknown) => {
-          if (isLatest) problem.value = refusalOf(error);
-        },
-      );
+    const keep = (found: readonly UserName[]) => {
+      people.value = found;
     };
+    const search = () => void reading.read(() => desk.accounts.owners.find(query), keep);
     const cancel = systemTimers.after(query === '' ? 0 : PAUSE_MS, search);
     return () => {
-      isLatest = false;
       cancel();
+      reading.forget();
     };
-  }, [desk, query, people, problem]);
-  return { people: people.value, problem: problem.value };
+  }, [desk, query, people, reading]);
+  return { people: people.value, reading };
 }
