@@ -125,4 +125,24 @@ test('an administrator without a password confirms through the provider, and the
   const [lin] = (await operator.call('user.list', { query: 'lin' })).users;
   const { identities } = await operator.call('oidc.identity.list', { userId: lin?.userId ?? '' });
   assert.deepEqual(identities, []);
+
+  await page.getByText('Link an identity of a provider').click();
+  const subject = dialog(page).getByLabel('Subject');
+  await subject.fill('max');
+  await subject.press('Enter');
+  await dialog(page).getByRole('alert').getByText('This person is a user already').waitFor();
+  await dialog(page).getByLabel('Issuer').fill('https://sso.example.com/?a=1');
+  await subject.press('Enter');
+  await dialog(page).getByRole('alert').getByText('The issuer has more than an address').waitFor();
+  await dialog(page).getByLabel('Issuer').fill('');
+  await subject.fill(' lin ');
+  await assertAccessible(page, 'the fields that link an identity');
+  await subject.press('Enter');
+  await dialog(page).getByRole('status').getByText('lin now logs in as lin.').waitFor();
+  await button(page, 'Unlink lin').waitFor();
+  const linked = await operator.call('oidc.identity.list', { userId: lin?.userId ?? '' });
+  assert.deepEqual(
+    linked.identities.map((each) => [each.issuer, each.subject]),
+    [[provider.issuer, 'lin']],
+  );
 });

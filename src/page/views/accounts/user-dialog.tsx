@@ -5,6 +5,7 @@ import { Dialog } from '../dialogs/dialog.tsx';
 import { fieldsOf, LEAST_PASSWORD, tickedIn } from '../form-fields.ts';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { useSubmit } from '../use-submit.ts';
+import { IdentityLinkForm, useIdentityLink } from './identity-link.tsx';
 import { UserIdentities } from './user-identities.tsx';
 
 interface UserDialogProps {
@@ -25,6 +26,7 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
   const kept = choices
     .filter(({ roleId, assignable }) => !assignable && held.includes(roleId))
     .map(({ roleId }) => roleId);
+  const link = useIdentityLink(desk, user);
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { username = '', displayName = '', password = '' } = fieldsOf(form);
     const name = displayName.trim() === '' ? undefined : displayName.trim();
@@ -69,7 +71,7 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
           <PasswordField user={user} />
         )}
         <RoleBoxes desk={desk} held={held} isSelf={isSelf} />
-        {user !== undefined && <UserIdentities app={app} desk={desk} user={user} />}
+        {user !== undefined && <UserIdentities app={app} desk={desk} user={user} link={link} />}
         <p class="problem" role="alert">
           {problem.value}
         </p>
@@ -82,6 +84,7 @@ export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
           </button>
         </footer>
       </form>
+      {user !== undefined && <IdentityLinkForm link={link} />}
     </Dialog>
   );
 }
