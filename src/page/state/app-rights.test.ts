@@ -42,11 +42,13 @@ test('a right to administer something is not one to decide about tool calls, job
   const who = { userId: 'u', username: 'ada', scopes: ['read', 'write', 'approve'] };
   const held = () => Object.entries(app.rights).flatMap(([name, right]) => (right.value ? [name] : []));
   const rights = {
-    'admin.audit': ['createTokens'],
-    'tools.approve': ['decide', 'createTokens'],
-    'admin.schedules': ['changeJobs', 'createTokens'],
-    'admin.nodes': ['changeNodes', 'createTokens'],
-    approve: ['decide', 'deleteConversations', 'changeJobs', 'changeNodes', 'createTokens'],
+    'admin.audit': ['write', 'createTokens'],
+    'workstreams.create': ['write', 'createWorkstreams', 'createTokens'],
+    'workstreams.close': ['write', 'closeWorkstreams', 'createTokens'],
+    'tools.approve': ['write', 'decide', 'createTokens'],
+    'admin.schedules': ['write', 'changeJobs', 'createTokens'],
+    'admin.nodes': ['write', 'changeNodes', 'createTokens'],
+    approve: ['write', 'decide', 'deleteConversations', 'changeJobs', 'changeNodes', 'createTokens'],
   };
   await app.start();
   for (const [permission, expected] of Object.entries(rights)) {

@@ -66,16 +66,18 @@ export function Rail({ app, desk, overlay }: RailProps) {
               app={app}
               tab={tab}
               desk={desk}
-              isOnly={tabs.length === 1}
+              mayClose={tabs.length > 1 && app.rights.closeWorkstreams.value}
               onChosen={closeDrawer}
             />
           ))}
         </ul>
         <div class="rail-actions">
-          <button type="button" class="quiet" onClick={show('new')}>
-            <Icon name="plus" />
-            <span>New workstream</span>
-          </button>
+          {app.rights.createWorkstreams.value && (
+            <button type="button" class="quiet" onClick={show('new')}>
+              <Icon name="plus" />
+              <span>New workstream</span>
+            </button>
+          )}
           <button type="button" class="quiet" onClick={show('saved')}>
             <Icon name="archive" />
             <span>Saved conversations</span>

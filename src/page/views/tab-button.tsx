@@ -19,12 +19,12 @@ interface TabButtonProps {
   tab: Tab;
   desk: Desk;
   /** The only tab cannot be closed. */
-  isOnly: boolean;
+  mayClose: boolean;
   onChosen(): void;
 }
 
 /** One workstream in the list: its state, its name (double click or F2 renames), its close button (or Delete). */
-export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) {
+export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps) {
   const renaming = useSignal(false);
   const isNext = desk.workstreams.front.value === tab;
   const isFront = isNext && desk.workstreams.shown.value === 'conversation';
@@ -33,8 +33,9 @@ export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) 
   const who = app.who.value;
   const { owners } = desk.accounts;
   const owner = owners.otherThan(who, tab.row.value);
+  const mayRename = app.rights.write.value;
   const rename = () => {
-    renaming.value = true;
+    renaming.value = mayRename;
   };
   if (renaming.value)
     return (
@@ -58,7 +59,7 @@ export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) 
         aria-selected={isFront}
         aria-controls="conversation"
         tabIndex={isNext ? 0 : -1}
-        title={`${name}: ${STATE_WORDS[state]}.${owner === undefined ? '' : ` Owner: ${owner}.`} Double-click to rename.`}
+        title={`${name}: ${STATE_WORDS[state]}.${owner === undefined ? '' : ` Owner: ${owner}.`}${mayRename ? ' Double-click to rename.' : ''}`}
         onClick={() => {
           desk.workstreams.select(tab.wsId);
           onChosen();
@@ -66,7 +67,7 @@ export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) 
         onDblClick={rename}
         onKeyDown={({ key }) => {
           if (key === 'F2') rename();
-          if (key === 'Delete' && !isOnly) void closeTab(tab, desk);
+          if (key === 'Delete' && mayClose) void closeTab(tab, desk);
         }}
       >
         <span class={`dot ${state}`} aria-hidden="true" />
@@ -90,7 +91,7 @@ export function TabButton({ app, tab, desk, isOnly, onChosen }: TabButtonProps) 
           </span>
         )}
       </button>
-      {!isOnly && (
+      {mayClose && (
         <button
           type="button"
           class="quiet icon-only tab-close"

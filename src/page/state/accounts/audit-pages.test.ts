@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { CONTRACTS } from '../../../../protocol/index.ts';
 import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
 import { createFakeClient } from '../fake-client.ts';
-import { AuditPages, actorOf } from './audit-pages.ts';
-import { AUDIT_ACTIONS, toVerdictWords } from './audit-words.ts';
+import { AuditPages } from './audit-pages.ts';
+import { AUDIT_ACTIONS, toDetailWords, toVerdictWords } from './audit-words.ts';
 
 const event = (seq: number, more: Partial<AuditEvent> = {}): AuditEvent => ({
   seq,
@@ -52,8 +52,35 @@ test('a filter is sent without its empty parts, and those who acted can be chose
   await pages.read({ action: 'auth.login', userId: '' });
   assert.deepEqual(calls, [['audit.list', { action: 'auth.login', limit: 50, offset: 0 }]]);
   assert.deepEqual([...pages.people.value], [['u1', 'ada']]);
-  assert.equal(actorOf(event(1, { username: '', userId: 'operator' })), 'operator');
-  assert.equal(actorOf(event(1, { username: '', userId: '', principal: '' })), 'nobody logged in');
+  assert.equal(pages.actorOf(event(1, { username: '', userId: 'operator' })), 'operator');
+  assert.equal(pages.actorOf(event(1, { username: '', userId: '', principal: '' })), 'nobody logged in');
+});
+
+test('users are named also where the record has no name, and can then be chosen', async () => {
+  const { pages, trail, answer, calls } = open(0);
+  const first = event(1, { userId: 'user_1', username: '', resourceId: 'user_1', action: 'auth.setup' });
+  const gone = event(2, { userId: 'user_1', username: '', resourceId: 'user_9', action: 'user.delete' });
+  trail.push(gone, event(3, { userId: 'operator', username: '' }), first);
+  answer('user.names', () => ({ users: [{ userId: 'user_1', username: 'ada', displayName: 'Ada' }] }));
+  await pages.read();
+  await new Promise(setImmediate);
+  assert.deepEqual(calls.at(-1), ['user.names', { userIds: ['user_1', 'user_9'] }]);
+  assert.deepEqual([pages.actorOf(first), pages.targetOf(first), pages.targetOf(gone)], ['ada', 'ada', undefined]);
+  assert.deepEqual(
+    [...pages.people.value],
+    [
+      ['operator', 'operator'],
+      ['user_1', 'ada'],
+    ],
+  );
+});
+
+test('the details of a record are words, in which no text can pass for another detail', () => {
+  assert.equal(
+    toDetailWords('{"username":"eve \\" · roles: \\"admin","roles":["viewer","editor"],"taken":[],"created":true}'),
+    String.raw`username: "eve \" · roles: \"admin" · roles: "viewer", "editor" · taken: none · created: true`,
+  );
+  assert.equal(toDetailWords('no { JSON'), 'no { JSON');
 });
 
 test('the result of a verification is a sentence', async () => {

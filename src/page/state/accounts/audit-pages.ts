@@ -51,7 +51,12 @@ export class AuditPages {
 
   /** The name of a user that a record is about; undefined for what is no user, and for deleted ones. */
   targetOf({ resourceId }: AuditEvent): string | undefined {
-    return this.#people.value.get(resourceId) ?? this.#targets.value.get(resourceId);
+    return this.#nameOf(resourceId);
+  }
+
+  /** Who acted: the user’s name, or what acted where no user did. */
+  actorOf({ username, userId, principal }: AuditEvent): string {
+    return username || this.#nameOf(userId) || userId || principal || 'nobody logged in';
   }
 
   /** The result of the last verification. */
@@ -95,26 +100,33 @@ export class AuditPages {
   }
 
   #meet(events: readonly AuditEvent[]): void {
-    const met = events.filter(({ userId }) => userId !== '').map((event) => [event.userId, actorOf(event)] as const);
+    const named = events.filter(({ userId, username }) => userId !== '' && (username !== '' || !isUserId(userId)));
+    const met = named.map(({ userId, username }) => [userId, username || userId] as const);
     this.#people.value = new Map([...this.#people.peek(), ...met]);
-    void this.#readTargets(events);
+    void this.#readNames(events);
   }
 
-  async #readTargets(events: readonly AuditEvent[]): Promise<void> {
-    const known = this.#people.peek();
-    const targets = events.map(({ resourceId }) => resourceId).filter((id) => id.startsWith('user_') && !known.has(id));
-    const userIds = [...new Set(targets)];
+  /** Of users without a name in the records: they were acted on, or created themselves as the first user. */
+  async #readNames(events: readonly AuditEvent[]): Promise<void> {
+    const actors = new Set(events.map(({ userId }) => userId));
+    const ids = new Set([...actors, ...events.map(({ resourceId }) => resourceId)]);
+    const userIds = [...ids].filter((id) => isUserId(id) && this.#nameOf(id) === undefined);
     if (userIds.length === 0) return;
     try {
       const { users } = await this.#client.call('user.names', { userIds });
       const found = users.map(({ userId, username }) => [userId, username] as const);
       this.#targets.value = new Map([...this.#targets.peek(), ...found]);
+      const acted = found.filter(([userId]) => actors.has(userId));
+      this.#people.value = new Map([...this.#people.peek(), ...acted]);
     } catch {
       // their ids stay
     }
   }
+
+  #nameOf(userId: string): string | undefined {
+    return this.#people.value.get(userId) ?? this.#targets.value.get(userId);
+  }
 }
 
-/** Who acted: the user’s name, or what acted where no user did. */
-export const actorOf = ({ username, userId, principal }: AuditEvent): string =>
-  username || userId || principal || 'nobody logged in';
+/** And not that of the operator or an API token. */
+const isUserId = (id: string): boolean => id.startsWith('user_');

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../../protocol/is-record.ts';
 import type { Verdict } from './audit-pages.ts';
 
 /** The actions that the daemon records, for the filter. A test compares them with the protocol's rows. */
@@ -74,4 +75,28 @@ export function toVerdictWords({ ok, checked, brokenAt, problem, head }: Verdict
       `${where}${problem === undefined ? 'the records do not fit together' : PROBLEMS[problem]}.`,
   ].filter((sentence) => sentence !== false);
   return `Not intact. ${told.join(' ')} Checked: ${count}.`;
+}
+
+/**
+ * The details of a record, such as `username: "eve" · roles: "viewer", "editor"`. Texts keep their quotes: somebody chose
+ * them, and without quotes one could look like another detail.
+ */
+export function toDetailWords(detail: string): string {
+  const parsed = parseRecord(detail);
+  if (parsed === undefined) return detail;
+  return Object.entries(parsed)
+    .map(([key, value]) => `${key}: ${Array.isArray(value) ? toListWords(value) : JSON.stringify(value)}`)
+    .join(' · ');
+}
+
+const toListWords = (values: readonly unknown[]): string =>
+  values.length === 0 ? 'none' : values.map((value) => JSON.stringify(value)).join(', ');
+
+function parseRecord(text: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined; // not JSON
+  }
 }

@@ -9,23 +9,30 @@ interface HeldBy {
   who: ReadonlySignal<Who | undefined>;
 }
 
-/** What the person may do for others, besides administration: everything that needs the scope `approve`. */
+/** What the person may do besides reading and administration. */
 export type HeldRights = ReturnType<typeof createHeldRights>;
 
 export function createHeldRights({ auth, who }: HeldBy) {
+  const scope = (name: 'write' | 'approve') =>
+    computed(() => !auth.value.authEnabled || auth.value.scopes.includes(name));
   /** With the scope and one of these permissions. Before the permissions are known, the scope alone counts. */
-  const holder = (anyOf: readonly Permission[]) =>
+  const holder = (anyOf: readonly Permission[], within: ReadonlySignal<boolean>) =>
     computed(() => {
       if (!auth.value.authEnabled) return true;
       const held = who.value?.permissions;
-      return auth.value.scopes.includes('approve') && (!held || anyOf.some((one) => held.includes(one)));
+      return within.value && (!held || anyOf.some((one) => held.includes(one)));
     });
+  const [write, approve] = [scope('write'), scope('approve')];
   return {
-    decide: holder(DECIDING),
-    deleteConversations: holder(['approve']),
-    changeJobs: holder(['approve', 'admin.schedules']),
-    changeNodes: holder(['approve', 'admin.nodes']),
+    /** Send messages and change conversations. */
+    write,
+    createWorkstreams: holder(['workstreams.create'], write),
+    closeWorkstreams: holder(['workstreams.close'], write),
+    decide: holder(DECIDING, approve),
+    deleteConversations: holder(['approve'], approve),
+    changeJobs: holder(['approve', 'admin.schedules'], approve),
+    changeNodes: holder(['approve', 'admin.nodes'], approve),
     /** Their own ones. */
-    createTokens: computed(() => !auth.value.authEnabled || auth.value.scopes.includes('approve')),
+    createTokens: approve,
   };
 }

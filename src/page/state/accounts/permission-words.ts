@@ -1,4 +1,9 @@
-import { BUILTIN_ROLES, type Permission } from '../../../../protocol/methods/accounts/permissions.ts';
+import {
+  BUILTIN_ROLES,
+  type BuiltinRoleId,
+  PERMISSIONS,
+  type Permission,
+} from '../../../../protocol/methods/accounts/permissions.ts';
 
 interface PermissionGroup {
   title: string;
@@ -52,12 +57,20 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
   },
 ];
 
+/** What the built-in roles are for. */
+export const ROLE_WORDS: Record<BuiltinRoleId, string> = {
+  'builtin-admin': 'everything, also users, roles, settings and the audit trail',
+  'builtin-operator': 'sends messages, and starts and closes workstreams, but does not decide about tool calls',
+  'builtin-viewer': 'sees conversations, jobs, nodes and usage',
+};
+
 /** The permissions of a person in words: the built-in role that has exactly these, and what they allow. */
 export function toRightsWords(permissions: readonly string[]): { role: string | undefined; allowed: string[] } {
   const held = new Set(permissions);
   const role = Object.values(BUILTIN_ROLES).find(
     (builtin) => builtin.permissions.length === held.size && builtin.permissions.every((one) => held.has(one)),
   );
+  if (held.size === PERMISSIONS.length) return { role: role?.displayName, allowed: ['Everything'] };
   // The name of a role stands for the further rights. Without one, they are what makes the difference.
   const groups = role === undefined ? PERMISSION_GROUPS : PERMISSION_GROUPS.slice(0, 2);
   const named = groups.flatMap((group) => group.permissions);

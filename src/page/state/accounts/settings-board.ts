@@ -67,14 +67,19 @@ export class SettingsBoard {
     return this.#change(entry, () => this.#client.call('settings.reset', { key: entry.key }));
   }
 
-  async #change({ key, restartRequired }: SettingEntry, act: () => Promise<unknown>): Promise<string | undefined> {
+  async #change(entry: SettingEntry, act: () => Promise<unknown>): Promise<string | undefined> {
+    const { key, restartRequired } = entry;
     const problem = await attempt(act);
     if (problem !== undefined) return problem.replace(`${key}: `, '');
-    if (restartRequired) this.#waiting.value = [...new Set([...this.#waiting.value, key])];
+    if (restartRequired && !isReplaced(entry)) this.#waiting.value = [...new Set([...this.#waiting.value, key])];
     await this.read();
     return undefined;
   }
 }
+
+/** Whether a flag or the environment replaces the value in config.json, also after a restart. */
+export const isReplaced = ({ source }: Pick<SettingEntry, 'source'>): boolean =>
+  source === 'flag' || source === 'environment';
 
 /** The facts below a field: its default, its range, and where its value comes from. */
 export function factsOf(entry: SettingEntry): string[] {

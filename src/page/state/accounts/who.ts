@@ -7,16 +7,20 @@ export type Who = Result<'auth.whoami'>;
 /** Whether a user is logged in, and not the operator or an API token. */
 export const isUser = (who: Who | undefined): boolean => who?.username !== undefined;
 
+/** Whether it is the main session or one of a job, which stay shared and the operator’s. */
+export const isOfEveryone = ({ sessionKey }: Pick<WorkstreamRow, 'sessionKey'>): boolean =>
+  sessionKey === 'main' || sessionKey.startsWith('cron:');
+
 /**
  * Whether to offer the choice of who sees a workstream. Without users there is nobody to hide it from, so the operator
  * gets it only for private ones.
  */
 export function mayShare(
   who: Who | undefined,
-  { sessionKey, userId, visibility }: Pick<WorkstreamRow, 'sessionKey' | 'userId' | 'visibility'>,
+  row: Pick<WorkstreamRow, 'sessionKey' | 'userId' | 'visibility'>,
   hasUsers: boolean,
 ): boolean {
-  if (who === undefined || sessionKey === 'main' || sessionKey.startsWith('cron:')) return false;
-  if (isUser(who) && who.userId === userId) return true;
-  return who.permissions.includes('workstreams.all') && (hasUsers || visibility === 'private');
+  if (who === undefined || isOfEveryone(row)) return false;
+  if (isUser(who) && who.userId === row.userId) return true;
+  return who.permissions.includes('workstreams.all') && (hasUsers || row.visibility === 'private');
 }

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
-import { type AuditPages, actorOf } from '../../state/accounts/audit-pages.ts';
-import { AUDIT_ACTIONS, toVerdictWords } from '../../state/accounts/audit-words.ts';
+import type { AuditPages } from '../../state/accounts/audit-pages.ts';
+import { AUDIT_ACTIONS, toDetailWords, toVerdictWords } from '../../state/accounts/audit-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toClock } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
@@ -41,7 +41,13 @@ export function AuditList({ app, desk }: { app: App; desk: Desk }) {
       {listing?.events.length === 0 && <p class="empty">No record matches.</p>}
       <ul class="audit-events" aria-label="Records">
         {listing?.events.map((event) => (
-          <AuditRow key={event.seq} app={app} event={event} target={audit.targetOf(event)} />
+          <AuditRow
+            key={event.seq}
+            app={app}
+            event={event}
+            actor={audit.actorOf(event)}
+            target={audit.targetOf(event)}
+          />
         ))}
       </ul>
       {listing?.hasMore && (
@@ -105,11 +111,12 @@ const OUTCOMES: Record<AuditEvent['outcome'], string> = { ok: 'done', denied: 'd
 interface AuditRowProps {
   app: App;
   event: AuditEvent;
+  actor: string;
   /** The name of the user that it is about. */
   target: string | undefined;
 }
 
-function AuditRow({ app, event, target }: AuditRowProps) {
+function AuditRow({ app, event, actor, target }: AuditRowProps) {
   const { atMs, action, resourceId, outcome, detail, ipAddress } = event;
   return (
     <li class={`audit-event ${outcome}`}>
@@ -123,7 +130,7 @@ function AuditRow({ app, event, target }: AuditRowProps) {
         </time>
       </p>
       <p class="account-facts">
-        by <ClaimedText text={actorOf(event)} />
+        by <ClaimedText text={actor} />
         {ipAddress !== '' && ` from ${toVisibleLine(ipAddress)}`}
         {resourceId !== '' && (
           <>
@@ -132,7 +139,7 @@ function AuditRow({ app, event, target }: AuditRowProps) {
           </>
         )}
       </p>
-      {detail !== '' && detail !== '{}' && <code class="audit-detail">{toVisibleLine(detail)}</code>}
+      {detail !== '' && detail !== '{}' && <code class="audit-detail">{toVisibleLine(toDetailWords(detail))}</code>}
     </li>
   );
 }

@@ -39,6 +39,7 @@ export function IdentityLinkFields({ app, link }: { app: App; link: IdentityLink
       <p class="soft">
         Whoever logs in at the provider with this subject is then this user. Issuer and subject are the claims{' '}
         <code>iss</code> and <code>sub</code> of its ID tokens.
+        {provider === undefined && ' No provider is set in config.json yet (oidc).'}
       </p>
       <label>
         Issuer

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { ROLE_WORDS } from '../../state/accounts/permission-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
@@ -59,6 +61,7 @@ function RoleCard({ desk, role, onEdit }: { desk: Desk; role: Role; onEdit(): vo
           </h3>
           <p class="account-facts">
             {`${toVisibleLine(role.name)} · ${toCount(permissions.length, 'permission') || 'no permissions'}`}
+            {isBuiltinRole(roleId) && ` · ${ROLE_WORDS[roleId]}`}
           </p>
         </div>
         <div class="row-actions">

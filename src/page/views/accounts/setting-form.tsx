@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { rangeOf, toSettingText } from '../../../../protocol/text/setting-text.ts';
-import { factsOf, type SettingEntry } from '../../state/accounts/settings-board.ts';
+import { factsOf, isReplaced, type SettingEntry } from '../../state/accounts/settings-board.ts';
 import type { Desk } from '../../state/app.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { useSubmit } from '../use-submit.ts';
@@ -53,7 +53,7 @@ export function SettingForm({ desk, entry }: { desk: Desk; entry: SettingEntry }
           {wrong}
         </p>
         <p class="soft" role="status">
-          {isSaved.value && typed.value === shown && 'Saved.'}
+          {isSaved.value && (isReplaced(entry) ? SAVED_ONLY : typed.value === shown && 'Saved.')}
         </p>
         <p class="account-facts">{[rangeOf(entry), ...factsOf(entry)].filter(Boolean).join(' · ')}</p>
       </form>
@@ -67,6 +67,8 @@ export function SettingForm({ desk, entry }: { desk: Desk; entry: SettingEntry }
     </li>
   );
 }
+
+const SAVED_ONLY = 'Saved in config.json, which does not change the value in force.';
 
 interface FieldProps {
   entry: SettingEntry;

@@ -1,4 +1,6 @@
+import { isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import { ROLE_WORDS } from '../../state/accounts/permission-words.ts';
 import type { RoleBoard } from '../../state/accounts/role-board.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
@@ -98,8 +100,13 @@ const PasswordField = ({ user }: Pick<UserDialogProps, 'user'>) => (
       autocomplete="new-password"
       minLength={LEAST_PASSWORD}
       required={user === undefined}
-      placeholder={user && (user.hasPassword ? 'if empty: stays; a new one ends all logins' : 'none so far')}
+      aria-describedby={user && 'password-hint'}
     />
+    {user && (
+      <span class="hint" id="password-hint">
+        {user.hasPassword ? 'Leave it empty to keep the password. A new one ends all logins.' : 'There is none so far.'}
+      </span>
+    )}
   </label>
 );
 
@@ -127,7 +134,10 @@ function RoleBoxes({ desk, held, isSelf }: RoleBoxesProps) {
             defaultChecked={held.includes(roleId)}
             disabled={isSelf || !assignable}
           />
-          <ClaimedText text={roles.nameOf(roleId)} />
+          <span>
+            <ClaimedText text={roles.nameOf(roleId)} />
+            {isBuiltinRole(roleId) && <span class="hint">{`: ${ROLE_WORDS[roleId]}`}</span>}
+          </span>
         </label>
       ))}
     </fieldset>

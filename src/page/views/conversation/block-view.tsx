@@ -30,7 +30,9 @@ export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, ta
   return useMemo(() => {
     switch (block.kind) {
       case 'user':
-        return <Question block={block} turn={turn} isBusy={isBusy} desk={desk} tab={tab} />;
+        return (
+          <Question block={block} turn={turn} isBusy={isBusy} mayWrite={app.rights.write.value} desk={desk} tab={tab} />
+        );
       case 'answer':
         return <Answer block={block} />;
       case 'tool':

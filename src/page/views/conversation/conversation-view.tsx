@@ -36,7 +36,25 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>
       <SpeechRegion blocks={conversation.blocks} />
-      <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
+      {app.rights.write.value ? (
+        <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
+      ) : (
+        <ReadOnly problem={tab.problem.value} />
+      )}
     </section>
   );
 }
+
+/** In place of the composer, for those who may only look. */
+const ReadOnly = ({ problem }: { problem: string | undefined }) => (
+  <footer class="composer">
+    <div class="composer-column">
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <p class="read-only">
+        Read-only access: you see this conversation. Ask an administrator for a role that sends messages.
+      </p>
+    </div>
+  </footer>
+);

@@ -51,7 +51,7 @@ export function Transcript({ app, desk, tab, conversation }: TranscriptProps) {
                 Load earlier messages
               </button>
             )}
-            {blocks.length === 0 && !isSending && <Welcome tab={tab} />}
+            {blocks.length === 0 && !isSending && <Welcome tab={tab} mayWrite={app.rights.write.value} />}
             <div class="undrawn" ref={space} style={{ height: `${above}px` }} />
             {drawn.map((block) =>
               block.kind === 'summary' ? (

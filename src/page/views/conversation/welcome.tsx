@@ -4,7 +4,8 @@ import { Icon } from '../icons.tsx';
 const STARTERS = ['What is in this folder?', 'Explain what this project does', 'help'] as const;
 
 /** Shown in an empty conversation, with suggestions for a first message. */
-export function Welcome({ tab }: { tab: Tab }) {
+export function Welcome({ tab, mayWrite }: { tab: Tab; mayWrite: boolean }) {
+  if (!mayWrite) return <p class="empty">Nobody has written anything here yet.</p>;
   return (
     <div class="welcome">
       <span class="mark big">

@@ -175,13 +175,17 @@ function UsageTable({ report: { rows, by, total, truncated }, unit, nameOf, only
           <i class="use-input" /> input <i class="use-cached" /> cached input <i class="use-output" /> output
         </p>
       )}
-      <div class="usage-table">
+      <div class={`usage-table of-${unit}`}>
         <table>
           <thead>
             <tr>
-              {[BY[by], '', 'Turns', 'Input', 'Cached', 'Output', 'Reasoning', 'US$'].map((title, index) => (
-                <th key={title} scope="col" class={index < 2 ? '' : index < 7 ? 'number detail' : 'number'}>
-                  {title === '' ? <span class="hidden-text">Chart</span> : title}
+              <th scope="col">{BY[by]}</th>
+              <th scope="col">
+                <span class="hidden-text">Chart</span>
+              </th>
+              {COLUMNS.map(([title, kind]) => (
+                <th key={title} scope="col" class={`number ${kind}`}>
+                  {title}
                 </th>
               ))}
             </tr>
@@ -230,6 +234,13 @@ function UsageTable({ report: { rows, by, total, truncated }, unit, nameOf, only
   );
 }
 
+/** A phone has room for one number: `brief` is shown only there, for bars of tokens, and `detail` and `money` then are not. */
+const COLUMNS = [
+  ...['Turns', 'Input', 'Cached', 'Output', 'Reasoning'].map((title) => [title, 'detail'] as const),
+  ['Tokens', 'brief'],
+  ['US$', 'money'],
+] as const;
+
 const Numbers = ({ of }: { of: UsageTotal }) => (
   <>
     {[of.turns, of.inputTokens, of.cacheReadTokens, of.outputTokens, of.reasoningTokens].map((count, index) => (
@@ -237,7 +248,8 @@ const Numbers = ({ of }: { of: UsageTotal }) => (
         {count.toLocaleString('en-US')}
       </td>
     ))}
-    <td class="number">{of.costUsd.toFixed(2)}</td>
+    <td class="number brief">{(of.inputTokens + of.outputTokens).toLocaleString('en-US')}</td>
+    <td class="number money">{of.costUsd.toFixed(2)}</td>
   </>
 );
 

@@ -21,8 +21,9 @@ interface ConversationHeadProps {
 /** The name, state, model and working directory of the workstream. */
 export function ConversationHead({ app, desk, tab, conversation, overlay, isRenaming }: ConversationHeadProps) {
   const { state, model, modelAlias, workdir } = conversation;
+  const mayRename = app.rights.write.value;
   const rename = () => {
-    isRenaming.value = true;
+    isRenaming.value = mayRename;
   };
   return (
     <header class="conversation-head">
@@ -38,7 +39,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
         <h1 onDblClick={rename}>{tabName(tab)}</h1>
       )}
       <span class={`state-word ${state}`}>{STATE_WORDS[state]}</span>
-      {!isRenaming.value && (
+      {mayRename && !isRenaming.value && (
         <button type="button" class="quiet icon-only head-rename" aria-label="Rename" title="Rename" onClick={rename}>
           <Icon name="pencil" />
         </button>

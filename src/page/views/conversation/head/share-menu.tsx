@@ -1,4 +1,4 @@
-import { mayShare } from '../../../state/accounts/who.ts';
+import { isOfEveryone, mayShare } from '../../../state/accounts/who.ts';
 import type { App, Desk } from '../../../state/app.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
@@ -19,7 +19,8 @@ export function ShareMenu({ app, desk, tab, overlay }: ShareMenuProps) {
   const who = app.who.value;
   const { hasUsers } = app.auth.value;
   const { owners } = desk.accounts;
-  const owner = owners.otherThan(who, row);
+  // The main session and those of jobs are everyone’s, so their owner says nothing.
+  const owner = isOfEveryone(row) ? undefined : owners.otherThan(who, row);
   const only = owners.onlyWords(who, row);
   const give = () => {
     overlay.value = 'owner';

@@ -12,15 +12,16 @@ interface MessageActionsProps {
   isBusy: boolean;
   /** The editor was closed: the button that opened it takes the focus. */
   wasEditing: boolean;
+  /** Without it, the message can only be copied. */
+  mayWrite: boolean;
   desk: Desk;
   tab: Tab;
   edit(): void;
 }
 
 /** What can be done with a message: shown on hover and focus; on a touch screen, behind a button. */
-export function MessageActions({ block, turn, isBusy, wasEditing, desk, tab, edit }: MessageActionsProps) {
+export function MessageActions({ block, mayWrite, tab, ...others }: MessageActionsProps) {
   const [isOpen, setOpen] = useState(false);
-  const { actions } = desk;
   // Browsers allow clipboard access only on https and localhost.
   const copy = navigator.clipboard && ((text: string) => void (text !== '' && navigator.clipboard.writeText(text)));
   const answer = () => toAnswerText(tab.conversation.peek()?.blocks ?? [], block);
@@ -54,32 +55,36 @@ export function MessageActions({ block, turn, isBusy, wasEditing, desk, tab, edi
         {block.sentMs !== undefined && <MessageTime of="message" atMs={block.sentMs} />}
         {copy && <Action name="Copy this message" icon="copy" run={() => copy(block.text)} />}
         {copy && <Action name="Copy the answer" icon="answer" run={() => copy(answer())} />}
-        <Action
-          name="Edit and send again"
-          icon="pencil"
-          run={edit}
-          disabled={isBusy}
-          whenDrawn={wasEditing ? takeFocus : undefined}
-        />
-        {turn.isLast && (
-          <Action
-            name={block.failed ? 'Send again' : 'Answer again'}
-            icon="again"
-            run={() => void actions.retry(tab)}
-            disabled={isBusy}
-          />
-        )}
-        <Action
-          name="Continue in a copy"
-          icon="fork"
-          run={() => void actions.fork(tab, turn.endSeq)}
-          disabled={isBusy}
-        />
-        {block.failed && (
-          <Action name="Remove" icon="bin" run={() => void actions.remove(tab, turn.seq)} disabled={isBusy} />
-        )}
+        {mayWrite && <Changes block={block} tab={tab} {...others} />}
       </span>
     </fieldset>
+  );
+}
+
+function Changes({ block, turn, isBusy, wasEditing, desk, tab, edit }: Omit<MessageActionsProps, 'mayWrite'>) {
+  const { actions } = desk;
+  return (
+    <>
+      <Action
+        name="Edit and send again"
+        icon="pencil"
+        run={edit}
+        disabled={isBusy}
+        whenDrawn={wasEditing ? takeFocus : undefined}
+      />
+      {turn.isLast && (
+        <Action
+          name={block.failed ? 'Send again' : 'Answer again'}
+          icon="again"
+          run={() => void actions.retry(tab)}
+          disabled={isBusy}
+        />
+      )}
+      <Action name="Continue in a copy" icon="fork" run={() => void actions.fork(tab, turn.endSeq)} disabled={isBusy} />
+      {block.failed && (
+        <Action name="Remove" icon="bin" run={() => void actions.remove(tab, turn.seq)} disabled={isBusy} />
+      )}
+    </>
   );
 }
 

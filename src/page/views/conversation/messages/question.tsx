@@ -12,12 +12,13 @@ interface QuestionProps {
   /** Undefined if nothing can be done with the message. */
   turn: AskedTurn | undefined;
   isBusy: boolean;
+  mayWrite: boolean;
   desk: Desk;
   tab: Tab;
 }
 
 /** A message of a person, and what can be done with it. */
-export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
+export function Question({ block, turn, isBusy, mayWrite, desk, tab }: QuestionProps) {
   const [isEditing, setEditing] = useState(false);
   const wasEditing = useRef(false);
   const edit = (isOpen: boolean) => {
@@ -52,6 +53,7 @@ export function Question({ block, turn, isBusy, desk, tab }: QuestionProps) {
           turn={turn}
           isBusy={isBusy}
           wasEditing={wasEditing.current}
+          mayWrite={mayWrite}
           desk={desk}
           tab={tab}
           edit={() => edit(true)}
