@@ -105,6 +105,11 @@ test('roles change while connected: the page reconnects and shows what may be se
   await parts(page).waitFor({ state: 'detached' });
   await page.locator('.person', { hasText: 'Viewer' }).waitFor();
   await connected(page);
+  await page.keyboard.press('Escape');
+  await page.getByText('Read-only access: you see this conversation.').waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).count(), 0);
+  assert.equal(await button(page, 'New workstream').count(), 0);
+  await assertAccessible(page, 'a conversation for somebody who may only look');
 });
 
 test('roles that a person may not give are disabled in the form of a user, and kept; by keyboard, on a phone', async (t) => {

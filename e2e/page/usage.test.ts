@@ -110,6 +110,14 @@ test('usage fits on a phone', async (t) => {
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok((await overflow()) <= 0, `${await overflow()} pixels too wide`);
   await assertAccessible(page, 'usage on a phone');
+  const numbers = () =>
+    page
+      .locator('thead th.number:visible')
+      .allInnerTexts()
+      .then((all) => all.filter(Boolean));
+  assert.deepEqual(await numbers(), ['Tokens']);
+  await button(page, 'US$').tap();
+  assert.deepEqual(await numbers(), ['US$']);
   await button(page, 'User').tap();
   await button(page, 'operator').tap();
   await page.getByRole('list', { name: 'Filters' }).getByText('Only operator').waitFor();
@@ -132,7 +140,7 @@ test('an administrator chooses time and grouping by keyboard, and follows one us
   await choose('7 days');
   await page.getByText('the last 7 days').waitFor();
   await choose('Hour');
-  await heads.getByText(/^\d{4}-\d\d-\d\dT\d\d$/).waitFor();
+  await heads.getByText(/^\d{4}-\d\d-\d\d \d\d:00 UTC$/).waitFor();
   await choose('User');
   await heads.getByText('operator', { exact: true }).waitFor();
   await assertAccessible(page, 'usage by user');

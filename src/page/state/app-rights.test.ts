@@ -22,7 +22,8 @@ test('a change of rights reconnects at once, and the new permissions are read', 
     retries += 1;
   };
   const who = { userId: 'u', username: 'ada', scopes: ['read'] };
-  answer('auth.whoami', () => ({ ...who, permissions: ['read', 'approve', 'admin.users'] }));
+  const before = { scopes: ['read', 'write', 'approve'], permissions: ['read', 'approve', 'admin.users'] };
+  answer('auth.whoami', () => ({ ...who, ...before }));
   await app.start();
   status({ kind: 'open', hello });
   await settled();

@@ -1,5 +1,4 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import { ConnectionLostError, RequestError } from '../../../protocol/client/request-error.ts';
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
@@ -21,6 +20,8 @@ import {
   type FirstUser,
   findLoginCode,
   findProviderProblem,
+  isLoggedOut,
+  isReplaced,
   NOT_LOGGED_IN,
   type PasswordChange,
 } from './login.ts';
@@ -68,7 +69,6 @@ export class App {
   #lastUserId: string | undefined;
   readonly phase: Signal<Phase> = signal({ kind: 'starting' });
   readonly connection: Signal<ConnectionStatus> = signal({ kind: 'connecting' });
-  readonly #isOpen = computed(() => this.connection.value.kind === 'open');
   /** True from the loss of the connection until it is back, also during reconnection attempts. */
   readonly lost = signal(false);
   /** The daemon has another version than the one that served this page. */
@@ -197,7 +197,10 @@ export class App {
       },
     });
     const confirmation = new Confirmation(connection);
-    const client = confirmation.guarded(connection, this.#isOpen);
+    const client = confirmation.guarded(
+      connection,
+      computed(() => this.connection.value.kind === 'open'),
+    );
     const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
     const jobs = new CronJobs({ client, newKey });
     const nodes = new Nodes({ client, mayDecide: () => this.rights.changeNodes.peek(), now: this.now });
@@ -265,7 +268,9 @@ export class App {
     const desk = this.#desk();
     desk?.client.call('auth.whoami', {}).then(
       (who) => {
-        if (this.#desk() === desk) this.who.value = who;
+        if (this.#desk() !== desk) return;
+        this.who.value = who;
+        this.auth.value = { ...this.auth.peek(), scopes: who.scopes }; // the status may be from before a change of rights
       },
       () => undefined, // a lost connection: the next one reads it
     );
@@ -290,10 +295,3 @@ export class App {
   readonly #front = () =>
     this.phase.value.kind === 'desk' ? this.phase.value.desk.workstreams.front.value : undefined;
 }
-
-const isLoggedOut = (error: Error | undefined) =>
-  error instanceof RequestError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN');
-
-/** The connection ended because its login was replaced or may do something else now. The next one needs no wait. */
-const isReplaced = (error: Error) =>
-  error instanceof ConnectionLostError && (error.closing === 'rights_changed' || error.closing === 'unauthorized');

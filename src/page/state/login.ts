@@ -1,3 +1,4 @@
+import { ConnectionLostError, RequestError } from '../../../protocol/client/request-error.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import type { OidcRefusal } from '../../../protocol/methods/accounts/oidc.ts';
 import { toDistance } from './text/moment.ts';
@@ -200,3 +201,11 @@ async function messageOf(answer: Response): Promise<string | undefined> {
   const body: unknown = await answer.json().catch(() => undefined); // not JSON: the status is shown
   return isRecord(body) && typeof body.error === 'string' ? body.error : undefined;
 }
+
+/** The connection ended because the login has ended. */
+export const isLoggedOut = (error: Error | undefined) =>
+  error instanceof RequestError && (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN');
+
+/** The connection ended because its login was replaced or may do something else now. The next one needs no wait. */
+export const isReplaced = (error: Error) =>
+  error instanceof ConnectionLostError && (error.closing === 'rights_changed' || error.closing === 'unauthorized');

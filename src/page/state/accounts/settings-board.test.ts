@@ -71,8 +71,10 @@ test('a value out of range is refused with the rule alone', async () => {
   assert.equal(board.entries.value?.[0]?.value, 120);
 });
 
-test('a setting that waits for a restart is named once', async () => {
+test('a setting that waits for a restart is named once, and not if a flag replaces it', async () => {
   const { board, second } = await open();
+  await board.save({ ...second, source: 'flag' }, 'c.example');
+  assert.deepEqual(board.waiting.value, []);
   await board.save(second, 'a.example');
   await board.save(second, 'b.example');
   assert.deepEqual(board.waiting.value, ['server.allowedHosts']);

@@ -253,8 +253,9 @@ const Numbers = ({ of }: { of: UsageTotal }) => (
   </>
 );
 
-/** Open workstreams and users by their name. */
+/** Open workstreams and users by their name, hours as a time. */
 function nameOf({ workstreams }: Desk, { by, names }: Report, key: string): string {
+  if (by === 'hour') return `${key.replace('T', ' ')}:00 UTC`;
   const tab = by === 'workstream' ? workstreams.tabs.value.find(({ wsId }) => wsId === key) : undefined;
   return tab ? tabName(tab) : (names.get(key) ?? key);
 }
