@@ -57,7 +57,7 @@ function problemOfIssuer(issuer: string): string | undefined {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
   const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url === undefined || (url.protocol !== 'https:' && !isLocal))
-    return 'The issuer is not an https address. Copy it from the provider, such as https://sso.example.com.';
+    return 'The issuer is not an https address. Copy it from the provider; it looks like https://sso.example.com.';
   if (url.search !== '' || url.hash !== '' || url.username !== '')
     return 'The issuer has more than an address: remove what follows “?” or “#”, and a name before “@”.';
   return undefined;
