@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { HelloOk } from '../../protocol/connect.ts';
 import type { Contract } from '../../protocol/contract.ts';
+import { GATEWAY_EVENTS, type GatewayEventRow } from '../../protocol/events/gateway.ts';
 import { CONTRACTS } from '../../protocol/index.ts';
 import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
@@ -43,6 +45,13 @@ async function newPerson(roles: readonly string[]): Promise<Person> {
   return { userId, jwt };
 }
 
+/** The permissions that events need besides their scope, written a second time. */
+const EVENTS_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
+  approve: ['approval.requested', 'approval.resolved', 'node.pair.requested', 'node.pair.resolved'],
+  'tools.approve': ['approval.requested', 'approval.resolved'],
+  'admin.nodes': ['node.pair.requested', 'node.pair.resolved'],
+};
+
 /** Params that no method accepts: an authorized caller gets INVALID_REQUEST, others get FORBIDDEN, and nothing happens. */
 const WRONG = { wrong: 'params' };
 
@@ -58,6 +67,15 @@ async function allowed(jwt: string, methods: readonly string[] = METHODS): Promi
     await closed;
   }
   return found;
+}
+
+/** What the answer to `connect` lists. */
+async function featuresOf(jwt: string): Promise<HelloOk['features']> {
+  const { socket, call, closed } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+  const { features } = HelloOk.parse(await call('connect', { ...CONNECT, auth: { token: jwt } }));
+  socket.close();
+  await closed;
+  return features;
 }
 
 const permissionsOf = (method: string) => neededOf(METHODS_BY_PERMISSION, method);
@@ -80,11 +98,15 @@ function expected(permissions: readonly string[]): string[] {
 test('the permissions of the rows are the expected ones', () => {
   for (const [method, row] of Object.entries<Contract>(CONTRACTS))
     assert.deepEqual([row.permission ?? []].flat(), permissionsOf(method), method);
+  for (const [event, row] of Object.entries<GatewayEventRow>(GATEWAY_EVENTS))
+    assert.deepEqual([row.permission ?? []].flat(), neededOf(EVENTS_BY_PERMISSION, event), event);
 });
 
 test('the scope approve alone, which every right to administer grants, opens only credentials of the caller', () => {
   const rows = Object.entries<Contract>(CONTRACTS).filter(([, row]) => row.scope === 'approve' && !row.permission);
   assert.deepEqual(new Set(rows.map(([method]) => method)), new Set(WITHOUT_PERMISSION));
+  const events = Object.values<GatewayEventRow>(GATEWAY_EVENTS).filter(({ scope }) => scope === 'approve');
+  assert.ok(events.every(({ permission }) => permission !== undefined));
 });
 
 test('a viewer who may see the audit trail changes no configuration, decides nothing and gives no job or node work', async () => {
@@ -119,6 +141,7 @@ test('each built-in role may call exactly what its permissions allow', async () 
   for (const [roleId, { permissions }] of Object.entries(BUILTIN_ROLES)) {
     const { jwt } = await newPerson([roleId]);
     assert.deepEqual(await allowed(jwt), expected(permissions), roleId);
+    assert.deepEqual((await featuresOf(jwt)).methods, expected(permissions), roleId);
   }
 });
 
@@ -131,6 +154,14 @@ test('each permission opens its own methods, and its lack closes them', async ()
     // Administration of the organisation grants the scope approve, and opens none of these.
     await hold(['read', 'write', 'admin.orgs', permission as Permission]);
     assert.deepEqual(await allowed(jwt, methods), methods, `with ${permission}`);
+    const features = await featuresOf(jwt);
+    assert.deepEqual(features.methods, expected(['read', 'write', 'admin.orgs', permission]), `with ${permission}`);
+    const restricted = Object.values(EVENTS_BY_PERMISSION).flat();
+    assert.deepEqual(
+      features.events.filter((event) => restricted.includes(event)),
+      EVENTS_BY_PERMISSION[permission as Permission] ?? [],
+      `with ${permission}`,
+    );
     const closed = new Set(methods.flatMap(permissionsOf));
     await hold(PERMISSIONS.filter((held) => !closed.has(held) || held === 'read'));
     assert.deepEqual(await allowed(jwt, methods), [], `without ${permission}`);
@@ -142,6 +173,7 @@ test('A service token must pass every permission check, and be refused by method
   const may: readonly string[] = MAY_CALL.service;
   const open = METHODS.filter((method) => may.includes(scopeOf(method)) && !Object.hasOwn(CLOSED_TO_SERVICES, method));
   assert.deepEqual(await allowed(token), open);
+  assert.deepEqual((await featuresOf(token)).methods, open);
   const rows = Object.entries(CONTRACTS).flatMap(([method, row]) => ('refusesServices' in row ? [method] : []));
   assert.deepEqual(new Set(rows), new Set(Object.keys(CLOSED_TO_SERVICES)));
 });

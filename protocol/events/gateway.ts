@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { PresenceEntry } from '../connect.ts';
-import type { Scope } from '../contract.ts';
+import type { Contract, Scope } from '../contract.ts';
 import { CronEvent } from '../cron.ts';
 import { NonEmpty } from '../frames.ts';
+import { DECIDING } from '../methods/accounts/permissions.ts';
 import { AgentEvent } from '../methods/agent.ts';
 import { Approval } from '../methods/approval.ts';
 import { ChatEvent } from '../methods/chat.ts';
 import { HealthSummary } from '../methods/health.ts';
 import {
+  LENDING,
   NodeEvent,
   NodeInvokeCancel,
   NodeInvokeRequest,
@@ -24,6 +26,8 @@ export interface GatewayEventRow<P extends z.ZodType = z.ZodType> {
   summary: string;
   /** Who receives it. */
   scope: Scope;
+  /** Needed in addition to the scope, as by the methods that handle what the event reports. Of several, one is enough. */
+  permission?: NonNullable<Contract['permission']>;
   payload: P;
   /** True: skipped for a client whose outbound buffer is over its limit. False: such a client is closed with 1008. */
   dropIfSlow: boolean;
@@ -56,6 +60,7 @@ export const GATEWAY_EVENTS = {
   'approval.requested': row({
     ...ofWorkstream,
     scope: 'approve',
+    permission: DECIDING,
     dropIfSlow: false,
     summary: 'An approval is pending.',
     payload: Approval,
@@ -63,6 +68,7 @@ export const GATEWAY_EVENTS = {
   'approval.resolved': row({
     ...ofWorkstream,
     scope: 'approve',
+    permission: DECIDING,
     dropIfSlow: false,
     summary: 'An approval was decided, timed out or cancelled.',
     payload: z
@@ -90,6 +96,7 @@ export const GATEWAY_EVENTS = {
   'node.pair.requested': row({
     ...broadcast,
     scope: 'approve',
+    permission: LENDING,
     dropIfSlow: false,
     summary: 'A machine asks to be paired as a node.',
     payload: NodePairing,
@@ -97,6 +104,7 @@ export const GATEWAY_EVENTS = {
   'node.pair.resolved': row({
     ...broadcast,
     scope: 'approve',
+    permission: LENDING,
     direct: 'pairing',
     dropIfSlow: false,
     summary: 'A pairing request was approved or rejected, or has expired; the waiting node receives it, too.',

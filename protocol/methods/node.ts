@@ -4,7 +4,8 @@ import { IdempotencyKey, NonEmpty, nullishText, optionalText } from '../frames.t
 import { PlainName } from '../text/plain-text.ts';
 import type { Permission } from './accounts/permissions.ts';
 
-const LENDING = ['approve', 'admin.nodes'] as const satisfies readonly Permission[];
+/** One of them is needed to pair machines, and to use and change nodes. */
+export const LENDING = ['approve', 'admin.nodes'] as const satisfies readonly Permission[];
 
 const Ms = z.int().min(0);
 /** A node's claims about itself are shown to people, so they are kept short. */

@@ -1,8 +1,8 @@
-import { GRANTED, LADDER, type Scope } from '../../protocol/contract.ts';
-import { DECIDING } from '../../protocol/methods/accounts/permissions.ts';
+import { type Contract, GRANTED, LADDER, type Scope } from '../../protocol/contract.ts';
+import { DECIDING, type Permission } from '../../protocol/methods/accounts/permissions.ts';
 import type { Principal } from './auth/principal.ts';
 
-/** A caller's position on the ladder of scopes. Callers with the same rights see the same events. */
+/** A caller's position on the ladder of scopes. */
 export type Rights = (typeof LADDER)[number];
 
 const RUNGS: ReadonlyMap<Scope, number> = new Map(LADDER.map((scope, rung) => [scope, rung]));
@@ -39,18 +39,24 @@ export function mayCall(granted: ReadonlySet<Scope>, needed: Scope): boolean {
 
 export const rightsOf = (granted: ReadonlySet<Scope>): Rights => LADDER[topRung(granted)] ?? 'public';
 
-/** All rights that include `scope`. */
-export function rightsFrom(scope: Scope): readonly Rights[] {
-  const rung = rungOf(scope);
-  return rung < 0 ? [] : LADDER.slice(rung);
+/** Whether one of the needed permissions is held; a row may need none. */
+export function holdsOneOf(held: ReadonlySet<Permission>, needed: Contract['permission']): boolean {
+  if (needed === undefined) return true;
+  return typeof needed === 'string' ? held.has(needed) : needed.some((permission) => held.has(permission));
 }
+
+/** What callers may do, as far as rows ask for it. */
+export type Held = Pick<Principal, 'scopes' | 'permissions'>;
+
+/** Whether someone receives the events of this row. */
+export const mayReceive = ({ scopes, permissions }: Held, row: Pick<Contract, 'scope' | 'permission'>): boolean =>
+  holds(scopes, row.scope) && holdsOneOf(permissions, row.permission);
 
 /**
  * Whether a caller may answer questions about tool calls, and allow calls that would ask. The scope is not enough, because
  * every right to administer something grants it, too.
  */
-export const mayDecide = ({ scopes, permissions }: Pick<Principal, 'scopes' | 'permissions'>): boolean =>
-  holds(scopes, 'approve') && DECIDING.some((permission) => permissions.has(permission));
+export const mayDecide = (held: Held): boolean => mayReceive(held, { scope: 'approve', permission: DECIDING });
 
 export const lesserOf = (a: Rights, b: Rights): Rights => (LADDER.indexOf(a) < LADDER.indexOf(b) ? a : b);
 

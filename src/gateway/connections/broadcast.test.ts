@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventFrame } from '../../../protocol/frames.ts';
+import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { createFrameCheck } from '../frame-check.ts';
-import type { Rights } from '../rights.ts';
+import { expandScopes, type Rights } from '../rights.ts';
 import { gaining } from '../sharing/audience.ts';
 import { ANYONE, DAEMON, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import { framesOf } from '../testing/fake-wire.ts';
+import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { strictBroadcast } from './connection-fixture.ts';
+import { type Hearing, hearingOf } from './hearing.ts';
 
-function join(broadcast: Broadcast, rights: Rights, viewer: Viewer = DAEMON) {
+const hearing = (rights: Rights, permissions: ReadonlySet<Permission> = ALL_PERMISSIONS) =>
+  hearingOf({ scopes: expandScopes([rights]), permissions });
+
+function join(broadcast: Broadcast, heard: Rights | Hearing, viewer: Viewer = DAEMON) {
   const buffers: Buffer[] = [];
   const drops: boolean[] = [];
   const membership = broadcast.join({
     viewer,
-    rights,
+    hearing: typeof heard === 'string' ? hearing(heard) : heard,
     deliver(frame, dropIfSlow) {
       buffers.push(frame);
       drops.push(dropIfSlow);
@@ -44,6 +50,32 @@ test('events that a client may not see cause no gap in its seq', () => {
     ['approval.resolved', 2],
     ['tick', 3],
   ]);
+});
+
+test('an event whose methods need a permission reaches only those who hold one of them, and nobody sees a gap', () => {
+  const broadcast = strictBroadcast();
+  const joined = (...held: Permission[]) => join(broadcast, hearing('approve', new Set(held)));
+  const [auditor, decider, lender, both] = [
+    joined('admin.audit'),
+    joined('tools.approve'),
+    joined('admin.nodes'),
+    joined('approve'),
+  ];
+  broadcast.publish('tick', { ts: 1 });
+  broadcast.publishOf(OF_EVERYONE, 'approval.resolved', resolved);
+  broadcast.publish('node.pair.resolved', { requestId: 'r', nodeId: 'n', decision: 'approved', ts: 1 });
+  broadcast.publish('tick', { ts: 2 });
+  const later = joined('admin.nodes');
+  broadcast.publish('tick', { ts: 3 });
+  const heard = [auditor, decider, lender, both, later].map(({ events }) => seqs(events()).map((one) => one.join(' ')));
+  assert.deepEqual(heard, [
+    ['tick 1', 'tick 2', 'tick 3'],
+    ['tick 1', 'approval.resolved 2', 'tick 3', 'tick 4'],
+    ['tick 1', 'node.pair.resolved 2', 'tick 3', 'tick 4'],
+    ['tick 1', 'approval.resolved 2', 'node.pair.resolved 3', 'tick 4', 'tick 5'],
+    ['tick 4'],
+  ]);
+  assert.equal(decider.buffers[2], lender.buffers[2], 'the same number is encoded once, whatever the rights');
 });
 
 test('seq continues while no client has the same rights', () => {
@@ -124,7 +156,7 @@ test('a client without a scope gets only ticks', () => {
 
 test('a client may leave while an event is being delivered', () => {
   const broadcast = strictBroadcast();
-  const left = broadcast.join({ viewer: DAEMON, rights: 'read', deliver: () => left.leave() });
+  const left = broadcast.join({ viewer: DAEMON, hearing: hearing('read'), deliver: () => left.leave() });
   const stays = join(broadcast, 'read');
   broadcast.publish('tick', { ts: 1 });
   assert.deepEqual([stays.buffers.length, broadcast.size], [1, 1]);

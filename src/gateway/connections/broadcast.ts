@@ -8,13 +8,14 @@ import type { StateVersion } from '../../../protocol/frames.ts';
 import type { DirectEvent } from '../call.ts';
 import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
-import { type Rights, rightsFrom } from '../rights.ts';
 import { type Audience, audienceOf, EVERYONE, SightCounts } from '../sharing/audience.ts';
 import { mayPerceive, type Owned, sightOf, type Viewer, type Watched } from '../sharing/perception.ts';
+import { type Hearing, hears, KIND_OF } from './hearing.ts';
 
 /** A connection as a receiver of events. */
 export interface Member {
-  readonly rights: Rights;
+  /** Decides which events it gets. */
+  readonly hearing: Hearing;
   /** Decides of which workstreams it gets events. */
   readonly viewer: Viewer;
   /** Must not throw. */
@@ -30,8 +31,8 @@ export interface Membership {
 }
 
 /**
- * Sends events to all clients that may see them, encoded once per set of rights; for the events of private workstreams,
- * and after them, once per set of rights and sight.
+ * Sends events to all clients that may see them. Clients for which an event has the same sequence number share one encoded
+ * frame: those with the same rights, and of them, once there were events of private workstreams, those with the same sight.
  */
 export interface Broadcast {
   join(member: Member): Membership;
@@ -64,12 +65,8 @@ export type WorkstreamEvent = {
 type DaemonEvent = Exclude<SequencedEvent, WorkstreamEvent>;
 
 export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
-  const groups: Record<Rights, Group> = {
-    public: new Group(),
-    read: new Group(),
-    write: new Group(),
-    approve: new Group(),
-  };
+  const groups = new Map<Hearing, Group>();
+  const counts = new Counts();
   const watchers = createWatchers();
 
   function publish(
@@ -84,14 +81,27 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
     if (check.isDue()) check.inspect(event, row.payload, payload);
     const json = JSON.stringify(payload);
     const tail = stateVersion === undefined ? '}' : `,"stateVersion":${JSON.stringify(stateVersion)}}`;
-    const encode = (seq: number) =>
-      encodeTextFrame(`{"type":"event","event":"${event}","payload":${json},"seq":${seq}${tail}`);
-    for (const rights of rightsFrom(row.scope)) groups[rights].send(audience, { encode, dropIfSlow: row.dropIfSlow });
+    const kind = KIND_OF[event];
+    counts.add(kind, audience);
+    const frames = new Map<number, Buffer>();
+    const frameOf = (seq: number) => {
+      const frame =
+        frames.get(seq) ?? encodeTextFrame(`{"type":"event","event":"${event}","payload":${json},"seq":${seq}${tail}`);
+      frames.set(seq, frame);
+      return frame;
+    };
+    for (const [hearing, group] of groups) {
+      if (!hears(hearing, kind)) continue;
+      const frameFor = (sight: string) => frameOf(counts.of(hearing, sight));
+      group.send(audience, { frameFor, dropIfSlow: row.dropIfSlow });
+    }
   }
 
   return {
     join(member) {
-      const leave = groups[member.rights].join(member);
+      const group = groups.get(member.hearing) ?? new Group();
+      groups.set(member.hearing, group);
+      const leave = group.join(member);
       const watching = watchers.join(member);
       return {
         watch: watching.watch,
@@ -121,14 +131,27 @@ export function createBroadcast({ check }: { check: FrameCheck }): Broadcast {
     },
     hasWatchers: watchers.has,
     get size() {
-      return Object.values(groups).reduce((sum, group) => sum + group.size, 0);
+      return [...groups.values()].reduce((sum, group) => sum + group.size, 0);
     },
   };
 }
 
+/** Counts the events of each kind, so that a client's sequence number is the count of what it may see. */
+class Counts {
+  readonly #byKind: SightCounts[] = [];
+
+  add(kind: number, audience: Audience): void {
+    this.#byKind[kind] ??= new SightCounts();
+    this.#byKind[kind].add(audience);
+  }
+
+  of(hearing: Hearing, sight: string): number {
+    return this.#byKind.reduce((sum, counts, kind) => (hears(hearing, kind) ? sum + counts.of(sight) : sum), 0);
+  }
+}
+
 /** The members with the same rights, by sight. Those with the same sight get the same events with the same numbers. */
 class Group {
-  readonly #counts = new SightCounts();
   readonly #bySight = new Map<string, { viewer: Viewer; members: Set<Member> }>();
 
   get size(): number {
@@ -147,15 +170,10 @@ class Group {
     };
   }
 
-  send(audience: Audience, { encode, dropIfSlow }: { encode(seq: number): Buffer; dropIfSlow: boolean }): void {
-    this.#counts.add(audience);
-    // Most sights have the same number, and then share a frame.
-    const frames = new Map<number, Buffer>();
+  send(audience: Audience, { frameFor, dropIfSlow }: { frameFor(sight: string): Buffer; dropIfSlow: boolean }): void {
     for (const [sight, { viewer, members }] of [...this.#bySight]) {
       if (!audience.includes(viewer)) continue;
-      const seq = this.#counts.of(sight);
-      const frame = frames.get(seq) ?? encode(seq);
-      frames.set(seq, frame);
+      const frame = frameFor(sight);
       for (const member of [...members]) member.deliver(frame, dropIfSlow);
     }
   }
@@ -177,7 +195,7 @@ function createWatchers() {
     has: (wsId: string): boolean => ofEvery.size > 0 || ofOne.has(wsId),
     join(member: Member): Membership {
       const watched = new Set<string>();
-      if (member.rights !== 'public') ofEvery.add(member);
+      if (hears(member.hearing, KIND_OF.agent)) ofEvery.add(member);
       return {
         watch(wsId) {
           ofEvery.delete(member);

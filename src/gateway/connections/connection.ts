@@ -12,11 +12,12 @@ import type { ClientLink } from '../call.ts';
 import type { Dispatch } from '../dispatch.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { NodeDoor } from '../nodes/node-door.ts';
-import { mayDecide, rightsOf } from '../rights.ts';
+import { mayDecide } from '../rights.ts';
 import type { Broadcast } from './broadcast.ts';
 import type { UpgradeToken } from './credentials.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type HandshakeOutcome, shakeHands } from './handshake.ts';
+import { hearingOf } from './hearing.ts';
 import { type Hello, maxPayloadOf } from './hello.ts';
 import { type JoinFrames, Outbox } from './outbox.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -220,7 +221,7 @@ export class Connection implements WireListener {
     const { broadcast, follow, dispatch, live, onRateLimited, clock, log } = this.#deps;
     const outbox = this.#outbox;
     const membership = broadcast.join({
-      rights: rightsOf(principal.scopes),
+      hearing: hearingOf(principal),
       viewer: principal,
       deliver: (frame, dropIfSlow) => this.#deliver(frame, dropIfSlow),
     });

@@ -1,12 +1,9 @@
-import type { HelloOk } from '../../../protocol/connect.ts';
-import type { Contract, Scope } from '../../../protocol/contract.ts';
-import { GATEWAY_EVENTS, type GatewayEventRow } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
-import { CONTRACTS } from '../../../protocol/index.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Principal } from '../auth/principal.ts';
-import { holds, isOfNode, mayCall } from '../rights.ts';
+import { isOfNode } from '../rights.ts';
+import { createFeatures } from './features.ts';
 
 /** What `hello-ok` reports about the daemon, at that moment. */
 export interface GatewayView {
@@ -31,14 +28,15 @@ export function createHello(view: GatewayView, defer: Defer): Hello {
   const encodeFeatures = createFeatures();
   const forNodes = createSnapshot(view, defer, { presence: () => NOBODY, health: () => '{}' });
   const forClients = createSnapshot(view, defer, view);
-  return (connId, { scopes, source }) => {
+  return (connId, principal) => {
+    const { scopes, source } = principal;
     // Nodes get no information about other clients and the daemon's health.
     const snapshot = isOfNode(scopes) ? forNodes() : forClients();
     const server = JSON.stringify({ ...view.server, connId });
     const policy = JSON.stringify({ maxPayload: maxPayloadOf(source), ...view.policy });
     const { protocolVersion } = LIMITS;
     const start = `{"type":"hello-ok","protocol":${protocolVersion},"server":${server},"features":`;
-    return [Buffer.from(start), encodeFeatures(scopes), SNAPSHOT, ...snapshot, Buffer.from(`,"policy":${policy}}`)];
+    return [Buffer.from(start), encodeFeatures(principal), SNAPSHOT, ...snapshot, Buffer.from(`,"policy":${policy}}`)];
   };
 }
 
@@ -76,25 +74,3 @@ function createSnapshot(
 /** A client that is still unauthenticated after the handshake keeps the small limit of before. */
 export const maxPayloadOf = ({ kind }: Principal['source']): number =>
   kind === 'unpaired' ? LIMITS.maxPayloadBeforeConnectBytes : LIMITS.maxPayloadBytes;
-
-/** Few distinct sets of scopes exist, so the features of each set are computed and encoded once. */
-function createFeatures(): (scopes: ReadonlySet<Scope>) => Buffer {
-  const known = new Map<string, Buffer>();
-  return (scopes) => {
-    const name = [...scopes].sort().join();
-    const features = known.get(name) ?? Buffer.from(JSON.stringify(featuresOf(scopes)));
-    known.set(name, features);
-    return features;
-  };
-}
-
-function featuresOf(scopes: ReadonlySet<Scope>): HelloOk['features'] {
-  return {
-    methods: Object.entries<Contract>(CONTRACTS)
-      .filter(([method, row]) => method !== 'connect' && mayCall(scopes, row.scope))
-      .map(([method]) => method),
-    events: Object.entries<GatewayEventRow>(GATEWAY_EVENTS)
-      .filter(([, row]) => holds(scopes, row.scope) || (row.direct !== undefined && scopes.has(row.direct)))
-      .map(([event]) => event),
-  };
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILTIN_ROLES } from '../../../protocol/methods/accounts/permissions.ts';
+import { hearingOf } from '../connections/hearing.ts';
 import { LIVE } from '../testing/default-deps.ts';
 import { framesOf } from '../testing/fake-wire.ts';
 import { type CallAs, callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
@@ -21,7 +22,7 @@ function listen({ parts, gateway }: WholeGateway, as: CallAs): { heard: string[]
   const [heard, states]: string[][] = [[], []];
   parts.broadcast.join({
     viewer,
-    rights: 'read',
+    hearing: hearingOf(viewer),
     deliver(chunk) {
       for (const frame of framesOf(chunk)) {
         if (frame.type === 'event' && frame.event.startsWith('workstream.')) heard?.push(frame.event);

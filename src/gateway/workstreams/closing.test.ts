@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hearingOf } from '../connections/hearing.ts';
+import { expandScopes } from '../rights.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import { DAEMON, OF_EVERYONE } from '../sharing/perception.ts';
 import { LIVE } from '../testing/default-deps.ts';
@@ -27,7 +29,7 @@ function openingsOf({ parts }: WholeGateway): string[] {
   const heard: string[] = [];
   parts.broadcast.join({
     viewer: DAEMON,
-    rights: 'read',
+    hearing: hearingOf({ scopes: expandScopes(['read']), ...DAEMON }),
     deliver(chunk) {
       for (const frame of framesOf(chunk)) {
         if (frame.type === 'event' && frame.event.startsWith('workstream.'))
