@@ -99,6 +99,7 @@ type TalkDeps = Pick<
   | 'notSandboxed'
   | 'live'
   | 'webhooks'
+  | 'authenticator'
   | 'server'
   | 'tracing'
   | 'clock'
@@ -125,6 +126,7 @@ function createTalks(
     notSandboxed,
     live,
     webhooks,
+    authenticator,
     server,
     tracing,
     clock,
@@ -179,7 +181,7 @@ function createTalks(
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, log });
-  const { channels, deliveries } = createOutbox({ store, webhooks, clock, log }, workstreams);
+  const { channels, deliveries } = createOutbox({ store, webhooks, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   const exports = new Exports({ workstreams, messages, notes, attachments });

@@ -11,6 +11,7 @@ import { Proof } from '../gateway/auth/proof.ts';
 import { SERVICE_SCOPES } from '../gateway/auth/services/service-tokens.ts';
 import type { Caller } from '../gateway/call.ts';
 import { expandScopes } from '../gateway/rights.ts';
+import { ANYONE } from '../gateway/sharing/perception.ts';
 import { ALL_PERMISSIONS } from '../gateway/users/grant.ts';
 import { createHttpApp, type HttpDeps } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
@@ -184,6 +185,7 @@ function scopedTokens(enabled: boolean): Authenticator {
   return {
     enabled,
     endOf: () => undefined,
+    viewerOf: () => ANYONE,
     async authenticate(token) {
       if (!enabled) return local;
       const scope = TOKEN_SCOPES.find((known) => known === token);

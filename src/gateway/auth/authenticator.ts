@@ -1,3 +1,4 @@
+import type { Viewer } from '../sharing/perception.ts';
 import type { Principal } from './principal.ts';
 
 /** How a credential came. Browsers attach a cookie by themselves. */
@@ -17,4 +18,6 @@ export interface Authenticator {
    * never end.
    */
   endOf(principalId: string): AbortSignal | undefined;
+  /** What a principal perceives now, with the rights of now; after its credential has ended, what everyone does. */
+  viewerOf(principalId: string): Viewer;
 }

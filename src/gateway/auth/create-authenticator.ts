@@ -1,6 +1,7 @@
+import { ANYONE, type Viewer } from '../sharing/perception.ts';
 import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts';
 import type { Authenticator } from './authenticator.ts';
-import { OPERATOR, OPERATOR_BOUNDS, OPERATOR_ID } from './lineage.ts';
+import { type Bounds, OPERATOR, OPERATOR_BOUNDS, OPERATOR_ID, parentNamed } from './lineage.ts';
 import type { LoginSessions } from './logins/login-sessions.ts';
 import type { Principal } from './principal.ts';
 import { isService } from './services/service-tokens.ts';
@@ -12,7 +13,7 @@ const MAX_TOKEN_LENGTH = 4_096;
 interface AuthenticatorDeps {
   enabled: boolean;
   operatorToken: string;
-  tokens: Pick<ApiTokens, 'find' | 'endOf'>;
+  tokens: Pick<ApiTokens, 'find' | 'endOf' | 'boundsOf'>;
   sessions: Pick<LoginSessions, 'verify'>;
 }
 
@@ -38,8 +39,19 @@ export function createAuthenticator({ enabled, operatorToken, tokens, sessions }
       if (principalId === LOCAL_ID) return enabled ? AbortSignal.abort() : undefined;
       return tokens.endOf(principalId);
     },
+    viewerOf(principalId) {
+      if (principalId === LOCAL_ID) return enabled ? ANYONE : toViewer(OPERATOR_BOUNDS);
+      const parent = parentNamed(principalId);
+      return toViewer(parent && tokens.boundsOf(parent));
+    },
   };
 }
+
+const toViewer = (bounds: Bounds | undefined): Viewer => {
+  if (bounds === undefined) return ANYONE;
+  const { permissions, userId } = bounds;
+  return { permissions, ...(userId !== undefined && { userId }) };
+};
 
 /** A principal that does not end while the daemon runs. */
 const standing = (id: string, source: Principal['source']): Principal => ({

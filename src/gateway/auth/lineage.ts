@@ -90,6 +90,14 @@ export const tokenIdOf = (principalId: string): string | undefined => /^token:(.
 /** The user that a principal is; undefined for one that acts under a token. */
 export const userIdOf = (principalId: string): string | undefined => /^user:(.*)$/.exec(principalId)?.[1];
 
+/** The parent for which `principalIdOf` returns this; undefined for jobs and other principals without a credential. */
+export function parentNamed(principalId: string): Parent | undefined {
+  if (principalId === OPERATOR_ID) return OPERATOR.parent;
+  const [tokenId, userId] = [tokenIdOf(principalId), userIdOf(principalId)];
+  if (tokenId !== undefined) return { kind: 'token', id: tokenId };
+  return userId === undefined ? undefined : { kind: 'user', id: userId };
+}
+
 /** The rights of a child: those requested that its parent also has. */
 export const narrow = (scopes: Iterable<Scope>, { scopes: allowed }: Pick<Bounds, 'scopes'>): Scope[] =>
   [...scopes].filter((scope) => allowed.has(scope));

@@ -24,6 +24,8 @@ export interface Attempt {
   signal: AbortSignal;
   /** Records the delivery, for a channel that stores its effect in our database, in the same unit. */
   delivered(): Statement;
+  /** What the sender perceives now. */
+  viewer(): Promise<Viewer>;
 }
 
 /** `recorded`: the channel has stored `delivered()`. */

@@ -1,3 +1,4 @@
+import type { Authenticator } from '../auth/authenticator.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { createChannels } from './channels.ts';
@@ -5,14 +6,15 @@ import { DeliveryQueue } from './delivery-queue.ts';
 import { createWebhookChannel } from './webhook.ts';
 import { createWorkstreamChannel } from './workstream-note.ts';
 
+type OutboxDeps = Pick<GatewayDeps, 'store' | 'webhooks' | 'clock' | 'log'> & {
+  authenticator: Pick<Authenticator, 'viewerOf'>;
+};
+
 /** Where messages go that leave a conversation, and the queue from which they go. */
-export function createOutbox(
-  { store, webhooks, clock, log }: Pick<GatewayDeps, 'store' | 'webhooks' | 'clock' | 'log'>,
-  workstreams: Workstreams,
-) {
+export function createOutbox({ store, webhooks, authenticator, clock, log }: OutboxDeps, workstreams: Workstreams) {
   const channels = createChannels([
     createWebhookChannel({ destinations: webhooks.destinations, fetch: webhooks.fetch, clock }),
     createWorkstreamChannel({ workstreams, store, clock }),
   ]);
-  return { channels, deliveries: new DeliveryQueue({ channels, store, clock, log }) };
+  return { channels, deliveries: new DeliveryQueue({ channels, viewerOf: authenticator.viewerOf, store, clock, log }) };
 }

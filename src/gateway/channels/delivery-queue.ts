@@ -1,11 +1,12 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import type { Viewer } from '../sharing/perception.ts';
 import type { OutboxTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { type Delivered, DeliveryError, NotNow } from './channel.ts';
 import type { Channels } from './channels.ts';
-import { endDelivery, putOff, readHeads } from './delivery-rows.ts';
+import { endDelivery, putOff, readHeads, readPrincipal } from './delivery-rows.ts';
 
 /** With the waits between them, about a day. */
 const MAX_ATTEMPTS = 20;
@@ -16,6 +17,7 @@ const MAX_NAP_MS = 60_000;
 
 interface OutboxDeps {
   channels: Channels;
+  viewerOf(principalId: string): Viewer;
   store: Pick<Store, 'db' | 'commit'>;
   clock: Clock;
   log: Log;
@@ -98,12 +100,22 @@ export class DeliveryQueue {
     const channel = this.#deps.channels.byName(row.provider);
     if (!channel) return new DeliveryError(`the channel ${row.provider} no longer exists`, { retryable: false });
     try {
-      return await channel.deliver(toDelivery(row), { signal, delivered: () => this.#delivered(row) });
+      return await channel.deliver(toDelivery(row), {
+        signal,
+        delivered: () => this.#delivered(row),
+        viewer: () => this.#senderOf(row),
+      });
     } catch (error) {
       if (error instanceof DeliveryError || error instanceof NotNow) return error;
       const message = wordsOf(error);
       return new DeliveryError(message, { retryable: true, cause: error });
     }
+  }
+
+  /** The answer of a run is sent for whoever asked for the run. */
+  async #senderOf({ sender, ws_id }: OutboxTable): Promise<Viewer> {
+    const { store, viewerOf } = this.#deps;
+    return viewerOf((ws_id === null ? sender : await readPrincipal(store, sender)) ?? 'unknown');
   }
 
   async #record(row: OutboxTable, outcome: 'taken' | DeliveryError): Promise<void> {

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import { perceivedBy, type Viewer } from '../sharing/perception.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { perceivedBy, seesEverything, type Viewer } from '../sharing/perception.ts';
 import type { OutboxTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -60,8 +60,39 @@ export const readHeads = ({ db }: Pick<Store, 'db'>): Promise<OutboxTable[]> =>
     )
     .execute();
 
-/** Counts pending and abandoned messages, and reads the latest abandoned ones, except those to workstreams that the viewer does not perceive. */
-export async function readState({ db }: Pick<Store, 'db'>, viewer: Viewer) {
+/** The principal that asked for a run; undefined if the run was deleted. */
+export const readPrincipal = async ({ db }: Pick<Store, 'db'>, runId: string): Promise<string | undefined> =>
+  (await db.selectFrom('runs').select('principal').where('run_id', '=', runId).executeTakeFirst())?.principal;
+
+/**
+ * Whether a message goes to no workstream, or to one that the viewer perceives. Those to workstreams that do not exist may
+ * have gone to private ones.
+ */
+const goesToPerceived = (viewer: Viewer): RawBuilder<boolean> =>
+  seesEverything(viewer)
+    ? sql`true`
+    : sql`(outbox.provider <> 'workstream' or exists (
+        select 1 from workstreams
+        where outbox.destination in (workstreams.ws_id, workstreams.session_key, workstreams.alias)
+          and ${perceivedBy(viewer)}))`;
+
+/** The same for the workstream whose run sent it. */
+const comesFromPerceived = (viewer: Viewer): RawBuilder<boolean> =>
+  seesEverything(viewer)
+    ? sql`true`
+    : sql`(outbox.ws_id is null or exists (
+        select 1 from workstreams where workstreams.ws_id = outbox.ws_id and ${perceivedBy(viewer)}))`;
+
+/** Whether the principal sent it, or asked for the run that did. */
+const isSentBy = (principal: string): RawBuilder<boolean> =>
+  sql`(outbox.sender = ${principal} and outbox.ws_id is null or exists (
+    select 1 from runs where runs.run_id = outbox.sender and runs.principal = ${principal}))`;
+
+/** Counts pending and abandoned messages, and reads the latest abandoned ones that the caller sent, or perceives both ends of. */
+export async function readState(
+  { db }: Pick<Store, 'db'>,
+  { viewer, principal }: { viewer: Viewer; principal: string },
+) {
   const counts = await db
     .selectFrom('outbox')
     .select(['status', ({ fn }) => fn.countAll<number>().as('count')])
@@ -69,21 +100,23 @@ export async function readState({ db }: Pick<Store, 'db'>, viewer: Viewer) {
     .groupBy('status')
     .execute();
   const countOf = (status: string) => Number(counts.find((row) => row.status === status)?.count ?? 0);
-  const isHidden = sql<boolean>`exists (select 1 from workstreams where workstreams.ws_id = destination and not ${perceivedBy(viewer)})`;
-  const dead = db.selectFrom('outbox').selectAll().where('status', '=', 'dead').where(sql<boolean>`not ${isHidden}`);
+  const isPerceived = sql<boolean>`(${goesToPerceived(viewer)} and ${comesFromPerceived(viewer)})`;
+  const isShown = sql<boolean>`(${isPerceived} or ${isSentBy(principal)})`;
+  const dead = db.selectFrom('outbox').selectAll().where('status', '=', 'dead').where(isShown);
   const latest = dead.orderBy('seq', 'desc').limit(5);
   return { waiting: countOf('pending'), dead: countOf('dead'), latestDead: await latest.execute() };
 }
 
-/** Where a session's last message went. */
+/** Where a session's last message went, among those to destinations that the viewer perceives. */
 export const readLast = (
   { db }: Pick<Store, 'db'>,
-  { wsId, provider }: { wsId: string; provider?: string | undefined },
+  { wsId, provider, viewer }: { wsId: string; provider?: string | undefined; viewer: Viewer },
 ) =>
   db
     .selectFrom('outbox')
     .select(['provider', 'destination'])
     .where('ws_id', '=', wsId)
+    .where(goesToPerceived(viewer))
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
     .orderBy('seq', 'desc')
     .limit(1)

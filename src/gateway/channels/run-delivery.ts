@@ -30,7 +30,7 @@ export async function resolveDelivery(
     return { provider: found.channel.name, to: found.to };
   }
   const provider = isLast ? undefined : channels.linked(name).name;
-  const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider });
+  const last = wsId === undefined ? undefined : await readLast(store, { wsId, provider, viewer });
   if (last) return { provider: last.provider, to: last.destination };
   const sent = provider === undefined ? 'sent nothing' : `sent nothing by ${provider}`;
   throw new GatewayError('INVALID_REQUEST', `deliver needs \`to\`: this session has ${sent} yet`);

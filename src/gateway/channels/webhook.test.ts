@@ -10,6 +10,7 @@ const SECRET = 'whsec_c2l4dGVlbiBsZXR0ZXJzIQ==';
 const ATTEMPT = {
   signal: new AbortController().signal,
   delivered: () => assert.fail('the other side stores nothing of ours'),
+  viewer: async () => DAEMON,
 };
 const DELIVERY = { messageId: 'msg_1', to: 'ops', message: 'hello', from: 'operator', acceptedMs: 1_700_000_000_000 };
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { insertMessage } from '../runs/run-rows.ts';
-import { ANYONE, DAEMON } from '../sharing/perception.ts';
+import { ANYONE, mayPerceive, type Viewer } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
 import { kindOfKey } from '../workstreams/session-keys.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -16,7 +16,8 @@ interface WorkstreamNoteDeps {
 
 /**
  * Leaves a note in another workstream. People see it at once; the model reads it with its next turn. It waits while a
- * run is in progress there, because nothing may come between a model's calls and their results.
+ * run is in progress there, because nothing may come between a model's calls and their results. If the sender no longer
+ * perceives the workstream by then, the note ends like one to a deleted workstream.
  */
 export const createWorkstreamChannel = ({ workstreams, store, clock }: WorkstreamNoteDeps): Channel => ({
   name: 'workstream',
@@ -26,12 +27,14 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
     const found = await workstreams.lookUp(to, viewer);
     return found?.visibility === 'private' ? found.wsId : found?.sessionKey;
   },
-  async deliver({ to, message, mediaUrl, from }, { delivered }) {
-    const workstream = await findAgain(to, workstreams);
-    if (!workstream) throw new DeliveryError('the workstream no longer exists', { retryable: false });
+  async deliver({ to, message, mediaUrl, from }, { delivered, viewer }) {
+    const sender = await viewer();
+    const workstream = await findAgain(to, sender, workstreams);
+    if (!workstream) throw gone();
     const { data } = workstream;
     const note = `Note from ${from}: ${message}${mediaUrl === undefined ? '' : `\n${mediaUrl}`}`;
     const isDone = await workstream.whileIdle('note', async () => {
+      if (!mayPerceive(sender, data)) throw gone(); // it became private meanwhile
       const at = { wsId: data.wsId, runId: null, nowMs: clock.now() };
       await store.commit({
         // One unit, so that a daemon killed here does not leave the note twice.
@@ -46,10 +49,17 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
   },
 });
 
-/** What `find` found. The sender perceived it then. */
-async function findAgain(to: string, workstreams: Pick<Workstreams, 'findByKey'>): Promise<Workstream | undefined> {
+const gone = () => new DeliveryError('the workstream no longer exists', { retryable: false });
+
+/** What `find` found, if the sender still perceives it. A key was that of a shared one, which the sender may have hidden. */
+async function findAgain(
+  to: string,
+  sender: Viewer,
+  workstreams: Pick<Workstreams, 'findByKey'>,
+): Promise<Workstream | undefined> {
   try {
-    return await workstreams.findByKey(to, kindOfKey(to) === 'wsId' ? DAEMON : ANYONE);
+    const shared = kindOfKey(to) === 'wsId' ? undefined : await workstreams.findByKey(to, ANYONE);
+    return shared ?? (await workstreams.findByKey(to, sender));
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'CONFLICT') throw error;
     throw new DeliveryError('several workstreams have this key by now', { retryable: false, cause: error });

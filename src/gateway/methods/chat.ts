@@ -82,7 +82,7 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
   await requireFiles(params, by, { workstreams, attachments });
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim(), by.viewer);
   const { wsId } = workstream.data;
-  const last = params.deliver ? await readLast(store, { wsId }) : undefined;
+  const last = params.deliver ? await readLast(store, { wsId, viewer: by.viewer }) : undefined;
   const claim = isBare(params) ? undefined : await claimAll(attachments, { wsId, principal }, { ...params, inline });
   const handle = await runs.accept(workstream, {
     message,

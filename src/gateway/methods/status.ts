@@ -42,7 +42,7 @@ export const statusMethods = ({
         `${alias}: ${provider}/${modelId}`,
         ...models.notices().map(({ text }) => text),
         ...channels.all.flatMap(toLine),
-        ...outboxLines(await readState(store, viewer)),
+        ...outboxLines(await readState(store, { viewer, principal: call.principal?.id ?? '' })),
       ],
       queuedSystemEvents: systemEvents.texts(),
       sessions: { path: storePath, count: await sessions.count(viewer), defaults: defaultsOf({ models }), recent },

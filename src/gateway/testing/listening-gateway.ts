@@ -4,6 +4,7 @@ import type { HelloOk } from '../../../protocol/connect.ts';
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Principal } from '../auth/principal.ts';
 import { expandScopes } from '../rights.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { localOrigins } from './default-deps.ts';
 import { CONNECT, openClient, type TestClient } from './test-client.ts';
@@ -113,7 +114,7 @@ function createTestAuthenticator() {
   }
 
   return {
-    authenticator: { enabled: true, authenticate, endOf: () => undefined },
+    authenticator: { enabled: true, authenticate, endOf: () => undefined, viewerOf: () => DAEMON },
     revoke: (token: string) => revocations.get(token)?.abort(),
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ANYONE } from '../sharing/perception.ts';
 import { turnsUntil, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
 import { announceAlwaysEnds } from './announce-always-ends.ts';
 
@@ -55,7 +56,7 @@ test('the end of the giver’s credential is announced at once', async () => {
   const credential = new AbortController();
   const endOf = (id: string) => (id === 'token:t' ? credential.signal : undefined);
   await using daemon = await announcing({
-    authenticator: { enabled: false, authenticate: () => undefined, endOf },
+    authenticator: { enabled: false, authenticate: () => undefined, endOf, viewerOf: () => ANYONE },
   });
   await daemon.give('token:t');
   credential.abort();

@@ -6,6 +6,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { GlobalEvent, GlobalEventOf } from '../../../protocol/events/global.ts';
 import type { WorkstreamState } from '../../../protocol/stream-events.ts';
 import type { LogEntry, Sink } from '../../gateway/events/log-reader.ts';
+import { ANYONE } from '../../gateway/sharing/perception.ts';
 import type { EventStreams } from '../../gateway/streams/event-streams.ts';
 import type { GlobalListener } from '../../gateway/streams/global-events.ts';
 import { httpEdge, principalWith } from '../../testing/http-edge.ts';
@@ -152,7 +153,12 @@ test('a stream ends when the credential is revoked', async () => {
   const principal = principalWith('read', session.signal);
   await using edge = await httpEdge({
     streams: fake.streams,
-    authenticator: { enabled: true, authenticate: async () => principal, endOf: () => undefined },
+    authenticator: {
+      enabled: true,
+      authenticate: async () => principal,
+      endOf: () => undefined,
+      viewerOf: () => ANYONE,
+    },
   });
   for (const path of ['/v1/api/events?ws_id=ws-1', '/v1/api/events/global']) {
     const res = await edge.open({ path });
@@ -279,7 +285,12 @@ test('many streams of one caller cause no warnings', async (t) => {
   const fake = fakeStreams();
   await using edge = await httpEdge({
     streams: fake.streams,
-    authenticator: { enabled: true, authenticate: async () => principal, endOf: () => undefined },
+    authenticator: {
+      enabled: true,
+      authenticate: async () => principal,
+      endOf: () => undefined,
+      viewerOf: () => ANYONE,
+    },
   });
   for (let n = 0; n < 20; n++) await edge.open({ path: '/v1/api/events/global' });
   await new Promise(setImmediate);
