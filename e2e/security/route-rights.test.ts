@@ -11,6 +11,7 @@ import {
 } from '../support/clients/expected-rights.ts';
 import { readBody } from '../support/clients/read-body.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
+import { NAMING_ROUTES, privateRoutes, routesThatName, UNKNOWN } from './private-routes.ts';
 
 // Every route that needs a credential, for callers whose rights come from roles or from a service token, with each form
 // of credential, and below the paths of a console. The scopes of tokens are tried in rights.test.ts.
@@ -150,6 +151,57 @@ test('each permission opens its own routes, and its lack closes them', async () 
     const closed = expectedOf(routes, (route) => refusalOf(neededOf(ROUTES_BY_PERMISSION, route)));
     assert.deepEqual(await outcomesOf(routes, bearer(jwt)), closed, `without ${permission}`);
   }
+});
+
+test('every route that can name a workstream is among those that are tried for a private one', () => {
+  assert.deepEqual(new Set(Object.keys(NAMING_ROUTES)), new Set(routesThatName()));
+});
+
+const EXCEPT_ALL = PERMISSIONS.filter((held) => held !== 'workstreams.all');
+
+test('A private workstream must be answered like an unknown id, to everyone but its owner and holders of `workstreams.all`, on every path', async () => {
+  const { newHidden, converse, answerTo } = privateRoutes(daemon);
+  const owner = bearer((await newPerson(EXCEPT_ALL)).jwt);
+  const strangers = {
+    'another user with approve': bearer((await newPerson(EXCEPT_ALL)).jwt),
+    'another user': bearer((await newPerson('builtin-operator')).jwt),
+    'a viewer, by cookie': cookie((await newPerson('builtin-viewer')).jwt),
+  };
+  const hidden = await converse(owner, await newHidden(owner));
+  const differences: string[] = [];
+  const ways = Object.entries(NAMING_ROUTES).flatMap(([route, toFields]) =>
+    [route, ...prefixed(route)].flatMap((as) => toFields(hidden).map((_, at) => ({ route, as, at }))),
+  );
+  for (const [who, headers] of Object.entries(strangers))
+    for (const { route, ...way } of ways) {
+      const answer = await answerTo(route, { named: hidden, headers, ...way });
+      const unknown = await answerTo(route, { named: UNKNOWN, headers, ...way });
+      if (answer !== unknown) differences.push(`${way.as} to ${who}: ${answer} instead of ${unknown}`);
+    }
+  assert.deepEqual(differences, []);
+});
+
+test('every route answers for a private workstream otherwise than for an unknown one to those who perceive it', async () => {
+  const { newHidden, answerTo } = privateRoutes(daemon);
+  const owner = bearer((await newPerson(EXCEPT_ALL)).jwt);
+  const perceiving = {
+    'the owner': owner,
+    'a holder of workstreams.all': bearer((await newPerson(PERMISSIONS)).jwt),
+    'the operator': bearer(daemon.token),
+    'a service': bearer((await newService()).token),
+  };
+  const same: string[] = [];
+  const untouched = await newHidden(owner);
+  // A file that was not sent is its sender's.
+  const callersOf = (route: string) =>
+    Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
+  for (const route of Object.keys(NAMING_ROUTES))
+    for (const [who, headers] of callersOf(route)) {
+      const named = route.startsWith('GET') ? untouched : await newHidden(owner);
+      const answer = await answerTo(route, { named, headers });
+      if (answer === (await answerTo(route, { named: UNKNOWN, headers }))) same.push(`${route} to ${who}: ${answer}`);
+    }
+  assert.deepEqual(same, []);
 });
 
 const methodOf = (route: string) => keyOf(CLOSED_TO_SERVICES, route);

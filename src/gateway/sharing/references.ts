@@ -11,6 +11,8 @@ export interface Named {
   queuedId: string;
   approvalId: string;
   callId: string;
+  /** The name of a memory. */
+  memory: string;
 }
 
 type Params = Record<string, unknown>;
@@ -77,8 +79,8 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'workstream.commands': ({ wsId }) => [{ wsId }],
   'workstream.rewind': ({ wsId }) => [{ wsId, turns: 1 }],
   'workstream.retry': ({ wsId }) => [{ wsId }],
-  'workstream.edit': ({ wsId }) => [{ wsId, message }],
-  'workstream.remove': ({ wsId }) => [{ wsId }],
+  'workstream.edit': ({ wsId }) => [{ wsId, seq: 1, message }],
+  'workstream.remove': ({ wsId }) => [{ wsId, seq: 1 }],
   'workstream.fork': ({ wsId }) => [{ wsId }],
   'workstream.export': ({ wsId }) => [
     { wsId, format: 'json' },
@@ -111,12 +113,12 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'chat.send': ({ wsId, alias }) =>
     [wsId, alias].map((sessionKey) => ({ sessionKey, message, idempotencyKey: idempotencyKey() })),
   'memory.list': ({ wsId, alias }) => inPlaces([wsId, alias], {}),
-  'memory.search': ({ wsId, alias }) => inPlaces([wsId, alias], { query: 'canary' }),
-  'memory.get': ({ wsId, alias }) => inPlaces([wsId, alias], { name: 'canary' }),
-  'memory.save': ({ wsId, alias }) => inPlaces([wsId, alias], { name: 'canary', content: 'mine' }),
-  'memory.delete': ({ wsId, alias }) => inPlaces([wsId, alias], { name: 'canary' }),
+  'memory.search': ({ wsId, alias, memory: query }) => inPlaces([wsId, alias], { query }),
+  'memory.get': ({ wsId, alias, memory: name }) => inPlaces([wsId, alias], { name }),
+  'memory.save': ({ wsId, alias, memory: name }) => inPlaces([wsId, alias], { name, content: 'mine' }),
+  'memory.delete': ({ wsId, alias, memory: name }) => inPlaces([wsId, alias], { name }),
   'memory.admin.list': ({ wsId }) => [{ scope: 'workstream', scopeId: wsId }, { scopeId: wsId }],
-  'memory.admin.search': ({ wsId }) => [{ query: 'canary', scope: 'workstream', scopeId: wsId }],
+  'memory.admin.search': ({ wsId, memory: query }) => [{ query, scope: 'workstream', scopeId: wsId }],
   agent: ({ wsId, alias }) => [
     { sessionKey: wsId, message, idempotencyKey: idempotencyKey() },
     { sessionId: wsId, message, idempotencyKey: idempotencyKey() },
