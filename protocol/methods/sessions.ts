@@ -97,7 +97,7 @@ export const sessionsContracts = {
     summary: 'Delete a session with its messages (`deleteTranscript: false` keeps them as a saved conversation).',
     scope: 'approve',
     permission: 'approve',
-    audit: { action: 'sessions.delete', id: 'key' },
+    audit: { action: 'sessions.delete', id: 'key', by: 'handler' },
     params: () =>
       z
         .strictObject({ key: NonEmpty, deleteTranscript: z.boolean().default(true) })

@@ -118,7 +118,7 @@ test('memories of a user are out of reach for others, by name, in lists and in s
   );
 });
 
-test('what is recorded of a change names the memory and not its text', async () => {
+test('what is recorded of a change names the memory and not its text, and one of a workstream by its id alone', async () => {
   await using world = await setUp();
   const call = world.as();
   const place = { scope: 'workstream', scopeId: 'w1' } as const;
@@ -127,7 +127,7 @@ test('what is recorded of a change names the memory and not its text', async () 
   await call('memory.delete', { name: 'a', ...place });
   const { memory: second } = await call('memory.save', { name: 'b', content: 'secret' });
   await call('memory.admin.delete', { memoryId: second.memoryId });
-  const first = { id: memory.memoryId, name: 'a', ...place };
+  const first = { id: memory.memoryId, ...place };
   const other = { id: second.memoryId, name: 'b', scope: 'global', scopeId: '' };
   assert.deepEqual(world.audited, [first, first, first, other, other]);
 });

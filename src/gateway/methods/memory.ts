@@ -87,11 +87,14 @@ const anyFilter = ({ type, scope, scopeId }: Filters, call: Call): MemoryFilter 
   administers: true,
 });
 
-/** The trail names the memory, never what it says. */
+/**
+ * The trail names the memory, never what it says. In a workstream, which may be private, now or later, it has only the id,
+ * because the trail is read by people who do not perceive it.
+ */
 const changeBy = (call: Call) => ({
   viewer: viewerOf(call),
   also: ({ memory_id, name, scope, scope_id }: Pick<MemoryRow, 'memory_id' | 'name' | 'scope' | 'scope_id'>) =>
-    call.audited({ id: memory_id, name, scope, scopeId: scope_id }),
+    call.audited({ id: memory_id, ...(scope !== 'workstream' && { name }), scope, scopeId: scope_id }),
 });
 
 const toPage = <M>({ rows, truncated }: MemoryPage, to: (row: MemoryRow) => M) => ({

@@ -57,8 +57,9 @@ export const sessionsMethods = (deps: SessionsMethodDeps): Handlers<keyof typeof
       throw new GatewayError('INVALID_REQUEST', `Cannot delete the main session (${MAIN}).`);
     if (found === undefined) return { ok: true, key, deleted: false, archived: [] };
     const { wsId, sessionKey } = found;
-    if (deleteTranscript) await deps.workstreams.remove(wsId, viewer, call.audited());
-    else if (deps.workstreams.find(wsId, viewer)) await deps.workstreams.close(wsId, viewer);
+    const recorded = () => call.audited({ id: wsId }); // the key may be the name of a private one
+    if (deleteTranscript) await deps.workstreams.remove(wsId, viewer, recorded());
+    else if (deps.workstreams.find(wsId, viewer)) await deps.workstreams.close(wsId, viewer, recorded());
     return { ok: true, key: sessionKey, deleted: true, archived: deleteTranscript ? [] : [wsId] };
   },
   'sessions.compact': async ({ key, maxLines }, call) => {

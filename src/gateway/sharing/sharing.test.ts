@@ -244,3 +244,20 @@ test('a note from a job goes to no private workstream, and one to a private work
   assert.equal((await gateway.call('send', sent, ADA)).chatId, wsId);
   assert.equal((await gateway.refusal('send', { ...sent, idempotencyKey: 'l' }, BOB)).code, 'NOT_FOUND');
 });
+
+test('the audit trail names a private workstream, and what is in it, by ids alone', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await make(gateway, ADA, { visibility: 'private' });
+  await gateway.call('workstream.update', { wsId, name: 'canary' }, ADA);
+  await gateway.call('memory.save', { name: 'canary', content: 'x', scope: 'workstream', scopeId: wsId }, ADA);
+  await gateway.call('sessions.delete', { key: 'canary', deleteTranscript: false }, OPERATOR);
+  await gateway.call('workstream.open', { wsId }, ADA);
+  await gateway.call('sessions.delete', { key: 'canary' }, OPERATOR);
+  const rows = await gateway.store.db.selectFrom('audit').select('body_json').execute();
+  const records = rows.map(({ body_json }) => body_json);
+  assert.equal(records.filter((record) => record.includes(wsId)).length, 3);
+  assert.deepEqual(
+    records.filter((record) => record.includes('canary')),
+    [],
+  );
+});

@@ -181,11 +181,11 @@ export class Workstreams {
     });
   }
 
-  /** Closes a workstream: cancels its runs and ends its readers; its rows stay. */
-  async close(wsId: string, viewer: Viewer): Promise<void> {
+  /** Closes a workstream: cancels its runs and ends its readers; its rows stay. `also` is committed with that. */
+  async close(wsId: string, viewer: Viewer, also: readonly Statement[] = []): Promise<void> {
     const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
-    await this.#unload(workstream, [setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) })]);
+    await this.#unload(workstream, [setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }), ...also]);
   }
 
   /** Deletes a workstream, open or not, with its whole conversation. `also` is committed with that. False when it does not exist. */
