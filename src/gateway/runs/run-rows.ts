@@ -285,7 +285,9 @@ export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): 
 
 /** Columns of a workstream that change individually. */
 export interface WorkstreamValues {
+  session_key: null;
   alias: string | null;
+  generated_name: string;
   title: string | null;
   model_alias: string | null;
   always_by: string | null;

@@ -175,6 +175,27 @@ test('an alias is free if only workstreams have it that one does not perceive', 
   assert.equal((await refusal('sessions.reset', { key: 'garden' }, OPERATOR)).code, 'CONFLICT');
 });
 
+test('a workstream that is given away keeps from its giver which names the private ones of its new owner have', async () => {
+  await using gateway = await wholeGateway({ live: { ...LIVE, visibility: 'private' } });
+  const account = { username: 'cleo', displayName: 'Cleo', password: 'long enough', roles: ['builtin-operator'] };
+  const { userId } = await gateway.call('user.create', account);
+  const cleo: CallAs = { id: 'login of cleo', userId, permissions: MEMBER };
+  const garden = async (as: CallAs) =>
+    (await gateway.call('sessions.patch', { key: 'garden', thinkingLevel: 'low' }, as)).entry.sessionId;
+  const [wsId, own] = [await garden(ADA), await garden(cleo)];
+  const given = await gateway.call('workstream.share', { wsId, userId }, ADA);
+  assert.deepEqual(given, { wsId, userId, visibility: 'private', perceived: false });
+  assert.equal((await gateway.call('chat.history', { sessionKey: 'garden' }, cleo)).sessionId, own);
+  const { snapshot } = await gateway.call('workstream.get', { wsId }, cleo);
+  assert.deepEqual([snapshot.workstream.name, snapshot.workstream.sessionKey], ['garden', wsId]);
+  await gateway.restart();
+  const stored = (await gateway.call('workstream.get', { wsId }, cleo)).snapshot.workstream;
+  assert.deepEqual([stored.name, stored.sessionKey], ['garden', wsId]);
+  const third = await make(gateway, ADA);
+  await gateway.call('workstream.update', { wsId: third, name: 'garden' }, ADA);
+  assert.deepEqual(await gateway.refusal('workstream.share', { wsId: third, userId }, OPERATOR), taken);
+});
+
 test('two users who use one key for their private sessions at once get one each', async () => {
   await using gateway = await wholeGateway({ live: { ...LIVE, visibility: 'private' } });
   const send = (as: CallAs) =>

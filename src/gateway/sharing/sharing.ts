@@ -6,10 +6,12 @@ import type { Call } from '../call.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
+import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import type { WorkstreamStreams } from '../streams/workstream-streams.ts';
 import type { Users } from '../users/users.ts';
 import { kindOfKey, nameTaken, unknownWorkstream } from '../workstreams/session-keys.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { isNameTaken, readById, writesAlias } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { gaining } from './audience.ts';
@@ -25,6 +27,14 @@ interface SharingDeps {
 }
 
 type Change = Omit<Params<'workstream.share'>, 'wsId'>;
+
+interface Changed {
+  wsId: string;
+  before: Owned;
+  now: Owned;
+  /** Without the names that led to it, if another one has them. */
+  unnamed: Partial<WorkstreamData>;
+}
 
 /** Who changes it, and what is committed with the change. */
 interface Sharer {
@@ -64,23 +74,24 @@ export class Sharing {
     if (row.session_key !== null && kindOfKey(row.session_key) === 'fixed') throw ofEveryone();
     if (userId && !this.#deps.users.find(userId)) throw noSuchUser();
     const now: Owned = { ownerId: userId ?? before.ownerId, visibility: visibility ?? before.visibility };
-    const values = { owner_id: now.ownerId, visibility: now.visibility };
-    const statements = [
-      writesAlias(setWorkstream(wsId, values)),
-      ...audited({ id: wsId, userId: now.ownerId, ...now }),
-    ];
-    await this.#deps.store.commit({ statements }).catch((error: unknown) => {
-      if (isNameTaken(error)) throw nameTaken(error);
-      throw error instanceof UnitRefused ? unknownWorkstream(error) : error;
-    });
-    await this.#apply(wsId, before, now);
+    const commit = (named: Parameters<typeof setWorkstream>[1]) => {
+      const values = { owner_id: now.ownerId, visibility: now.visibility, ...named };
+      const recorded = audited({ id: wsId, userId: now.ownerId, ...now });
+      return this.#deps.store.commit({ statements: [writesAlias(setWorkstream(wsId, values)), ...recorded] });
+    };
+    const isSeen = mayPerceive(viewer, now);
+    const unnamed = await commit({})
+      .then(() => ({}))
+      .catch((error: unknown) => (isNameTaken(error) && !isSeen ? giveUnnamed(row, commit) : Promise.reject(error)))
+      .catch((error: unknown) => Promise.reject(toRefusal(error)));
+    await this.#apply({ wsId, before, now, unnamed });
     return now;
   }
 
-  async #apply(wsId: string, before: Owned, now: Owned): Promise<void> {
+  async #apply({ wsId, before, now, unnamed }: Changed): Promise<void> {
     const { workstreams, store, events, streams, broadcast } = this.#deps;
     const data = workstreams.find(wsId, DAEMON)?.data;
-    if (data) Object.assign(data, now);
+    if (data) Object.assign(data, now, unnamed);
     const losing = gaining(now, before);
     events.endFor(wsId, losing);
     streams.hide(wsId, losing);
@@ -92,6 +103,24 @@ export class Sharing {
     // For the clients that still show it; after the others have gone.
     await store.commit({ events: { wsId, events: [{ ...data.settingsEvent(), visibility: now.visibility }] } });
   }
+}
+
+/**
+ * Commits the change so that the name no longer leads to the workstream. A private one of its new owner has the name, which
+ * a refusal would tell the giver.
+ */
+async function giveUnnamed(
+  { ws_id: wsId, alias, generated_name }: WorkstreamTable,
+  commit: (values: Parameters<typeof setWorkstream>[1]) => Promise<unknown>,
+): Promise<Partial<WorkstreamData>> {
+  const name = alias ?? generated_name;
+  await commit({ alias: null, session_key: null, generated_name: name });
+  return { alias: null, sessionKey: wsId, generatedName: name };
+}
+
+function toRefusal(error: unknown): unknown {
+  if (isNameTaken(error)) return nameTaken(error);
+  return error instanceof UnitRefused ? unknownWorkstream(error) : error;
 }
 
 const notYours = () =>
