@@ -26,7 +26,7 @@ export function holds(granted: ReadonlySet<Scope>, needed: Scope): boolean {
 }
 
 /** Whether the scopes are those of a node, or of a machine that requests pairing. */
-export const isOfNode = (granted: ReadonlySet<Scope>): boolean => granted.has('node') || granted.has('pairing');
+const isOfNode = (granted: ReadonlySet<Scope>): boolean => granted.has('node') || granted.has('pairing');
 
 /**
  * Whether a caller may call methods with this scope. Nodes may call only their own methods; approvers may also request

@@ -2,7 +2,7 @@ import type { StateVersion } from '../../../protocol/frames.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Defer } from '../../timing/end-of-turn.ts';
 import type { Principal } from '../auth/principal.ts';
-import { isOfNode } from '../rights.ts';
+import { holds } from '../rights.ts';
 import { createFeatures } from './features.ts';
 
 /** What `hello-ok` reports about the daemon, at that moment. */
@@ -26,12 +26,12 @@ export type Hello = (connId: string, principal: Principal) => Buffer[];
  */
 export function createHello(view: GatewayView, defer: Defer): Hello {
   const encodeFeatures = createFeatures();
-  const forNodes = createSnapshot(view, defer, { presence: () => NOBODY, health: () => '{}' });
-  const forClients = createSnapshot(view, defer, view);
+  const forOthers = createSnapshot(view, defer, { presence: () => NOBODY, health: () => '{}' });
+  const forReaders = createSnapshot(view, defer, view);
   return (connId, principal) => {
     const { scopes, source } = principal;
-    // Nodes get no information about other clients and the daemon's health.
-    const snapshot = isOfNode(scopes) ? forNodes() : forClients();
+    // Nodes, and callers who may not read, get no information about other clients and the daemon's health.
+    const snapshot = holds(scopes, 'read') ? forReaders() : forOthers();
     const server = JSON.stringify({ ...view.server, connId });
     const policy = JSON.stringify({ maxPayload: maxPayloadOf(source), ...view.policy });
     const { protocolVersion } = LIMITS;
