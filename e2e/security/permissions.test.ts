@@ -111,7 +111,7 @@ test('the scope approve alone, which every right to administer grants, opens onl
 
 test('a viewer who may see the audit trail changes no configuration, decides nothing and gives no job or node work', async () => {
   const { jwt } = await newPerson(['builtin-viewer', await newRole(['read', 'admin.audit'])]);
-  const { socket, call, request } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
+  const { socket, call, request, events } = await openClient(`ws://127.0.0.1:${daemon.port}/v1/ws`, {});
   await call('connect', { ...CONNECT, auth: { token: jwt } });
   const { hash } = (await call('config.get', {})) as { hash: string };
   const refusals: [string, object, string][] = [
@@ -133,7 +133,12 @@ test('a viewer who may see the audit trail changes no configuration, decides not
     [auto.error?.code, auto.error?.message],
     ['FORBIDDEN', "auto-approve needs the approve scope and the permission 'approve' or 'tools.approve'"],
   );
+  const asked = operator.event('node.pair.requested');
+  await operator.call('node.pair.request', { nodeId: 'asks' });
+  await asked;
   assert.equal(((await call('config.get', {})) as { hash: string }).hash, hash);
+  const heard = events().flatMap((frame) => (frame.type === 'event' ? [frame.event] : []));
+  assert.ok(!heard.includes('node.pair.requested'), 'nor hears what others may decide');
   socket.close();
 });
 
