@@ -204,6 +204,7 @@ async function comparable(answer: Response, named: Named): Promise<string> {
   let text = JSON.stringify([answer.status, headers, isStream ? 'a stream' : await answer.text()]);
   for (const [what, value] of Object.entries(named)) text = text.replaceAll(value, `<${what}>`);
   return text
+    .replaceAll(/\\"request_id\\":\\"[^"]*\\"/g, '')
     .replaceAll(named.ws_id.slice(0, 12), '<ws_id>')
     .replaceAll(/[0-9a-f]{32}/g, '<id>')
     .replaceAll(/ws-[0-9a-f]{4}/g, '<name>');
