@@ -8,6 +8,7 @@ import { orgContracts } from './methods/accounts/org.ts';
 import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
+import { policyContracts } from './methods/admin/policy.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { agentContracts } from './methods/agent.ts';
@@ -64,6 +65,7 @@ export const CONTRACTS = {
   ...roleContracts,
   ...orgContracts,
   ...auditContracts,
+  ...policyContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

@@ -105,6 +105,13 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
+  policies: {
+    list: { verb: 'get', path: '/v1/api/admin/policies' },
+    create: { verb: 'post', path: '/v1/api/admin/policies' },
+    simulate: { verb: 'post', path: '/v1/api/admin/policies/simulate' },
+    update: { verb: 'put', path: '/v1/api/admin/policies/{policy_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/policies/{policy_id}' },
+  },
   settings: {
     list: { verb: 'get', path: '/v1/api/admin/settings' },
     schema: { verb: 'get', path: '/v1/api/admin/settings/schema' },

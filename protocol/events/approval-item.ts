@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import { POLICY_ACTIONS } from './policy-actions.ts';
+
+/** Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool. */
+const AutoApproveReason = z.enum(['policy', 'blanket', 'auto_approve_tools', 'job']);
+export type AutoApproveReason = z.infer<typeof AutoApproveReason>;
 
 /** One tool call of a batch, as a person sees it before it runs. */
 export const ApprovalItem = z
@@ -22,6 +27,11 @@ export const ApprovalItem = z
     repeated: z.int().min(1).optional(),
     /** Set when the call will run, or ran, without the sandbox: why. */
     not_sandboxed: z.string().optional(),
+    /** It needs no answer: without the other calls of the turn, nobody would be asked. */
+    auto_approved: z.literal(true).optional(),
+    auto_approve_reason: AutoApproveReason.optional(),
+    /** The tool policy that matches it first. */
+    policy: z.object({ policy_id: z.string(), name: z.string(), action: z.enum(POLICY_ACTIONS) }).optional(),
   })
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;

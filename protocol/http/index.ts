@@ -13,6 +13,7 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
+import { policyEndpoints } from './policy.ts';
 import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
 import { sharingEndpoints } from './sharing.ts';
@@ -38,6 +39,7 @@ export const ENDPOINTS = {
   role: roleEndpoints,
   org: orgEndpoints,
   audit: auditEndpoints,
+  policies: policyEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

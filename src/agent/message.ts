@@ -1,3 +1,5 @@
+import type { AutoApproveReason } from '../../protocol/events/approval-item.ts';
+import type { PolicyAction } from '../../protocol/events/policy-actions.ts';
 import type { MessageFailure } from '../../protocol/run-outcome.ts';
 import type { Attachment, CallOutcome } from '../../protocol/stream-events.ts';
 
@@ -64,7 +66,21 @@ export type Message =
       kept?: KeptOutput | LostOutput;
       /** What the daemon tells the model after the output. */
       notice?: string;
+      /** How it was decided about the call, where that was not as its tool says. */
+      decision?: CallDecision;
     };
+
+/** How it was decided about a call. */
+export interface CallDecision {
+  /** The name that tool policies match besides the tool's, if it has another one. */
+  label?: string;
+  /** Why nobody was asked, although it needed approval. */
+  auto?: AutoApproveReason;
+  /** The id and the action of the tool policy that matched first, and whether the tool itself wanted approval. */
+  policy?: string;
+  action?: PolicyAction;
+  wanted?: boolean;
+}
 
 /** Which model answered with the images before its answer, and the ids of those that its server has refused. */
 export interface AnsweredImages {

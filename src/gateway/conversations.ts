@@ -16,6 +16,7 @@ import type { Idempotency } from './idempotency.ts';
 import { createSavedWorkstreams } from './listing/saved-workstreams.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { countTokens, observeWorkstreams } from './observer.ts';
+import { ToolPolicies } from './policies/tool-policies.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
@@ -85,6 +86,7 @@ function createRecords(
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
     templates: new Templates({ store, clock, ids }),
+    policies: new ToolPolicies({ store, clock, ids }),
   };
 }
 type Records = ReturnType<typeof createRecords>;
@@ -111,7 +113,7 @@ interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates'
+    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'policies'
   >;
 }
 
@@ -135,7 +137,7 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, policies } = records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
@@ -170,6 +172,7 @@ function createTalks(
     windows,
     surroundings,
     templates,
+    policies,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded: observer.onLoaded,

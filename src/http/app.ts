@@ -46,6 +46,7 @@ import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
+import { policyRoutes } from './routes/policy.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { sharingRoutes } from './routes/sharing.ts';
@@ -204,6 +205,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...roleRoutes,
     ...orgRoutes,
     ...auditRoutes,
+    ...policyRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -149,7 +149,10 @@ test('auto-approve asks no questions', async () => {
   const fixture = fixtureOf([ONE], { tools: ASKS, autoApprove: true });
   await runBatch(fixture.run);
   assert.deepEqual(fixture.events, [
-    { type: 'tool_info', items: [itemOf(ONE, { needs_approval: true })] },
+    {
+      type: 'tool_info',
+      items: [itemOf(ONE, { needs_approval: true, auto_approved: true, auto_approve_reason: 'blanket' })],
+    },
     RUNNING,
     ranOf(),
   ]);

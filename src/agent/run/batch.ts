@@ -1,7 +1,17 @@
-import { decide, isReasonToAsk } from './approval/approval-need.ts';
-import { hasUnknownOutcome, settleUnknownOutcomes } from './approval/interrupted-calls.ts';
-import { CHANGED, cannotRun, denialOf, type Refusal, recordRefusals, refusalStep } from './approval/refusals.ts';
-import { type BatchCall, prepareCall, toItem } from './batch-call.ts';
+import { decide } from './approval/approval-need.ts';
+import { isForbidden, isReasonToAsk } from './approval/call-need.ts';
+import { settleUnknownOutcomes } from './approval/interrupted-calls.ts';
+import {
+  CHANGED,
+  cannotRun,
+  denialOf,
+  forbidden,
+  hasUnknownOutcome,
+  type Refusal,
+  recordRefusals,
+  recordShown,
+} from './approval/refusals.ts';
+import { type BatchCall, prepareCall } from './batch-call.ts';
 import { executeAll } from './execute.ts';
 import { openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
@@ -29,20 +39,19 @@ export async function runBatch(run: RunContext): Promise<void> {
 /** Refuses all calls of an answer that was cut off: the arguments of the last one may be incomplete. */
 export async function refuseCutBatch(run: RunContext): Promise<void> {
   const batch = await Promise.all(openCalls(run.progress).map((call) => prepareCall(run, call)));
-  const items = batch.map((item) => ({ ...toItem(run, item), error: CUT_CALL }));
-  const { events = [], ...step } = refusalStep(run, new Map(batch.map((item) => [item, cannotRun(CUT_CALL)])));
-  await run.recorder.record({ ...step, events: [{ type: 'tool_info', items }, ...events] });
+  await recordShown(run, new Map(batch.map((item) => [item, cannotRun(CUT_CALL)])));
 }
 
 async function settle(run: RunContext, open: BatchCall[]): Promise<void> {
   const decision = await decide(run, open);
   if (!decision.approved)
-    return recordRefusals(run, open, (item) => denialOf(item, decision, isReasonToAsk(run, item)));
+    return recordRefusals(run, open, (item) => denialOf(run, item, { decision, wasAsked: isReasonToAsk(run, item) }));
   const left = new Set(openCalls(run.progress).map(({ id }) => id)); // without the calls that the policy refused
-  const { runnable, refused } = sortOut(
+  const { runnable, refused, blocked } = sortOut(
     run,
     open.filter(({ call }) => left.has(call.id)),
   );
+  await recordShown(run, blocked);
   await recordRefusals(run, [...refused.keys()], (item) => refused.get(item) ?? CHANGED);
   for (let left = runnable; left.length > 0; ) {
     const { now, later } = takeWave(run, left);
@@ -51,19 +60,29 @@ async function settle(run: RunContext, open: BatchCall[]): Promise<void> {
   }
 }
 
+interface Sorted {
+  runnable: BatchCall[];
+  refused: Map<BatchCall, Refusal>;
+  /** By a tool policy, perhaps since the question. */
+  blocked: Map<BatchCall, Refusal>;
+}
+
 /**
- * Separates the calls that may run from refused ones: malformed calls, and calls that differ from what was approved.
+ * Separates the calls that may run from refused ones: forbidden and malformed calls, and calls that differ from what was
+ * approved.
  */
-function sortOut(run: RunContext, batch: BatchCall[]): { runnable: BatchCall[]; refused: Map<BatchCall, Refusal> } {
+function sortOut(run: RunContext, batch: BatchCall[]): Sorted {
   const shown = { ...run.progress.approval?.digests, ...run.progress.outcomeApproval?.digests };
-  const runnable: BatchCall[] = [];
-  const refused = new Map<BatchCall, Refusal>();
+  const sorted: Sorted = { runnable: [], refused: new Map(), blocked: new Map() };
   for (const item of batch) {
-    if (item.prepared.kind === 'refused') refused.set(item, cannotRun(item.prepared.reason));
-    else if (shown[item.call.id] === item.keys.digest) runnable.push(item);
-    else refused.set(item, CHANGED);
+    const approved = shown[item.call.id];
+    // Without a digest, it was shown as blocked by a policy that is gone now; nobody has approved it.
+    if (isForbidden(run, item) || approved === undefined) sorted.blocked.set(item, forbidden(run, item));
+    else if (item.prepared.kind === 'refused') sorted.refused.set(item, cannotRun(item.prepared.reason));
+    else if (approved === item.keys.digest) sorted.runnable.push(item);
+    else sorted.refused.set(item, CHANGED);
   }
-  return { runnable, refused };
+  return sorted;
 }
 
 /** Records feedback given with an approval. The model reads it as the person's next message, after the results. */

@@ -1,4 +1,8 @@
+import type { ToolCall } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
+import type { PreparedCall } from '../tools/toolbox.ts';
+import { decisionOf, isForbidden } from './approval/call-need.ts';
+import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
 import { resultHash } from './limits/repeats.ts';
 import { noteLimit } from './limits/wrap-up.ts';
@@ -27,18 +31,34 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
   run.signal.throwIfAborted();
 }
 
-async function executeCall(run: RunContext, { call, prepared, keys }: BatchCall): Promise<void> {
+async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
+  const { call, prepared, keys } = item;
   if (prepared.kind !== 'ready') return;
   await run.settings.workdir.check(); // the approval may have waited for hours
+  const wasInterrupted = hasUnknownOutcome(run, item);
+  const refuse = () => recordShown(run, new Map([[item, forbidden(run, item, wasInterrupted)]]));
+  if (isForbidden(run, item)) return refuse(); // since its approval
+  const decision = decisionOf(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
   await run.recorder.record({
     journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
     durable: !readOnly,
   });
+  if (isForbidden(run, item)) return refuse(); // while that was stored
   const startMs = run.clock.monotonic();
-  let result: ToolOutcome;
+  const result = await resultOf(run, call, prepared);
+  const durationMs = Math.round(run.clock.monotonic() - startMs);
+  // The call's effect is known now; a full disk must not make its outcome unknown.
+  const notSandboxed = whyNotSandboxed(run, call);
+  const changes = !readOnly && { changes: true as const };
+  const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
+  const results = noteLimit(run, [{ call, result, durationMs, notSandboxed, decision, trace }]);
+  await recordAtLast(run, () => resultStep(results));
+}
+
+async function resultOf(run: RunContext, call: ToolCall, { execute }: ReadyCall): Promise<ToolOutcome> {
   try {
-    result = await prepared.execute({
+    return await execute({
       signal: run.signal,
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
@@ -47,13 +67,8 @@ async function executeCall(run: RunContext, { call, prepared, keys }: BatchCall)
     });
   } catch (error) {
     run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');
-    result = { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, outcome: 'failed' };
+    return { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, outcome: 'failed' };
   }
-  const durationMs = Math.round(run.clock.monotonic() - startMs);
-  // The call's effect is known now; a full disk must not make its outcome unknown.
-  const notSandboxed = whyNotSandboxed(run, call);
-  const changes = !readOnly && { changes: true as const };
-  const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
-  const results = noteLimit(run, [{ call, result, durationMs, notSandboxed, trace }]);
-  await recordAtLast(run, () => resultStep(results));
 }
+
+type ReadyCall = Extract<PreparedCall, { kind: 'ready' }>;

@@ -1,6 +1,6 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Message, ToolCall, ToolMessage } from '../message.ts';
+import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';
 import type { CallTrace } from './limits/repeats.ts';
@@ -13,6 +13,8 @@ export interface ToolResult {
   durationMs?: number;
   /** Why the call ran without the sandbox. */
   notSandboxed?: string | undefined;
+  /** How it was decided about the call. */
+  decision?: CallDecision | undefined;
   /** For recognising repetitions. */
   trace?: CallTrace;
   /** The run ends after one more answer; the model reads this result with the notice. */
@@ -24,7 +26,7 @@ export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
-  for (const { call, result, durationMs, notSandboxed, trace, wrapUp } of results) {
+  for (const { call, result, durationMs, notSandboxed, decision, trace, wrapUp } of results) {
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -50,6 +52,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(files && { files }),
       ...(kept && { kept }),
       ...(wrapUp && { notice: wrapUp.notice }),
+      ...(decision && { decision }),
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }

@@ -14,6 +14,12 @@ export function timedOutAfter(waitedMs: number): string {
   return `Approval timed out after ${text}`;
 }
 
+/** As the specification's system says it. */
+export const blockedByPolicy = (tool: string): string => `Blocked by tool policy (pattern match for '${tool}')`;
+
+/** Why a call that its job allows does not run unattended. */
+export const policyAsks = (tool: string): string => `a tool policy wants a person to decide about ${tool}`;
+
 export const NOT_AS_APPROVED =
   'Not run: it no longer matches what was approved (a file or the working directory has changed).';
 

@@ -10,6 +10,7 @@ import type { Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';
+import type { ToolRules } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { RunBudget } from './limits/run-budget.ts';
@@ -73,6 +74,8 @@ export interface RunContext {
   expiry: Pick<ApprovalExpiry, 'stamp'>;
   /** What happens to calls that need approval while no approver is subscribed; undefined: they wait for a person. */
   policy: UnattendedPolicy | undefined;
+  /** The tool policies, as they are now. */
+  rules: ToolRules;
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
   budget: RunBudget;

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
@@ -10,10 +9,10 @@ import type { Model, ModelPart, ModelRequest, Usage } from '../providers/model.t
 import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
-import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
-import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
 import { createApprovalExpiry } from './approval/approval-expiry.ts';
+import { compileRules, type RuleSource } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
+import { type FakeTool, fakeToolbox } from './fake-toolbox.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
 import { countedModel } from './model/counted-model.ts';
@@ -33,16 +32,6 @@ const WORK: HeldFolder = {
   [Symbol.asyncDispose]: async () => undefined,
 };
 
-/** What a fake tool does; all fields have harmless defaults. */
-export interface FakeTool {
-  needsApproval?: boolean;
-  readOnly?: boolean;
-  safeToRepeat?: boolean;
-  refuses?: string;
-  bindTo?: string;
-  execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
-}
-
 /** A turn of the scripted model: its parts, or a function that produces them. */
 export type Turn = ModelPart[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
 
@@ -56,6 +45,12 @@ export interface FixtureOptions {
   messages?: Message[];
   autoApprove?: boolean;
   policy?: UnattendedPolicy;
+  /** Tools that auto-approve covers. */
+  approvedTools?: readonly string[];
+  /** Tool policies. Read at each use. */
+  rules?: readonly RuleSource[];
+  /** Why commands run without a sandbox. */
+  notSandboxed?: string;
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
@@ -79,13 +74,7 @@ export function runFixture(options: FixtureOptions = {}) {
   const clock = fakeClock(1_000);
   const log = recordingLog();
   const requests: ModelRequest[] = [];
-  const settings = {
-    workdir: { path: '/work', check: async () => ({ folder: WORK, readable: [] }) },
-    autoApprove: options.autoApprove ?? false,
-    effort: 'medium' as const,
-    sampling: options.sampling ?? {},
-    model: async () => scriptedModel(options, requests),
-  };
+  const settings = settingsOf(options, requests);
   let [ids, secrets] = [0, 0];
   const waiting = new Map<string, (decision: Decision) => void>();
   const run: RunContext = {
@@ -103,7 +92,7 @@ export function runFixture(options: FixtureOptions = {}) {
     steering: { handOver: (record) => record([]) },
     settings,
     toolbox: fakeToolbox(options.tools ?? {}),
-    notSandboxed: undefined,
+    notSandboxed: options.notSandboxed,
     signal: signal.signal,
     stopping: stopping.signal,
     decision: (approvalId) =>
@@ -113,6 +102,7 @@ export function runFixture(options: FixtureOptions = {}) {
       }),
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
+    rules: (names) => compileRules(options.rules ?? [])(names),
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
     isWatched: () => options.isWatched ?? false,
@@ -138,6 +128,15 @@ export function runFixture(options: FixtureOptions = {}) {
     },
   };
 }
+
+const settingsOf = (options: FixtureOptions, requests: ModelRequest[]) => ({
+  workdir: { path: '/work', check: async () => ({ folder: WORK, readable: [] }) },
+  autoApprove: options.autoApprove ?? false,
+  approvedTools: options.approvedTools ?? [],
+  effort: 'medium' as const,
+  sampling: options.sampling ?? {},
+  model: async () => scriptedModel(options, requests),
+});
 
 type Memory = ReturnType<typeof memoryRecorder>;
 
@@ -256,35 +255,6 @@ function scriptedModel(options: FixtureOptions, requests: ModelRequest[]): Model
     },
   };
 }
-
-function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
-  return {
-    definitions: () => [],
-    async prepare(call): Promise<PreparedCall> {
-      const tool = tools[call.name] ?? {};
-      const { needsApproval = false, readOnly = false, safeToRepeat = false, refuses, bindTo, execute } = tool;
-      const shown = { subject: call.id, canonicalArguments: call.arguments };
-      if (refuses !== undefined) return { kind: 'refused', reason: refuses, ...shown };
-      return {
-        kind: 'ready',
-        ...shown,
-        preview: '',
-        approvalLabel: call.name,
-        needsApproval,
-        ...(bindTo !== undefined && { bindTo }),
-        execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, outcome: 'done' },
-        tool: { ...UNUSED, name: call.name, readOnly, safeToRepeat },
-      };
-    },
-  };
-}
-
-/** Only these three fields of a prepared call's tool are read. */
-const UNUSED = {
-  description: '',
-  parameters: z.unknown(),
-  prepare: () => Promise.reject(new Error('not called here')),
-};
 
 /** A model that says one word and then waits until it is stopped. */
 export const endless: Turn = async function* (_, signal) {

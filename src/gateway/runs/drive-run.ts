@@ -79,6 +79,9 @@ async function drive(
       get policy() {
         return policyOf(live); // a message may have come that a caller without the approve scope wrote
       },
+      get rules() {
+        return deps.policies.rules; // a change counts for the next call
+      },
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
       isWatched: () => deps.events.isWatched(run.wsId),

@@ -1,9 +1,11 @@
-import { type BatchCall, judge, toItem } from '../batch-call.ts';
+import type { BatchCall } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
-import { blockedBy, refusalStep } from './refusals.ts';
-import { isAllowed, policyInForce } from './unattended-policy.ts';
+import { isForbidden, isReasonToAsk, ruleFor } from './call-need.ts';
+import { blockedBy, blockedByAsking, forbidden, type Refusal, refusalStep } from './refusals.ts';
+import { toItem } from './to-item.ts';
+import { policyInForce, type UnattendedPolicy } from './unattended-policy.ts';
 
 /** Whether the calls may run: asks a person if a call needs it and neither auto-approve nor a policy decides. */
 export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
@@ -12,7 +14,10 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
   const policy = policyInForce(run);
   if (asked || (needing.length > 0 && !policy))
     return askOnce(run, { asked, kind: 'tools', ...aboutCalls(run, batch) });
-  const refused = new Map(policy && needing.map((item) => [item, blockedBy(policy)] as const));
+  const refused = new Map([
+    ...batch.filter((item) => isForbidden(run, item)).map((item) => [item, forbidden(run, item)] as const),
+    ...(policy ? needing.map((item) => [item, unattended(run, item, policy)] as const) : []),
+  ]);
   const { events = [], journal = [], messages = [] } = refusalStep(run, refused);
   await run.recorder.record({
     events: [
@@ -26,19 +31,9 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
   return { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
 }
 
-/** Whether a person decides about this call itself, and not only about its batch. */
-export const isReasonToAsk = (run: RunContext, item: BatchCall): boolean =>
-  judge(run, item) === 'ask' || (!run.settings.autoApprove && needsPerson(run, item));
+const unattended = (run: RunContext, item: BatchCall, policy: UnattendedPolicy): Refusal =>
+  ruleFor(run, item)?.action === 'ask' ? blockedByAsking(item) : blockedBy(policy);
 
 /** Whether somebody can be asked about more than approvals of calls. With auto-approve nobody expects questions. */
 export const canAskMore = (run: RunContext): boolean =>
   policyInForce(run) === undefined && (!run.settings.autoApprove || run.isWatched());
-
-const needsPerson = (
-  { policy, settings: { approvedTools = [] } }: RunContext,
-  { call, prepared }: BatchCall,
-): boolean =>
-  prepared.kind === 'ready' &&
-  prepared.needsApproval &&
-  !isAllowed(policy, call.name) &&
-  !approvedTools.includes(call.name);

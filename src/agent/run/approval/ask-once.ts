@@ -1,8 +1,10 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
-import { type BatchCall, toItem } from '../batch-call.ts';
+import type { BatchCall } from '../batch-call.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
+import { isForbidden } from './call-need.ts';
+import { toItem } from './to-item.ts';
 
 interface Question {
   asked: AskedApproval | undefined;
@@ -29,10 +31,10 @@ export async function askOnce(run: RunContext, { asked, kind, items, digests }: 
   return run.decision(approvalId);
 }
 
-/** The question about calls. */
+/** The question about calls. What is shown as blocked is not approved, even if its policy goes meanwhile. */
 export const aboutCalls = (run: RunContext, batch: BatchCall[]): Pick<Question, 'items' | 'digests'> => ({
   items: batch.map((item) => toItem(run, item)),
-  digests: digestsOf(batch),
+  digests: digestsOf(batch.filter((item) => !isForbidden(run, item))),
 });
 
 export const digestsOf = (batch: BatchCall[]): Record<string, string> =>

@@ -6,9 +6,18 @@ import { type CallTrace, resultHash } from '../limits/repeats.ts';
 import { noteLimit } from '../limits/wrap-up.ts';
 import type { Step } from '../recorder.ts';
 import { resultStep } from '../result-step.ts';
-import { deniedWith, NOT_AS_APPROVED } from '../result-texts.ts';
+import {
+  blockedByPolicy,
+  deniedWith,
+  NOT_AS_APPROVED,
+  nobodyToApprove,
+  outcomeUnknown,
+  policyAsks,
+} from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
 import { hasExpired } from './approval-expiry.ts';
+import { decisionOf, isForbidden, ruleFor } from './call-need.ts';
+import { toItem } from './to-item.ts';
 import { refusalBy, type UnattendedPolicy } from './unattended-policy.ts';
 
 /** The result of a call that is not run. */
@@ -21,14 +30,55 @@ export interface Refusal {
 
 export const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'failed' });
 export const blockedBy = (policy: UnattendedPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
+export const blockedByAsking = ({ call }: BatchCall): Refusal => ({
+  output: nobodyToApprove(policyAsks(call.name)),
+  outcome: 'blocked',
+});
 export const CHANGED = cannotRun(NOT_AS_APPROVED);
 
+/** The refusal of a call that a tool policy forbids. A call that was interrupted may have had its effect all the same. */
+export function forbidden(
+  run: RunContext,
+  item: BatchCall,
+  wasInterrupted: boolean = hasUnknownOutcome(run, item),
+): Refusal {
+  const { call } = item;
+  const rule = ruleFor(run, item);
+  run.log.info(
+    { wsId: run.wsId, runId: run.runId, callId: call.id, tool: call.name, policyId: rule?.policyId },
+    'a tool policy blocked a call',
+  );
+  const output = blockedByPolicy(call.name);
+  return wasInterrupted ? { output: outcomeUnknown(output), outcome: 'unknown' } : { output, outcome: 'blocked' };
+}
+
+/** Whether it was running when the daemon died, and running it again could do harm. */
+export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean {
+  const tool = run.progress.tools.get(call.id);
+  return tool?.state === 'started' && !tool.safeToRepeat;
+}
+
 /** `wasAsked`: whether this call was a reason for the question; the others of its batch may be made again. */
-export function denialOf({ prepared }: BatchCall, decision: Decision, wasAsked: boolean): Refusal {
+export function denialOf(run: RunContext, item: BatchCall, { decision, wasAsked }: Denial): Refusal {
+  const { prepared } = item;
   const { feedback } = decision;
+  if (isForbidden(run, item)) return forbidden(run, item);
   if (prepared.kind === 'refused') return cannotRun(prepared.reason);
   if (hasExpired(decision)) return { output: feedback, outcome: 'expired' };
   return { output: deniedWith(feedback), outcome: 'denied', ...(wasAsked && { as: 'denied' }) };
+}
+
+interface Denial {
+  decision: Decision;
+  wasAsked: boolean;
+}
+
+/** Shows calls that are not run after all, with the reasons, and records these as their results. */
+export async function recordShown(run: RunContext, refused: ReadonlyMap<BatchCall, Refusal>): Promise<void> {
+  if (refused.size === 0) return;
+  const { events = [], ...step } = refusalStep(run, refused);
+  const items = [...refused].map(([item, { output }]) => toItem(run, item, output));
+  await run.recorder.record({ ...step, events: [{ type: 'tool_info', items }, ...events] });
 }
 
 /** Records error results for calls that were not run. */
@@ -45,7 +95,7 @@ export async function recordRefusals(
 export const refusalStep = (run: RunContext, refused: ReadonlyMap<BatchCall, Refusal>): Step => {
   const results = [...refused].map(([item, { output, outcome, as }]) => {
     const result = { output, outcome };
-    return { call: item.call, result, trace: traceOf(item, { result, as }) };
+    return { call: item.call, result, decision: decisionOf(run, item), trace: traceOf(item, { result, as }) };
   });
   return resultStep(noteLimit(run, results));
 };

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runBatch } from '../batch.ts';
+import type { FakeTool } from '../fake-toolbox.ts';
 import type { JournalEntry } from '../journal.ts';
-import {
-  approvedBatch,
-  callOf,
-  type FakeTool,
-  type FixtureOptions,
-  foldEntries,
-  has,
-  runFixture,
-} from '../run-fixture.ts';
+import { approvedBatch, callOf, type FixtureOptions, foldEntries, has, runFixture } from '../run-fixture.ts';
 import type { UnattendedPolicy } from './unattended-policy.ts';
 
 const TOOLS: Record<string, FakeTool> = {

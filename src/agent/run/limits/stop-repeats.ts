@@ -1,6 +1,7 @@
 import { canAskMore } from '../approval/approval-need.ts';
-import { type Refusal, refusalStep } from '../approval/refusals.ts';
-import { type BatchCall, judge, toItem } from '../batch-call.ts';
+import { isForbidden } from '../approval/call-need.ts';
+import { forbidden, type Refusal, recordShown } from '../approval/refusals.ts';
+import { type BatchCall, judge } from '../batch-call.ts';
 import { DENIED_BEFORE, NOBODY_FOR_REPEATS, repeatedInVain } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
 import { SAME_RESULTS, timesOf } from './repeats.ts';
@@ -13,16 +14,16 @@ export async function stopRepeats(run: RunContext, batch: readonly BatchCall[]):
     const refusal = refusalOf(run, item, Object.hasOwn(asked, item.call.id));
     if (refusal) stopped.set(item, refusal);
   }
-  if (stopped.size === 0) return [...batch];
-  const { events = [], ...step } = refusalStep(run, stopped);
-  const items = [...stopped].map(([item, { output }]) => ({ ...toItem(run, item), error: output }));
-  await run.recorder.record({ ...step, events: [{ type: 'tool_info', items }, ...events] });
+  await recordShown(run, stopped);
   return batch.filter((item) => !stopped.has(item));
 }
 
 /** `isAsked`: a person is or was asked about this very repetition. */
 function refusalOf(run: RunContext, item: BatchCall, isAsked: boolean): Refusal | undefined {
-  switch (judge(run, item)) {
+  const verdict = judge(run, item);
+  // Nobody could allow it, so the words about questions would be wrong.
+  if (verdict !== 'run' && !isAsked && isForbidden(run, item)) return { ...forbidden(run, item), as: 'stopped' };
+  switch (verdict) {
     case 'run':
       return undefined;
     case 'denied':

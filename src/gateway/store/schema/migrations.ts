@@ -7,6 +7,7 @@ import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
+import { policies } from './policy-schema.ts';
 import {
   alwaysEnds,
   apiTokens,
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 32, statements: identities },
   { version: 33, statements: owners },
   { version: 34, statements: sessionOrder },
+  { version: 35, statements: policies },
 ];
 
 /**

@@ -6,6 +6,7 @@ import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron
 import type { OidcIdentityTable } from './identity-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
+import type { ToolPolicyTable } from './policy-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
@@ -13,6 +14,7 @@ import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } 
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database extends TemplateTables {
+  tool_policies: ToolPolicyTable;
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { ToolCall } from '../message.ts';
+import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
+import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
+
+/** What a fake tool does; all fields have harmless defaults. */
+export interface FakeTool {
+  needsApproval?: boolean;
+  /** Default: the name of the tool. */
+  label?: string;
+  readOnly?: boolean;
+  safeToRepeat?: boolean;
+  refuses?: string;
+  bindTo?: string;
+  execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
+}
+
+export function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
+  return {
+    definitions: () => [],
+    async prepare(call): Promise<PreparedCall> {
+      const tool = tools[call.name] ?? {};
+      const { needsApproval = false, readOnly = false, safeToRepeat = false, refuses, bindTo, execute } = tool;
+      const shown = { subject: call.id, canonicalArguments: call.arguments };
+      if (refuses !== undefined) return { kind: 'refused', reason: refuses, ...shown };
+      return {
+        kind: 'ready',
+        ...shown,
+        preview: '',
+        approvalLabel: tool.label ?? call.name,
+        needsApproval,
+        ...(bindTo !== undefined && { bindTo }),
+        execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, outcome: 'done' },
+        tool: { ...UNUSED, name: call.name, readOnly, safeToRepeat },
+      };
+    },
+  };
+}
+
+/** Only these three fields of a prepared call's tool are read. */
+const UNUSED = {
+  description: '',
+  parameters: z.unknown(),
+  prepare: () => Promise.reject(new Error('not called here')),
+};
