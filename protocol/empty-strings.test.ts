@@ -35,6 +35,9 @@ const TEMPLATE_TEXTS = [
     ['name', 'content', 'category', 'variables'].map((field) => `template.${verb} ${field}`),
   ),
   ...['create', 'update'].flatMap((verb) =>
+    ['name', 'toolPattern', 'action'].map((field) => `policy.${verb} ${field}`),
+  ),
+  ...['create', 'update'].flatMap((verb) =>
     [
       ...['name', 'description', 'systemPrompt', 'promptTemplate', 'model'],
       ...['autoApproveTools', 'notifyOnComplete'],

@@ -16,6 +16,7 @@ import { accountCases } from './account-cases.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
+import { policyCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
@@ -245,6 +246,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     await call('token.revoke', { tokenId });
   },
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
+  ...policyCases({ call }),
   ...templateCases({ call, key }),
 };
 

@@ -44,6 +44,8 @@ const NEEDED: readonly [string, object][] = [
   ['role.create', { name: '', permissions: [] }],
   ['role.update', { roleId: 'nobody' }],
   ['role.delete', { roleId: 'nobody' }],
+  ['policy.create', { name: '' }],
+  ...['policy.update', 'policy.delete'].map((row): [string, object] => [row, { policyId: 'nobody' }]),
   ['oidc.identity.add', { userId: 'nobody', subject: 'x' }],
   ['oidc.identity.remove', { issuer: 'nobody', subject: 'x' }],
   ['auth.link', {}],

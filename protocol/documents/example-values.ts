@@ -18,6 +18,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, string | number | boolean>>
   event_id: 'aud_V1StGXR8_Z5jdHi6',
   request_id: '3f2a9c1b-1x',
   memory_id: 'mem_V1StGXR8_Z5jdHi6',
+  policy_id: 'pol_V1StGXR8_Z5jdHi6',
   template_id: 'tpl_V1StGXR8_Z5jdHi6',
   ws_template_id: 'wst_V1StGXR8_Z5jdHi6',
   org_id: 'default',

@@ -13,24 +13,11 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   read: [
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
-    ...[
-      'config.get',
-      'config.schema',
-      'events.subscribe',
-      'events.unsubscribe',
-      'output.read',
-      'usage.get',
-      'budget.list',
-    ],
+    ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
+    ...['budget.list'],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
-    ...[
-      'workstream.list',
-      'workstream.saved',
-      'workstream.dashboard',
-      'workstream.get',
-      'workstream.history',
-      'workstream.export',
-    ],
+    ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
+    ...['workstream.export'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get'],
@@ -39,15 +26,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   write: [
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
     ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'sessions.patch', 'sessions.reset', 'sessions.compact'],
-    ...[
-      'workstream.create',
-      'workstream.update',
-      'workstream.retitle',
-      'workstream.send',
-      'workstream.cancel',
-      'workstream.proceed',
-      'workstream.command',
-    ],
+    ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
+    ...['workstream.proceed', 'workstream.command'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
@@ -69,6 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
+    ...['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -77,6 +58,11 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   node: ['node.invoke.result', 'node.event'],
 };
 
+const POLICIES = '/v1/api/admin/policies';
+const POLICY_ROUTES = [
+  ...[`GET ${POLICIES}`, `POST ${POLICIES}`, `POST ${POLICIES}/simulate`],
+  ...[`PUT ${POLICIES}/{policy_id}`, `DELETE ${POLICIES}/{policy_id}`],
+];
 const SCHEDULE_ROUTES = [
   ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/schedules`),
   ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/schedules/{task_id}`),
@@ -141,6 +127,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage'],
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
+    ...POLICY_ROUTES,
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
     ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
@@ -195,14 +182,10 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
+  'admin.policies': ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
   'admin.settings': [
-    'settings.list',
-    'settings.schema',
-    'settings.set',
-    'settings.reset',
-    'config.reload',
-    'config.set',
-    'config.patch',
+    ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
+    ...['config.patch'],
   ],
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
   'admin.ws_templates': [
@@ -242,6 +225,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.audit': ['GET /v1/api/admin/audit'],
   'admin.schedules': SCHEDULE_ROUTES,
   'admin.usage': ['GET /v1/api/admin/usage'],
+  'admin.policies': POLICY_ROUTES,
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],

@@ -170,4 +170,5 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'template.list': [{}],
   'wstemplate.list': [{}],
   'skill.list': [{}],
+  'policy.simulate': [{ policies: [] }],
 };

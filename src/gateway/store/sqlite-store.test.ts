@@ -165,6 +165,7 @@ test('every table of the schema exists with its columns', async () => {
       'role_assignments',
       'roles',
       'runs',
+      'tool_policies',
       'usage',
       'users',
       'workdirs',
