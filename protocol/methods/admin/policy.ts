@@ -45,6 +45,12 @@ const fields = {
   enabled: z.boolean().optional(),
 };
 
+/** A policy in a simulation. */
+const SimulatedPolicy = z
+  .strictObject({ toolPattern, action: Action, priority, enabled: z.boolean() })
+  .meta({ id: 'SimulatedPolicy' });
+export type SimulatedPolicy = z.infer<typeof SimulatedPolicy>;
+
 const Verdict = z.enum(['run', 'ask', 'deny']);
 /** What would happen to a call, or did. */
 export type PolicyVerdict = z.infer<typeof Verdict>;
@@ -116,9 +122,7 @@ export const policyContracts = {
       z
         .strictObject({
           /** All policies as they would be, the oldest first. */
-          policies: z
-            .array(z.strictObject({ toolPattern, action: Action, priority, enabled: z.boolean() }))
-            .max(MOST_POLICIES),
+          policies: z.array(SimulatedPolicy).max(MOST_POLICIES),
           /** How many calls; default: 200. */
           limit: z.int().min(1).max(MOST_SIMULATED).optional(),
         })

@@ -1,5 +1,5 @@
 import type { Result } from '../../../protocol/index.ts';
-import type { PolicyVerdict, SimulatedCall, ToolPolicy } from '../../../protocol/methods/admin/policy.ts';
+import type { PolicyVerdict, SimulatedCall, SimulatedPolicy } from '../../../protocol/methods/admin/policy.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import { compileRules, type ToolRule } from '../../agent/run/approval/tool-rules.ts';
 import type { Viewer } from '../sharing/perception.ts';
@@ -7,7 +7,7 @@ import { type CallsDeps, latestCalls, type StoredCall } from './latest-calls.ts'
 
 interface Asked {
   /** The oldest first. */
-  policies: readonly Pick<ToolPolicy, 'toolPattern' | 'action' | 'priority' | 'enabled'>[];
+  policies: readonly SimulatedPolicy[];
   /** How many of the latest calls. */
   limit: number;
   viewer: Viewer;

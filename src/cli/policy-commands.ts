@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { Surroundings } from '../home/home-path.ts';
+import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/policy.ts';
+import type { TargetFlags } from './connect.ts';
+import { refuseUnknown } from './default-command.ts';
+
+interface PolicyCommandsDeps {
+  root: URL;
+  around: Surroundings;
+  /** Adds the flags that choose the daemon. */
+  withTarget(command: Command): Command;
+}
+
+/** Adds `headgate policy`, for the rules about calls of tools. */
+export function addPolicyCommands(program: Command, { root, around, withTarget }: PolicyCommandsDeps): void {
+  const policy = program
+    .command('policy')
+    .description('manage the rules about which calls of tools run, ask or are blocked');
+  const load = () => import('./commands/policy.ts');
+  const on = <F>(flags: F) => ({ flags, around, root });
+  refuseUnknown(policy, withTarget(policy.command('list', { isDefault: true })))
+    .description('list the policies in the order in which they decide (the default command)')
+    .option('--json', 'print JSON')
+    .action(async (flags: JsonFlags) => (await load()).listPolicies(on(flags)));
+  withTarget(policy.command('add'))
+    .description('add a policy and print its id; it counts for the next call of every run')
+    .argument('<action>', 'allow, deny or ask')
+    .argument('<pattern>', 'name of a tool or of its question, with * and ?, such as node*')
+    .option('--name <name>', 'name to show (default: action and pattern)')
+    .option('--priority <n>', 'the highest one decides first (default: 0)')
+    .option('--disabled', 'without an effect until it is enabled')
+    .action(async (action: string, pattern: string, flags: AddPolicyFlags) =>
+      (await load()).addPolicy({ action, pattern }, on(flags)),
+    );
+  withTarget(policy.command('change'))
+    .description('change a policy')
+    .argument('<policy>', 'id or name')
+    .option('--name <name>', 'new name')
+    .option('--pattern <pattern>', 'new pattern')
+    .option('--action <action>', 'allow, deny or ask')
+    .option('--priority <n>', 'new priority')
+    .option('--enable', 'put it into effect')
+    .option('--disable', 'take it out of effect')
+    .action(async (which: string, flags: ChangePolicyFlags) => (await load()).changePolicy(which, on(flags)));
+  withTarget(policy.command('remove'))
+    .description('remove a policy')
+    .argument('<policy>', 'id or name')
+    .action(async (which: string, flags: TargetFlags) => (await load()).removePolicy(which, on(flags)));
+  withTarget(policy.command('simulate'))
+    .description('show which of the latest calls other policies would have decided otherwise; changes nothing')
+    .option('--add <rule...>', 'a policy to try: ACTION:PATTERN or ACTION:PATTERN:PRIORITY')
+    .option('--without <policy...>', 'a policy to leave out, by id or name')
+    .option('--limit <n>', 'how many calls, at most 1000', '200')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: SimulateFlags) => (await load()).simulatePolicies(on(flags)));
+}
