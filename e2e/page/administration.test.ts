@@ -189,6 +189,44 @@ test('a role is defined, changed and deleted; built-in ones can only be looked a
   await page.getByRole('textbox', { name: 'Message' }).waitFor();
 });
 
+test('a tool policy is tried, added, switched, changed and deleted', async (t) => {
+  const admin = await newUser(daemon, ['builtin-admin']);
+  const page = await visitAs(t, daemon, { username: admin.username });
+  await openPart(page, 'Tool policies');
+  await page.getByText('No policies: each tool says whether it asks.').waitFor();
+  await button(page, 'Add a policy').click();
+  await dialog(page).getByLabel('Name', { exact: true }).fill('no machines');
+  await dialog(page)
+    .getByLabel(/^Tools \(/)
+    .fill('node*');
+  await dialog(page).getByLabel('What happens').selectOption('block the call');
+  await button(page, 'Try it').click();
+  await dialog(page)
+    .getByRole('status')
+    .getByText(/^(Of the latest \d+ calls, none|No calls of tools are stored)/)
+    .waitFor();
+  await assertAccessible(page, 'the form for a policy');
+  await dialog(page).getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('node* is blocked · priority 0').waitFor();
+  await button(page, 'Disable no machines').click();
+  await button(page, 'Enable no machines').waitFor();
+  await button(page, 'Edit no machines').click();
+  await dialog(page)
+    .getByLabel(/^Priority/)
+    .fill('7');
+  await button(page, 'Save').click();
+  await page.getByText('node* is blocked · priority 7').waitFor();
+  const { policies } = await (await daemon.client()).call('policy.list', {});
+  assert.deepEqual(
+    policies.map(({ name, action, priority, enabled }) => [name, action, priority, enabled]),
+    [['no machines', 'deny', 7, false]],
+  );
+  await assertAccessible(page, 'policies');
+  await button(page, 'Delete no machines').click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No policies: each tool says whether it asks.').waitFor();
+});
+
 test('the audit trail is filtered and verified, and its texts are only shown', async (t) => {
   const admin = await newUser(daemon, ['builtin-admin'], 'An <b>admin</b>');
   const page = await visitAs(t, daemon, { username: admin.username, expected: [REFUSED] });

@@ -3,11 +3,15 @@ import { test } from 'node:test';
 import { runBatch } from '../batch.ts';
 import { callOf } from '../run-fixture.ts';
 import { BASH, batch, blocked, facts, LOOK, policyOf, rule, WRITE } from './tool-policies-fixture.ts';
+import type { UnattendedPolicy } from './unattended-policy.ts';
+
+const BASH_ALLOWED: UnattendedPolicy = { mode: 'allow', tools: ['bash'] };
+const POLICIES: UnattendedPolicy[] = [{ mode: 'deny' }, { mode: 'allow', tools: ['look'] }];
 
 for (const [title, options] of [
   ['auto-approve', { autoApprove: true }],
   ['a tool that auto-approve covers', { approvedTools: ['bash'] }],
-  ['a job that allows the tool', { policy: { mode: 'allow', tools: ['bash'] } }],
+  ['a job that allows the tool', { policy: BASH_ALLOWED }],
   ['a tool that would not ask', { tools: { bash: {} } }],
   ['nothing', {}],
 ] as const) {
@@ -85,7 +89,7 @@ test('a policy that asks makes a call a question that would not be one', async (
   for (const [call, options] of [
     [LOOK, {}],
     [BASH, { approvedTools: ['bash'] }],
-    [BASH, { policy: { mode: 'allow', tools: ['bash'] }, isWatched: true }],
+    [BASH, { policy: BASH_ALLOWED, isWatched: true }],
   ] as const) {
     const { run, items, answer } = batch([call], { ...options, rules: [rule('*', 'ask')] });
     const done = runBatch(run);
@@ -109,7 +113,7 @@ test('auto-approve for all tools does not stop at a policy that asks', async () 
 
 test('unattended runs follow the same policies', async () => {
   const rules = [rule('bash', 'allow'), rule('look', 'ask')];
-  for (const policy of [{ mode: 'deny' }, { mode: 'allow', tools: ['look'] }] as const) {
+  for (const policy of POLICIES) {
     const { run, results, asked } = batch([BASH, LOOK], { rules, policy });
     await runBatch(run);
     const refused = 'Not run: no approver was available, and a tool policy wants a person to decide about look.';
@@ -121,7 +125,7 @@ test('items say why they ran unasked', async () => {
   for (const [options, reason] of [
     [{ autoApprove: true }, 'blanket'],
     [{ approvedTools: ['bash'] }, 'auto_approve_tools'],
-    [{ policy: { mode: 'allow', tools: ['bash'] } }, 'job'],
+    [{ policy: BASH_ALLOWED }, 'job'],
   ] as const) {
     const { run, items } = batch([BASH, LOOK], options);
     await runBatch(run);

@@ -4,6 +4,7 @@ import { AuditPages } from './audit-pages.ts';
 import { IdentityBoard } from './identity-board.ts';
 import { OwnTokens } from './own-tokens.ts';
 import { Owners } from './owners.ts';
+import { PolicyBoard } from './policy-board.ts';
 import { RoleBoard } from './role-board.ts';
 import type { Section } from './sections.ts';
 import { SettingsBoard } from './settings-board.ts';
@@ -18,6 +19,7 @@ export interface Accounts {
   users: UserBoard;
   identities: IdentityBoard;
   roles: RoleBoard;
+  policies: PolicyBoard;
   audit: AuditPages;
   settings: SettingsBoard;
   owners: Owners;
@@ -34,6 +36,7 @@ export const createAccounts = ({ client, who }: Port): Accounts => ({
   users: new UserBoard(client),
   identities: new IdentityBoard(client),
   roles: new RoleBoard(client),
+  policies: new PolicyBoard(client),
   audit: new AuditPages(client),
   settings: new SettingsBoard(client),
   owners: new Owners(client),

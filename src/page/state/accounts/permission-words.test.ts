@@ -19,5 +19,5 @@ test('each part of the account view needs its own permission', () => {
   assert.deepEqual(sectionsFor([]), ['own']);
   assert.deepEqual(sectionsFor(['read', 'write', 'approve']), ['own']);
   assert.deepEqual(sectionsFor(['admin.audit', 'admin.users']), ['own', 'users', 'audit']);
-  assert.deepEqual(sectionsFor(PERMISSIONS), ['own', 'users', 'roles', 'settings', 'audit']);
+  assert.deepEqual(sectionsFor(PERMISSIONS), ['own', 'users', 'roles', 'policies', 'settings', 'audit']);
 });

@@ -2,12 +2,15 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
 import { AuditList } from './audit-list.tsx';
 import { OwnAccount } from './own-account.tsx';
+import { PolicyDialog } from './policy-dialog.tsx';
+import { PolicyList } from './policy-list.tsx';
 import { RoleDialog } from './role-dialog.tsx';
 import { RoleList } from './role-list.tsx';
 import { SettingsList } from './settings-list.tsx';
@@ -21,7 +24,7 @@ interface AccountViewProps {
 }
 
 /** What the form edits; undefined within: a new one. */
-export type Edited = { user: User | undefined } | { role: Role | undefined };
+export type Edited = { user: User | undefined } | { role: Role | undefined } | { policy: ToolPolicy | undefined };
 
 /** The person’s own account and, with the permissions for it, users, roles and the audit trail. */
 export function AccountView({ app, desk, overlay }: AccountViewProps) {
@@ -63,13 +66,19 @@ export function AccountView({ app, desk, overlay }: AccountViewProps) {
       {/* A change of rights draws the part anew, so that it reads what may be seen now. */}
       <Part key={app.who.value?.permissions.join()} app={app} desk={desk} shown={shown} edit={edit} />
       {form && 'user' in form && <UserDialog app={app} desk={desk} user={form.user} onClose={close} />}
+      {form && 'policy' in form && <PolicyDialog desk={desk} policy={form.policy} onClose={close} />}
       {form && 'role' in form && <RoleDialog app={app} desk={desk} role={form.role} onClose={close} />}
     </Panel>
   );
 }
 
 const formIn = (shown: Section, edited: Edited): Edited | undefined =>
-  shown === ('user' in edited ? 'users' : 'roles') ? edited : undefined;
+  shown === sectionOf(edited) ? edited : undefined;
+
+function sectionOf(edited: Edited): Section {
+  if ('user' in edited) return 'users';
+  return 'role' in edited ? 'roles' : 'policies';
+}
 
 interface PartProps {
   app: App;
@@ -86,6 +95,8 @@ function Part({ app, desk, shown, edit }: PartProps) {
       return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
     case 'roles':
       return <RoleList app={app} desk={desk} onEdit={(role) => edit({ role })} />;
+    case 'policies':
+      return <PolicyList desk={desk} onEdit={(policy) => edit({ policy })} />;
     case 'settings':
       return <SettingsList desk={desk} />;
     case 'audit':

@@ -1,0 +1,96 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import type { PolicyVerdict, SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
+import { attempt, refusalOf } from './refusal.ts';
+
+/** What the form for a policy holds. */
+export type PolicyDraft = SimulatedPolicy & { name: string };
+
+/** The tool policies of the daemon. Nothing is read until they are shown. */
+export class PolicyBoard {
+  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #policies = signal<readonly ToolPolicy[] | undefined>(undefined);
+  readonly #problem = signal<string | undefined>(undefined);
+
+  constructor(client: Pick<GatewayClient, 'call'>) {
+    this.#client = client;
+  }
+
+  /** In the order in which they decide. Undefined until the first answer. */
+  get policies(): ReadonlySignal<readonly ToolPolicy[] | undefined> {
+    return this.#policies;
+  }
+
+  /** Why they could not be read. */
+  get problem(): ReadonlySignal<string | undefined> {
+    return this.#problem;
+  }
+
+  async read(): Promise<void> {
+    try {
+      const { policies } = await this.#client.call('policy.list', {});
+      this.#policies.value = policies;
+      this.#problem.value = undefined;
+    } catch (error) {
+      this.#problem.value = refusalOf(error);
+    }
+  }
+
+  /** Adds a policy, or changes the one with this id. This and the next methods return an error message, or undefined on success. */
+  save(draft: PolicyDraft, policyId: string | undefined): Promise<string | undefined> {
+    return this.#attempt(() =>
+      policyId === undefined
+        ? this.#client.call('policy.create', draft)
+        : this.#client.call('policy.update', { policyId, ...draft }),
+    );
+  }
+
+  setEnabled(policyId: string, enabled: boolean): Promise<string | undefined> {
+    return this.#attempt(() => this.#client.call('policy.update', { policyId, enabled }));
+  }
+
+  remove(policyId: string): Promise<string | undefined> {
+    return this.#attempt(() => this.#client.call('policy.delete', { policyId }));
+  }
+
+  /** What saving the draft would have done to the latest calls, as lines; or why that is unknown. */
+  async tryOut(draft: PolicyDraft, policyId: string | undefined): Promise<string[]> {
+    const before = (this.#policies.value ?? []).toSorted((a, b) => a.createdAtMs - b.createdAtMs);
+    const after = before.map((policy) => toSimulated(policy.policyId === policyId ? draft : policy));
+    const policies = policyId === undefined ? [...before.map(toSimulated), toSimulated(draft)] : after;
+    try {
+      return toLines(await this.#client.call('policy.simulate', { policies }));
+    } catch (error) {
+      return [refusalOf(error)];
+    }
+  }
+
+  async #attempt(act: () => Promise<unknown>): Promise<string | undefined> {
+    const problem = await attempt(act);
+    await this.read(); // after a refusal too: the list may be out of date
+    return problem;
+  }
+}
+
+const toSimulated = ({ toolPattern, action, priority, enabled }: SimulatedPolicy): SimulatedPolicy => ({
+  toolPattern,
+  action,
+  priority,
+  enabled,
+});
+
+const WAS: Record<PolicyVerdict, string> = { run: 'ran unasked', ask: 'asked', deny: 'blocked' };
+const WOULD: Record<PolicyVerdict, string> = { run: 'run unasked', ask: 'ask', deny: 'be blocked' };
+
+function toLines({ total, changed, calls }: Result<'policy.simulate'>): string[] {
+  if (total === 0) return ['No calls of tools are stored yet.'];
+  const kinds = Map.groupBy(
+    calls.filter(({ was, would }) => was !== would),
+    ({ label, was, would }) => `${label} would ${WOULD[would]}, and ${WAS[was]}`,
+  );
+  return [
+    `Of the latest ${total} calls, ${changed === 0 ? 'none' : changed} would have been decided otherwise.`,
+    ...[...kinds].map(([kind, found]) => `${found.length} × ${kind}`),
+  ];
+}
