@@ -56,15 +56,17 @@ export const policyEndpoints = {
     scope: 'approve',
     request: () =>
       z.object({
-        /** All policies as they would be, the oldest first. */
-        policies: z.array(
-          z.object({
-            tool_pattern: z.string(),
-            action: Action,
-            priority: z.int().default(0),
-            enabled: z.boolean().default(true),
-          }),
-        ),
+        /** All policies as they would be, the oldest first. Default: those of today. */
+        policies: z
+          .array(
+            z.object({
+              tool_pattern: z.string(),
+              action: Action,
+              priority: z.int().default(0),
+              enabled: z.boolean().default(true),
+            }),
+          )
+          .nullish(),
         limit: z.int().nullish(),
       }),
     reply: () =>

@@ -16,7 +16,6 @@ const JSON_BODY = JSON.stringify({
   message: 'hi',
   turns: 1,
   title: 'mine',
-  policies: [],
   role_id: 'builtin-viewer',
   subject: 'x',
   format: 'headgate-conversation',

@@ -121,8 +121,8 @@ export const policyContracts = {
     params: () =>
       z
         .strictObject({
-          /** All policies as they would be, the oldest first. */
-          policies: z.array(SimulatedPolicy).max(MOST_POLICIES),
+          /** All policies as they would be, the oldest first. Default: those of today, as `policy.list` lists them. */
+          policies: z.array(SimulatedPolicy).max(MOST_POLICIES).optional(),
           /** How many calls; default: 200. */
           limit: z.int().min(1).max(MOST_SIMULATED).optional(),
         })

@@ -34,7 +34,7 @@ export const policyRoutes = [
   bind(policyEndpoints.create, 'policy.create', { params: toFields, reply: toPolicy }),
   bind(policyEndpoints.simulate, 'policy.simulate', {
     params: ({ policies, limit }) => ({
-      policies: policies.map(({ tool_pattern, action, priority, enabled }) => ({
+      policies: policies?.map(({ tool_pattern, action, priority, enabled }) => ({
         toolPattern: tool_pattern,
         action,
         priority,

@@ -44,7 +44,7 @@ export const policyMethods = ({
     await policies.remove(policyId, ({ name, toolPattern, action }) => call.audited({ name, toolPattern, action }));
     return { status: 'ok' };
   },
-  'policy.simulate': ({ policies: asked, limit = USUAL_CALLS }, { principal = ANYONE, signal }) =>
+  'policy.simulate': ({ policies: asked = policies.list(), limit = USUAL_CALLS }, { principal = ANYONE, signal }) =>
     simulate({ store, messages }, { policies: asked, limit, viewer: principal, signal }),
 });
 
