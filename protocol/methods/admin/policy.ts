@@ -6,7 +6,7 @@ import { NonEmpty } from '../../frames.ts';
 /** How many tool policies there may be. */
 export const MOST_POLICIES = 200;
 /** How many stored calls a simulation looks at, at most. */
-export const MOST_SIMULATED = 1_000;
+const MOST_SIMULATED = 1_000;
 
 const MOST_PRIORITY = 1_000_000;
 const AtMs = z.int().min(0);
