@@ -56,6 +56,20 @@ test('a question about a repeated call says why it is asked, and still fits on t
   assert.ok(room.rows < toQuestionRoom(asked, { rows: 12, columns: 80 }).rows || room.rows === 4);
 });
 
+test('a question says which of its calls tool policies decide about', () => {
+  const asked = question('ls');
+  const policy = { policy_id: 'pol_1', name: 'care', action: 'allow' } as const;
+  const items = asked.items.flatMap((item) => [
+    { ...item, needs_approval: false, policy },
+    { ...item, policy: { ...policy, action: 'ask' as const } },
+  ]);
+  const lines = toQuestionLines({ ...asked, items }, { paint, room: undefined });
+  assert.deepEqual(
+    lines.filter((line) => line.includes('policy')),
+    ['  bash ls … (needs no approval; allowed by policy)', '  bash ls … (asked by policy)'],
+  );
+});
+
 test('a question about a budget says what is used up, and how much more it asks for', () => {
   const budget = { of: 'model', key: 'openai/m', unit: 'usd', limit: 2.5, spent: 2.51, more: 0.63 } as const;
   const asked: Question = { approvalId: 'a1', kind: 'budget', items: [], budget };

@@ -1,4 +1,5 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import { POLICY_WORDS } from '../../../protocol/events/policy-actions.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
@@ -85,7 +86,11 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   const line = (text: string, rows: number) =>
     toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
   const because = (reason: string) => (reason === '' ? '' : `: ${line(reason, REASON_ROWS)}`);
-  const tag = !item.needs_approval && item.error === null ? paint('dim', ' (needs no approval)') : '';
+  const facts = [
+    ...(!item.needs_approval && item.error === null ? ['needs no approval'] : []),
+    ...(item.policy ? [POLICY_WORDS[item.policy.action]] : []),
+  ];
+  const tag = facts.length === 0 ? '' : paint('dim', ` (${facts.join('; ')})`);
   const titleRows = hasOwnPreview(call) ? TITLE_ROWS : REASON_ROWS;
   const subject = call.subject === undefined ? undefined : line(call.subject, titleRows);
   const title = toHeaderText({ ...call, header: line(call.header, titleRows), subject }, paint);

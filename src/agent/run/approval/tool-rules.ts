@@ -15,6 +15,9 @@ export type ToolRules = (names: readonly string[]) => ToolRule | undefined;
 
 const NO_RULES: ToolRules = () => undefined;
 
+/** So many answers are kept: there are few tools, and every call asks several times. */
+const MOST_KNOWN = 500;
+
 /** At equal priority, the strictest one decides. */
 const STRICTNESS: Record<PolicyAction, number> = { deny: 0, ask: 1, allow: 2 };
 
@@ -33,7 +36,15 @@ export function compileRules(policies: readonly RuleSource[]): ToolRules {
     fits: toMatcher(toolPattern),
   }));
   if (rules.length === 0) return NO_RULES;
-  return (names) => rules.find(({ fits }) => names.some(fits))?.rule;
+  const known = new Map<string, ToolRule | undefined>();
+  return (names) => {
+    const key = names.join('\n');
+    if (known.has(key)) return known.get(key);
+    if (known.size >= MOST_KNOWN) known.clear(); // models make up names
+    const rule = rules.find(({ fits }) => names.some(fits))?.rule;
+    known.set(key, rule);
+    return rule;
+  };
 }
 
 function toMatcher(pattern: string): (name: string) => boolean {

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import { POLICY_WORDS } from '../../../../protocol/events/policy-actions.ts';
 import { repeatedCall } from '../../../../protocol/text/repeated-call.ts';
 import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
+import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { PatchView } from '../text/patch-view.tsx';
@@ -64,6 +66,7 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
     <p class="asked-head">
       <ToolHeader name={item.func_name} header={asked.header} subject={asked.subject} />
       {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
+      {item.policy && <span class="tag">{policyText(item.policy)}</span>}
       {asked.notSandboxed === '' && <span class="tag unsafe">not sandboxed</span>}
       {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
     </p>
@@ -76,6 +79,9 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
     {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item)} />}
   </div>
 );
+
+const policyText = ({ name, action }: NonNullable<ApprovalItem['policy']>) =>
+  `${POLICY_WORDS[action]}: ${toVisibleLine(name)}`;
 
 const isDiff = ({ preview_type }: ApprovalItem): boolean => preview_type === 'diff';
 
