@@ -20,6 +20,7 @@ const JOB = {
   payload: { kind: 'agentTurn', message: 'hi', deliver: true, channel: 'nowhere', to: 'x' },
 };
 
+const onEach = (methods: string[], params: object) => methods.map((method): [string, object] => [method, params]);
 /** Every call that needs a fresh proof, written a second time. Most params do nothing: what they name does not exist. */
 const NEEDED: readonly [string, object][] = [
   ['config.set', { raw: '{}', baseHash: 'old' }],
@@ -33,19 +34,15 @@ const NEEDED: readonly [string, object][] = [
   ['cron.add', { ...JOB, approval: { mode: 'allow', tools: ['bash'] } }],
   ['cron.update', { id: 'nobody', patch: { approval: { mode: 'allow', tools: ['bash'] } } }],
   ['node.pair.approve', { requestId: 'nobody' }],
-  ['node.token.rotate', { nodeId: 'nobody' }],
-  ['node.token.revoke', { nodeId: 'nobody' }],
+  ...onEach(['node.token.rotate', 'node.token.revoke'], { nodeId: 'nobody' }),
   ['user.create', { username: '', displayName: '', password: '' }],
-  ['user.update', { userId: 'nobody' }],
-  ['user.delete', { userId: 'nobody' }],
+  ...onEach(['user.update', 'user.delete'], { userId: 'nobody' }),
   ['user.token.create', { userId: 'nobody', name: 'x' }],
-  ['user.role.assign', { userId: 'nobody', roleId: 'x' }],
-  ['user.role.unassign', { userId: 'nobody', roleId: 'x' }],
+  ...onEach(['user.role.assign', 'user.role.unassign'], { userId: 'nobody', roleId: 'x' }),
   ['role.create', { name: '', permissions: [] }],
-  ['role.update', { roleId: 'nobody' }],
-  ['role.delete', { roleId: 'nobody' }],
+  ...onEach(['role.update', 'role.delete'], { roleId: 'nobody' }),
   ['policy.create', { name: '' }],
-  ...['policy.update', 'policy.delete'].map((row): [string, object] => [row, { policyId: 'nobody' }]),
+  ...onEach(['policy.update', 'policy.delete'], { policyId: 'nobody' }),
   ['oidc.identity.add', { userId: 'nobody', subject: 'x' }],
   ['oidc.identity.remove', { issuer: 'nobody', subject: 'x' }],
   ['auth.link', {}],
