@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
 
 /** Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool. */
@@ -32,6 +33,8 @@ export const ApprovalItem = z
     auto_approve_reason: AutoApproveReason.optional(),
     /** The tool policy that matches it first. */
     policy: z.object({ policy_id: z.string(), name: z.string(), action: z.enum(POLICY_ACTIONS) }).optional(),
+    /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
+    effects: CallEffects.optional(),
   })
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;

@@ -60,7 +60,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const confinement = createConfinement({ home });
   const ripgrep = rg.kind === 'found' ? rg.path : undefined;
   const toolbox = createToolbox([
-    createBashTool({ runner, outputs: outputsOf(home), ids, live }),
+    createBashTool({ runner, outputs: outputsOf(home), ids, userHome: environment.HOME, live }),
     createReadFileTool({ confinement }),
     createWriteFileTool({ confinement }),
     createEditFileTool({ confinement }),

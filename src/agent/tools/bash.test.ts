@@ -45,6 +45,13 @@ test('a command always needs approval and is shown whole, and the approval cover
     preview: 'npm test\necho done',
     approvalLabel: 'bash',
     needsApproval: true,
+    effects: {
+      list: [
+        { kind: 'write', target: '.', certain: true },
+        { kind: 'network', certain: false },
+        { kind: 'unknown', target: 'npm test', certain: false },
+      ],
+    },
     bindTo: 'sandbox:none',
   });
 });

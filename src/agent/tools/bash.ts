@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { CallEffects } from '../../../protocol/events/call-effects.ts';
 import type { Ids } from '../../ids.ts';
+import { toCallEffects } from '../permissions/call-effects.ts';
+import { readCommand } from '../permissions/read-command.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
@@ -22,6 +25,8 @@ interface BashDependencies {
   /** Folder for outputs that are too long to show. */
   outputs: string;
   ids: Ids;
+  /** The home of the user that commands run as; undefined if it is unknown. */
+  userHome?: string | undefined;
   /** Read at each call without its own timeout. */
   live?: { readonly commandTimeoutSecs: number };
 }
@@ -61,10 +66,16 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     preview: args.command, // that it is not sandboxed is a separate field of the item
     approvalLabel: 'bash',
     needsApproval: true,
+    effects: readEffects(args.command, context, dependencies),
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
     execute: (run) => execute({ args, context }, run, dependencies),
   };
+}
+
+/** What the command does, as far as its text tells. */
+function readEffects(command: string, { workdir }: ToolContext, { userHome }: BashDependencies): CallEffects {
+  return toCallEffects(readCommand(command, { folder: workdir.folder.path, home: userHome }));
 }
 
 /** The subject is one line in a list; the preview has the whole command. */

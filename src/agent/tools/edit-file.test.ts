@@ -46,6 +46,7 @@ test('an edit shows its diff, is bound to the version of the file, and records t
     previewType: 'diff',
     approvalLabel: 'edit_file',
     needsApproval: true,
+    effects: { list: [{ kind: 'write', target: 'a.txt', certain: true }] },
     bindTo: `${toSha256(TEXT)} ${it.path}`,
   });
   const after = TEXT.replace('gamma', () => 'delta $& $1');

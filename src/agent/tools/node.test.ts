@@ -42,6 +42,7 @@ test('a command needs approval, and shows the node, the command and its params',
   const prepared = await world.prepare(ASKED);
   assert.deepEqual(toShown(prepared), {
     ...{ kind: 'ready', subject: 'system.info on box', approvalLabel: 'node system.info', needsApproval: true },
+    effects: { list: [{ kind: 'network', target: 'box', certain: true }] },
     ...{ preview: 'box (ab12)\nsystem.info {\n  "deep": true\n}', bindTo: 'node:ab12:7' },
   });
   assert.deepEqual(await execute(prepared), { output: '{\n  "load": 1\n}', outcome: 'done' });

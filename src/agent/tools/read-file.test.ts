@@ -36,6 +36,7 @@ test('reading inside the workdir needs no approval', async () => {
     preview: '',
     approvalLabel: 'read_file',
     needsApproval: false,
+    effects: { list: [{ kind: 'read', target: 'a.txt', certain: true }] },
     bindTo: path,
   });
 });

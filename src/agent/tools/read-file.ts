@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openConfined } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
-import { asksToRead, executeAt, prepareAt, toWarnings } from './files/file-call.ts';
+import { asksToRead, executeAt, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import { readLines } from './files/read-lines.ts';
 import type { Tool, ToolOutcome, ToolRun } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
@@ -34,6 +34,7 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
           preview: toWarnings(place),
           approvalLabel: 'read_file',
           needsApproval: asksToRead(place),
+          effects: toFileEffect('read', place),
           bindTo: place.path,
           execute: (run) => executeAt(call, place, { run, work: () => show(place, args, run) }),
         };

@@ -28,6 +28,7 @@ test('writing a new file needs approval, shows a diff, and is bound to the file 
     previewType: 'diff',
     approvalLabel: 'write_file',
     needsApproval: true,
+    effects: { list: [{ kind: 'write', target: 'src/new.txt', certain: true }] },
     bindTo: `absent ${join(it.workdir, 'src/new.txt')}`,
   });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FileVersion, readVersion, replaceFile, toSha256 } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
-import { executeAt, type FileCall, prepareAt, toWarnings } from './files/file-call.ts';
+import { executeAt, type FileCall, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import { toDiff } from './files/file-diff.ts';
 import { findSeenVersion } from './files/read-history.ts';
 import type { Prepared, Tool, ToolOutcome } from './tool.ts';
@@ -59,6 +59,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     previewType: 'diff',
     approvalLabel: label,
     needsApproval: true,
+    effects: toFileEffect('write', place),
     // Includes the real path: a link created since would lead to another file, perhaps with the same content.
     bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
     execute: (run) => executeAt(call, place, { run, work: () => replace(replacement) }),

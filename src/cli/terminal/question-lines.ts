@@ -5,6 +5,7 @@ import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { askedMore, explainBudget } from '../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
+import { toEffectPhrases } from '../../../protocol/text/effect-words.ts';
 import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
 import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../protocol/text/untrusted-instructions.ts';
@@ -60,8 +61,8 @@ export function toQuestionRoom({ items }: Question, { rows, columns }: Room): Ro
 
 /** Title, keys, prompt and the lines between them. */
 const ROWS_AROUND = 7;
-/** Header and sandbox warning. */
-const ROWS_PER_CALL = 2;
+/** Header, sandbox warning and effects. */
+const ROWS_PER_CALL = 3;
 const [MIN_ROWS, MAX_ROWS] = [4, 40];
 /** Longer lines are hard to read. */
 const MAX_COLUMNS = 120;
@@ -105,14 +106,28 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
           ),
         ]),
     ...(item.repeated === undefined ? [] : [paint('yellow', `  ! ${repeatedCall(item.repeated)}`)]),
+    ...toEffectLines(item, { paint, room }),
     ...(item.error === null ? [] : [paint('red', `  Will not run: ${line(item.error, REASON_ROWS)}`)]),
     ...toPreviewLines(call, { paint, room }),
   ];
 }
 
+/** Without much room, the line names only the kinds. */
+function toEffectLines({ effects }: ApprovalItem, { paint, room }: PreviewStyle): string[] {
+  if (effects === undefined || effects.list.length === 0) return [];
+  const toLine = (isShort: boolean) =>
+    toEffectPhrases(effects, { isShort })
+      .map(({ text }) => toSafeText(text))
+      .join(' · ');
+  const [full, short] = [toLine(false), toLine(true)];
+  const isFitting = room === undefined || full.length <= room.columns * (room.rows > ROWS_OF_FEW ? 2 : 1);
+  return [paint('dim', `  ${isFitting ? full : short}`)];
+}
+
 /** For a subject that its preview repeats in full. */
 const TITLE_ROWS = 1;
 const REASON_ROWS = 3;
+const ROWS_OF_FEW = 8;
 
 type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
 

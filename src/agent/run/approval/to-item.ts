@@ -25,6 +25,7 @@ export function toItem(run: RunContext, item: BatchCall, refused?: string): Appr
     error: refused ?? errorOf(run, item),
     ...(isRepeated && { repeated: timesOf(run.progress.repeats, keys.call) }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
+    ...(ready?.effects && { effects: ready.effects }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { CallEffects } from '../../../../protocol/events/call-effects.ts';
 import { StopReason } from '../../stop-reason.ts';
 import { outcomeOf, toStopLine } from '../stop-line.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from '../tool.ts';
@@ -51,6 +52,11 @@ export async function executeAt(
 function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared {
   return { kind: 'refused', subject: call.path, reason };
 }
+
+/** The effect of a tool that reads or writes one file. */
+export const toFileEffect = (kind: 'read' | 'write', { shown }: AllowedPlace): CallEffects => ({
+  list: [{ kind, target: shown, certain: true }],
+});
 
 /** Warnings about a place, one per line, for the top of a preview. */
 export function toWarnings(place: AllowedPlace): string {

@@ -24,6 +24,7 @@ test('a preview that repeats the subject is not shown', () => {
     label: 'bash',
     notSandboxed: undefined,
     error: undefined,
+    effects: [],
     preview: { kind: 'none' },
     isWhole: true,
   });

@@ -1,4 +1,5 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import { type EffectPhrase, toEffectPhrases } from '../../../../protocol/text/effect-words.ts';
 import {
   type EndsLine,
   type ReadText,
@@ -24,6 +25,8 @@ export interface AskedItem {
   /** Empty if there is only room for the fact, not for the reason. */
   notSandboxed: string | undefined;
   error: string | undefined;
+  /** What the call does, one phrase for each kind. */
+  effects: readonly EffectPhrase[];
   /** `ends`: its first and its last lines. */
   preview: { kind: 'none' } | { kind: 'whole'; text: string } | { kind: 'ends'; lines: readonly EndsLine[] };
   isWhole: boolean;
@@ -45,6 +48,7 @@ export const toWholeItem = ({ item, preview }: ReadItem): AskedItem => ({
   label: item.approval_label,
   notSandboxed: item.not_sandboxed,
   error: item.error ?? undefined,
+  effects: item.effects === undefined ? [] : toEffectPhrases(item.effects),
   preview: preview === undefined ? { kind: 'none' } : { kind: 'whole', text: preview.lines.join('\n') },
   isWhole: true,
 });
@@ -65,21 +69,34 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   // The banner has the reason, too, so it gives way first.
   const notSandboxed = whole.notSandboxed && (reasonRows === 1 ? '' : cut(whole.notSandboxed, reasonRows));
   const error = whole.error === undefined ? undefined : cut(whole.error, reasonRows);
+  const effects = toEffectRoom(read.item, whole.effects, room);
   return {
     header,
     subject,
     label,
     notSandboxed,
     error,
+    effects,
     preview: ends && !ends.isWhole ? { kind: 'ends', lines: ends.lines } : whole.preview,
     isWhole:
       (ends?.isWhole ?? true) &&
       (subject === undefined ? header === whole.header : subject === whole.subject) &&
       label === whole.label &&
       notSandboxed === whole.notSandboxed &&
+      effects === whole.effects &&
       error === whole.error,
   };
 }
+
+/** With few rows, the phrases name only the kinds. */
+function toEffectRoom(item: ApprovalItem, whole: readonly EffectPhrase[], room: Room): readonly EffectPhrase[] {
+  const cells = whole.reduce((sum, { text }) => sum + text.length + ROOM_OF_ICON, 0);
+  const isFitting = cells <= Math.max(1, Math.floor(room.rows / 4)) * room.columns;
+  return isFitting || item.effects === undefined ? whole : toEffectPhrases(item.effects, { isShort: true });
+}
+
+/** An icon and the gap around it, in cells. */
+const ROOM_OF_ICON = 4;
 
 const toLineText = (line: string, cells: number): string =>
   toLineEnds(line, cells)

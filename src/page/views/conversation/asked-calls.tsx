@@ -8,6 +8,7 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { PatchView } from '../text/patch-view.tsx';
+import { Effects } from './effects.tsx';
 import { NotSandboxed, ToolHeader } from './tool-card.tsx';
 import { useRoom } from './use-room.ts';
 
@@ -72,6 +73,7 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
     </p>
     {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
     {item.repeated !== undefined && <p class="repeated">{repeatedCall(item.repeated)}</p>}
+    {asked.effects.length > 0 && <Effects phrases={asked.effects} />}
     {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
     {asked.preview.kind === 'whole' && (
       <PatchView text={asked.preview.text} isDiff={isDiff(item)} language={findLanguage(item.func_name)} />

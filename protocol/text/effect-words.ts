@@ -1,0 +1,57 @@
+import type { CallEffect, CallEffects, EffectKind, IncompleteReason } from '../events/call-effects.ts';
+import { toLineEnds } from './text-ends.ts';
+import { toVisibleLine } from './visible-text.ts';
+
+/** What a call does in one way, in words for people; `incomplete`: why it may do more. */
+export interface EffectPhrase {
+  kind: EffectKind | 'incomplete';
+  text: string;
+}
+
+const WORDS: Record<EffectKind, string> = {
+  read: 'Reads',
+  write: 'Writes',
+  delete: 'Deletes',
+  network: 'Network',
+  privilege: 'Rights',
+  process: 'Processes',
+  system: 'System',
+  unknown: 'Unknown effects',
+};
+
+const REASONS: Record<IncompleteReason, string> = {
+  not_parsed: 'not all of it could be parsed',
+  too_long: 'it is too long to check',
+  control_characters: 'it contains control characters',
+  unknown_program: 'the name of a program is unknown',
+  unknown_code: 'it runs code that is not shown',
+  changed_environment: 'it changes variables that programs obey',
+  alias: 'it defines aliases',
+  arithmetic: 'it calculates with unknown values',
+  unknown_words: 'some arguments are unknown',
+};
+
+/** The widest target that is shown in full. */
+const TARGET_CELLS = 40;
+
+/** The effects of a call as phrases, one for each kind; `isShort` leaves out what they are on. */
+export function toEffectPhrases({ list, more, incomplete }: CallEffects, { isShort = false } = {}): EffectPhrase[] {
+  const kinds = [...new Set(list.map(({ kind }) => kind))];
+  const phrases: EffectPhrase[] = kinds.map((kind) => {
+    const targets = isShort ? [] : list.filter((effect) => effect.kind === kind).flatMap(toTarget);
+    return { kind, text: targets.length === 0 ? WORDS[kind] : `${WORDS[kind]}: ${targets.join(', ')}` };
+  });
+  if (more !== undefined) phrases.push({ kind: 'incomplete', text: `${more} more` });
+  if (incomplete !== undefined)
+    phrases.push({ kind: 'incomplete', text: isShort ? 'May do more' : `May do more: ${REASONS[incomplete]}` });
+  return phrases;
+}
+
+/** A target that is not certain has a question mark. */
+function toTarget({ target, certain }: CallEffect): string[] {
+  if (target === undefined) return [];
+  const shown = toLineEnds(toVisibleLine(target), TARGET_CELLS)
+    .map(({ text }) => text)
+    .join('');
+  return [certain ? shown : `${shown}?`];
+}

@@ -1,0 +1,42 @@
+import type { EffectKind, IncompleteReason } from '../../../protocol/events/call-effects.ts';
+import type { ShellWord } from './reading/shell-word.ts';
+
+/** One effect of a command. */
+export interface Effect {
+  kind: EffectKind;
+  /** As written in the command. */
+  target?: string;
+  /** The absolute path, if it is certain. A folder stands for everything in it. */
+  path?: string;
+  /** Whether the target is exactly that. */
+  certain: boolean;
+}
+
+/** A simple command that can run. */
+export interface ReadCommand {
+  /** The program and its arguments; empty if it only redirects or assigns. */
+  words: readonly ShellWord[];
+  /** Names of the variables that are set for it. */
+  assignments: readonly string[];
+  redirections: readonly ReadRedirection[];
+  /** The program that starts it, such as `xargs`; absent if the shell does. */
+  startedBy?: string;
+}
+
+export interface ReadRedirection {
+  operator: string;
+  target: ShellWord | undefined;
+}
+
+/** Why a command is not known completely, and at which text. */
+export interface Gap {
+  reason: IncompleteReason;
+  at: string;
+}
+
+/** What a shell command would run, and what that does. Complete without gaps. */
+export interface CommandReading {
+  commands: readonly ReadCommand[];
+  effects: readonly Effect[];
+  gaps: readonly Gap[];
+}

@@ -1,0 +1,87 @@
+import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
+import { addUnknown, addUse, type ProgramCall } from '../program.ts';
+import { toRules } from '../rows.ts';
+import { replaceIn } from '../shell/xargs.ts';
+
+const WITH_VALUE =
+  /^-(name|iname|path|ipath|wholename|iwholename|regex|iregex|type|xtype|size|mtime|atime|ctime|mmin|amin|cmin|maxdepth|mindepth|perm|user|group|uid|gid|newer\w*|anewer|cnewer|samefile|inum|links|lname|ilname|printf|regextype|used|fstype|context)$/;
+const WITHOUT_VALUE =
+  /^-(print|print0|ls|prune|quit|empty|readable|writable|executable|nouser|nogroup|depth|d|mount|xdev|follow|daystart|noleaf|true|false|o|or|a|and|not|ignore_readdir_race|noignore_readdir_race|warn|nowarn|help|version|[HLP]|O\d)$/;
+
+/** find: its expression may delete, write and run commands for everything below its paths. */
+function find(call: ProgramCall): void {
+  const left = [...call.args];
+  const paths: ShellWord[] = [];
+  for (let word = left[0]; word !== undefined; word = left[0]) {
+    if (/^-[HLP]$|^-O\d$/.test(word.value ?? '')) left.shift();
+    else if (word.value === undefined || !/^[-(!),]/.test(word.value)) {
+      if (word.value === undefined && (word.start === '' || word.start.startsWith('-'))) addUnknown(call, word);
+      paths.push(word);
+      left.shift();
+    } else break;
+  }
+  const roots = paths.length > 0 ? paths : [toKnownWord('.')];
+  for (const word of roots) addUse(call, 'read', word);
+  while (left.length > 0) readTest(left, { call, roots });
+}
+
+function readTest(left: ShellWord[], place: { call: ProgramCall; roots: readonly ShellWord[] }): void {
+  const { call, roots } = place;
+  const word = left.shift();
+  const name = word?.value;
+  if (word === undefined) return;
+  if (name === undefined) addUnknown(call, word);
+  else if (/^-(exec|ok)(dir)?$/.test(name)) runCommand(left, { ...place, isInFolder: name.endsWith('dir') });
+  else if (name === '-delete') for (const root of roots) addUse(call, 'delete', root);
+  else if (/^-(fprint0?|fls|fprintf)$/.test(name)) addOutput(left, name, call);
+  else if (name === '-files0-from') addFile(left.shift(), call);
+  else if (WITH_VALUE.test(name)) left.shift();
+  else if (!WITHOUT_VALUE.test(name) && !/^[(),!]$/.test(name)) addUnknown(call, word);
+}
+
+function addOutput(left: ShellWord[], name: string, call: ProgramCall): void {
+  const file = left.shift();
+  if (file) addUse(call, 'write', file);
+  if (name === '-fprintf') left.shift();
+}
+
+function addFile(file: ShellWord | undefined, call: ProgramCall): void {
+  if (file) addUse(call, 'read', file);
+  addUnknown(call); // it names the paths
+}
+
+interface Started {
+  call: ProgramCall;
+  roots: readonly ShellWord[];
+  isInFolder: boolean;
+}
+
+function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): void {
+  const end = left.findIndex(({ value }, index) => value === ';' || (value === '+' && left[index - 1]?.value === '{}'));
+  const words = left.splice(0, end < 0 ? left.length : end + 1);
+  if (end >= 0) words.pop();
+  const scope = call.scope.fork();
+  if (isInFolder) scope.folder = undefined;
+  // Found paths begin as the path they were found in, so that they are no options unless it is one.
+  const start = isInFolder ? './' : roots.length === 1 ? (roots[0]?.value ?? '') : '';
+  const replaced = words.map((word) => {
+    const other = replaceIn(word, '{}');
+    return word.value === '{}' ? { ...other, start } : other;
+  });
+  call.reader.words(replaced, { scope, stdin: { kind: 'unknown' }, startedBy: 'find' });
+}
+
+/** The same for fd: commands follow its option. */
+function fd(call: ProgramCall): void {
+  const at = call.args.findIndex(({ start }) => /^-[a-zA-Z]*[xX]|^--exec/.test(start));
+  const [pattern, ...paths] = call.args.slice(0, at < 0 ? undefined : at).filter(({ start }) => !start.startsWith('-'));
+  for (const word of paths.length > 0 ? paths : [toKnownWord('.')]) addUse(call, 'read', word);
+  if (pattern?.splits) addUnknown(call, pattern);
+  if (at < 0) return;
+  const words = call.args.slice(at + 1).map((word) => replaceIn(word, '{'));
+  const unknown: ShellWord = { written: '{}', value: undefined, start: '', splits: true };
+  call.reader.words([...words, unknown], { scope: call.scope.fork(), stdin: { kind: 'unknown' }, startedBy: 'fd' });
+}
+
+/** Rules of programs that find files. */
+export const FIND = toRules({ find, 'fd fdfind': fd });

@@ -1,0 +1,128 @@
+import { dropStart, type ShellWord } from '../reading/shell-word.ts';
+import type { Use } from './program.ts';
+
+/** The options of a program, such as `-o` and `--output`, and what their values are used for. */
+export type Options = ReadonlyMap<string, Use>;
+
+/** Arguments, sorted by what the program takes them for. */
+export interface SortedArguments {
+  /** Options with a value. */
+  values: readonly { name: string; use: Use; word: ShellWord }[];
+  /** Names of all options. */
+  given: ReadonlySet<string>;
+  operands: readonly ShellWord[];
+  /** Words that the table does not know, or that may be options. */
+  strange: readonly ShellWord[];
+}
+
+interface Style {
+  /** Options end at the first operand, as for `env` and `xargs`. */
+  stopsAtOperand?: boolean | undefined;
+  /** Long options have one dash, as for `find` or `java`: letters are never clustered. */
+  singleDash?: boolean | undefined;
+}
+
+/** Reads `-v -o:write --output:write`; without a use it is a flag. Names with a common use share it: `-a,-b:read`. */
+export function toOptions(text: string): Options {
+  return new Map(
+    text
+      .split(/\s+/)
+      .filter((each) => each !== '')
+      .flatMap((each) => {
+        const [names = '', use = 'flag'] = each.split(':');
+        return names.split(',').map((name): [string, Use] => [name, use as Use]); // a test reads every table
+      }),
+  );
+}
+
+/** Sorts the arguments of a call as getopt does. */
+export function sortArguments(args: readonly ShellWord[], options: Options, style: Style = {}): SortedArguments {
+  const sorter = new Sorter(args, options, style);
+  sorter.sort();
+  return sorter;
+}
+
+class Sorter implements SortedArguments {
+  readonly values: { name: string; use: Use; word: ShellWord }[] = [];
+  readonly given = new Set<string>();
+  readonly operands: ShellWord[] = [];
+  readonly strange: ShellWord[] = [];
+  readonly #left: ShellWord[];
+  readonly #options: Options;
+  readonly #style: Style;
+
+  constructor(args: readonly ShellWord[], options: Options, style: Style) {
+    this.#left = [...args];
+    this.#options = options;
+    this.#style = style;
+  }
+
+  sort(): void {
+    for (let word = this.#left.shift(); word !== undefined; word = this.#left.shift()) {
+      if (word.value === '--') {
+        this.#takeRest();
+        return;
+      }
+      if (!this.#isOption(word)) {
+        this.operands.push(word);
+        if (this.#style.stopsAtOperand) {
+          this.#takeRest();
+          return;
+        }
+      } else if (word.start.startsWith('--') || this.#style.singleDash) this.#readLong(word);
+      else this.#readShort(word);
+    }
+  }
+
+  #takeRest(): void {
+    this.operands.push(...this.#left.splice(0));
+  }
+
+  #isOption(word: ShellWord): boolean {
+    if (word.value === '-') return false;
+    if (word.start === '' && word.value === undefined) this.strange.push(word); // it may be one, too
+    return word.start.startsWith('-');
+  }
+
+  #readLong(word: ShellWord): void {
+    const [, name = word.start, equals] = /^([^=]+)(=?)/.exec(word.start) ?? [];
+    const use = this.#options.get(name);
+    const isCutOff = word.value === undefined && equals === '';
+    if (use === undefined || isCutOff) this.strange.push(word);
+    else if (equals !== '') this.#add(name, use, dropStart(word, name.length + 1));
+    else this.#addNext(name, use);
+  }
+
+  #readShort(word: ShellWord): void {
+    for (let at = 1; at < word.start.length; at += 1) {
+      const name = `-${word.start[at]}`;
+      const use = this.#options.get(name);
+      if (use === undefined) return void this.strange.push(word);
+      if (use !== 'flag') {
+        this.#addShortValue(name, { use, word, at });
+        return;
+      }
+      this.given.add(name);
+    }
+    if (word.value === undefined) this.strange.push(word);
+  }
+
+  #addShortValue(name: string, { use, word, at }: { use: Use; word: ShellWord; at: number }): void {
+    const isLast = at + 1 === word.start.length && word.value !== undefined;
+    if (isLast) this.#addNext(name, use);
+    else this.#add(name, use, dropStart(word, at + 1));
+  }
+
+  #addNext(name: string, use: Use): void {
+    this.given.add(name);
+    if (use === 'flag') return;
+    const word = this.#left.shift();
+    if (word?.splits) this.strange.push(word); // it may become several words
+    if (word !== undefined) this.values.push({ name, use, word });
+  }
+
+  #add(name: string, use: Use, word: ShellWord): void {
+    this.given.add(name);
+    this.values.push({ name, use, word });
+  }
+}

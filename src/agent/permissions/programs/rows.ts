@@ -1,0 +1,85 @@
+import type { EffectKind } from '../../../../protocol/events/call-effects.ts';
+import type { ShellWord } from '../reading/shell-word.ts';
+import { type Options, type SortedArguments, sortArguments, toOptions } from './options.ts';
+import { addEffect, addUnknown, addUse, type ProgramCall, type ProgramRule, type Use } from './program.ts';
+import { addFolder } from './targets.ts';
+
+/** A program by its options and operands. */
+export interface Row {
+  /** See toOptions. */
+  options?: string;
+  /** Whether no option has effects beyond reading, so that unknown ones need no remark. */
+  lenient?: boolean;
+  singleDash?: boolean;
+  /** What the operands are used for; the last use is that of all further operands. Absent: nothing. */
+  operands?: readonly Use[];
+  /** Effects of every call. */
+  effects?: readonly EffectKind[];
+  /** Whether a call may change anything below the working directory, or read it. */
+  folder?: 'read' | 'write';
+  /** Further effects, by the sorted arguments. */
+  also?(call: ProgramCall, args: SortedArguments): void;
+}
+
+/** Makes a rule of a row. */
+export function toRule(row: Row): ProgramRule {
+  let options: Options | undefined;
+  return (call) => {
+    options ??= toOptions(row.options ?? '');
+    const args = sortArguments(call.args, options, { singleDash: row.singleDash });
+    for (const kind of row.effects ?? []) addEffect(call, kind, call.name);
+    if (row.folder) addFolder(call, row.folder);
+    addOperands(call, row, args);
+    for (const { use, word } of args.values) addUse(call, use, word);
+    if (!row.lenient) for (const word of args.strange) addUnknown(call, word);
+    row.also?.(call, args);
+  };
+}
+
+function addOperands(call: ProgramCall, { operands = [], lenient }: Row, args: SortedArguments): void {
+  args.operands.forEach((word, index) => {
+    const use = operands[Math.min(index, operands.length - 1)];
+    if (use !== undefined) addUse(call, use, word);
+  });
+  if (!lenient) return;
+  for (const word of args.strange) addReadOfOption(call, word);
+}
+
+/** An unknown option of a program that only reads may name a file. */
+function addReadOfOption(call: ProgramCall, word: ShellWord): void {
+  const at = word.start.indexOf('=');
+  if (at < 0) return;
+  const value = word.value?.slice(at + 1);
+  addUse(call, 'read', { ...word, value, written: value ?? word.written, start: word.start.slice(at + 1) });
+}
+
+/** Makes rules of rows that are named by all their programs: `{'cat tac': …}`. */
+export const toRules = (rows: Record<string, Row | ProgramRule>): Map<string, ProgramRule> =>
+  new Map(
+    Object.entries(rows).flatMap(([names, row]) => {
+      const rule = typeof row === 'function' ? row : toRule(row);
+      return names.split(' ').map((name): [string, ProgramRule] => [name, rule]);
+    }),
+  );
+
+/** A program whose first operand is a command of its own, such as git. Unknown commands are unknown effects. */
+export function toCommandRule({
+  options,
+  rows,
+}: {
+  options: string;
+  rows: Record<string, Row | ProgramRule>;
+}): ProgramRule {
+  const table = toOptions(options);
+  const rules = toRules(rows);
+  return (call) => {
+    const { values, operands, strange } = sortArguments(call.args, table, { stopsAtOperand: true });
+    for (const { use, word } of values) addUse(call, use, word);
+    for (const word of strange) addUnknown(call, word);
+    const [command, ...args] = operands;
+    if (command === undefined) return;
+    const rule = command.value === undefined ? undefined : rules.get(command.value);
+    if (rule === undefined) addUnknown(call, command);
+    else rule({ ...call, name: `${call.name} ${command.value}`, args });
+  };
+}

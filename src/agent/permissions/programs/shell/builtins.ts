@@ -1,0 +1,132 @@
+import { useArithmetic } from '../../reading/arithmetic.ts';
+import { checkQuotedCode, noteUnknownValue, noteVariable } from '../../reading/assignments.ts';
+import type { ShellWord } from '../../reading/shell-word.ts';
+import { sortArguments, toOptions } from '../options.ts';
+import type { ProgramCall, ProgramRule } from '../program.ts';
+import { toRules } from '../rows.ts';
+import { resolvePath } from '../targets.ts';
+import { CODE_BUILTINS } from './code-builtins.ts';
+
+const nothing: ProgramRule = () => undefined;
+
+const CD_OPTIONS = toOptions('-L -P -e -@');
+
+function cd(call: ProgramCall): void {
+  const { scope, findings, args } = call;
+  findings.changesFolder = true;
+  const { operands, strange } = sortArguments(args, CD_OPTIONS);
+  const [target, ...more] = operands;
+  const wanted = target === undefined ? scope.home : target.value;
+  const isCertain =
+    strange.length === 0 && more.length === 0 && wanted !== '-' && wanted !== '' && !findings.functions.has('cd');
+  scope.folder = isCertain && wanted !== undefined ? resolvePath(wanted, scope) : undefined;
+  scope.isRealFolder = false;
+}
+
+function moveAround({ scope, findings }: ProgramCall): void {
+  findings.changesFolder = true;
+  scope.folder = undefined;
+}
+
+/** export, declare and their like: which variables get which value, and whether programs receive them. */
+function declare(call: ProgramCall): void {
+  const { name, args, findings } = call;
+  const options = args.filter(({ start }) => /^[-+]/.test(start)).map(({ start }) => start);
+  const has = (letter: string) => options.some((each) => each.startsWith('-') && each.includes(letter));
+  if (has('i') || has('n')) findings.addGap('arithmetic', name); // values are evaluated, or name another variable
+  const isExported = name === 'export' ? !has('n') : has('x');
+  for (const word of args) if (!/^[-+]/.test(word.start)) declareOne(word, isExported, call);
+}
+
+function declareOne(word: ShellWord, isExported: boolean, call: ProgramCall): void {
+  const [, variable] = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+?=)?/.exec(word.start) ?? [];
+  if (variable === undefined || (word.value === undefined && word.start === variable && word.splits)) {
+    call.findings.addGap('changed_environment', word.written);
+    return;
+  }
+  checkQuotedCode(word, call.findings);
+  noteVariable(variable, { isExported, at: word.written }, call);
+}
+
+/** Builtins that set variables by name; a subscript in such a name is evaluated. */
+function setVariables(call: ProgramCall): void {
+  for (const word of call.args) {
+    checkQuotedCode(word, call.findings);
+    if (word.value === undefined) call.findings.addGap('arithmetic', word.written);
+    else noteUnknownValue(word.value.replace(/\[.*/s, ''), call);
+  }
+}
+
+function unset(call: ProgramCall): void {
+  setVariables(call);
+  if (!call.args.some(({ value }) => value === '-v')) call.scope.functions.clear();
+}
+
+function printf(call: ProgramCall): void {
+  const [first, second] = call.args;
+  if (first?.value === undefined) {
+    if (first?.splits || first?.start === '' || first?.start.startsWith('-'))
+      call.findings.addGap('unknown_words', first.written);
+    return;
+  }
+  if (first.value.startsWith('-v')) setVariables({ ...call, args: second === undefined ? [] : [second] });
+}
+
+/** `-v` evaluates subscripts of the name that it tests. */
+function testFile(call: ProgramCall): void {
+  for (const [index, word] of call.args.entries()) {
+    if (word.value !== '-v') continue;
+    const name = call.args[index + 1];
+    if (name !== undefined) setVariables({ ...call, args: [name] });
+  }
+}
+
+function evaluate(call: ProgramCall): void {
+  for (const word of call.args) {
+    const [, variable, expression = word.value] = /^([A-Za-z_]\w*)[-+*/%]?=(.*)$/s.exec(word.value ?? '') ?? [];
+    if (expression === undefined) call.findings.addGap('arithmetic', word.written);
+    else useArithmetic(call, expression);
+    if (variable !== undefined) call.arithmetic.assign(variable, true);
+  }
+}
+
+const HARMLESS_SET =
+  /^(--|-|[-+][euxfvhnCE]+|[-+][euxfvhnCE]*o|pipefail|errexit|nounset|xtrace|noglob|noclobber|verbose|errtrace)$/;
+const HARMLESS_SHOPT = /^(-[suqp]+|nullglob|globstar|extglob|dotglob|nocaseglob|nocasematch|failglob|inherit_errexit)$/;
+
+function setOptions(call: ProgramCall, harmless: RegExp): void {
+  for (const word of call.args) {
+    if (word.value === '--') return;
+    if (word.value === undefined || !harmless.test(word.value))
+      call.findings.addGap('changed_environment', word.written);
+  }
+}
+
+/** Without arguments they only print. */
+function changesLookups(call: ProgramCall): void {
+  if (call.args.length > 0) call.findings.addGap('changed_environment', call.name);
+}
+
+/** Rules of the builtins of bash. */
+export const BUILTINS = new Map([
+  ...toRules({
+    cd,
+    'pushd popd': moveAround,
+    'export declare typeset local readonly': declare,
+    'read mapfile readarray getopts': (call) => {
+      if (call.name !== 'read' && call.name !== 'getopts' && call.args.some(({ start }) => start.startsWith('-C')))
+        call.findings.addGap('unknown_code', call.name);
+      setVariables({ ...call, args: call.args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start)) });
+    },
+    unset,
+    printf,
+    'test [': testFile,
+    let: evaluate,
+    set: (call) => setOptions(call, HARMLESS_SET),
+    shopt: (call) => setOptions(call, HARMLESS_SHOPT),
+    'enable hash bind complete compopt compgen fc history': changesLookups,
+    ': true false echo pwd exit return break continue shift wait jobs bg fg disown dirs type times umask ulimit caller suspend logout':
+      nothing,
+  }),
+  ...CODE_BUILTINS,
+]);

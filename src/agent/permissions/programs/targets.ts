@@ -1,0 +1,63 @@
+import path from 'node:path';
+import type { Findings } from '../reading/findings.ts';
+import type { Scope } from '../reading/scope.ts';
+import { type ShellWord, toKnownWord } from '../reading/shell-word.ts';
+
+interface Place {
+  scope: Scope;
+  findings: Findings;
+}
+
+/** Devices whose use has no effect: what is written to them is lost or printed. */
+const WITHOUT_EFFECT =
+  /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$|^\/proc\/self\/fd\/\d+$/;
+
+/** Adds the use of a path. `-` is the standard input or output. */
+export function addPath({ scope, findings }: Place, kind: 'read' | 'write' | 'delete', word: ShellWord): void {
+  const { value, written } = word;
+  if (value === '' || value === '-' || (value !== undefined && WITHOUT_EFFECT.test(value))) return;
+  const resolved = value === undefined ? undefined : resolvePath(value, scope);
+  findings.addEffect({
+    kind,
+    target: value ?? written,
+    ...(resolved !== undefined && { path: resolved }),
+    certain: resolved !== undefined,
+  });
+}
+
+/**
+ * The absolute path, if it is certain: `..` leads elsewhere behind a symbolic link, so it is certain only at the
+ * beginning, from a folder that is no link.
+ */
+export function resolvePath(value: string, { folder, isRealFolder }: Scope): string | undefined {
+  const parts = value.split('/').filter((part) => part !== '' && part !== '.');
+  const firstName = parts.findIndex((part) => part !== '..');
+  if (firstName >= 0 && parts.includes('..', firstName)) return undefined;
+  if (value.startsWith('/')) return path.normalize(value);
+  if (folder === undefined || (parts[0] === '..' && !isRealFolder)) return undefined;
+  return path.resolve(folder, value);
+}
+
+/** Adds a change of everything in the working directory. */
+export const addFolder = (place: Place, kind: 'read' | 'write' | 'delete', folder = '.'): void =>
+  addPath(place, kind, toKnownWord(folder));
+
+/** Adds a connection to the host of a URL, of `user@host:path` or of a plain name. */
+export function addHost({ findings }: Pick<Place, 'findings'>, word: ShellWord): void {
+  const { value, start, written } = word;
+  const host = toHost(value ?? start);
+  // Of an unknown word, the host is certain only if something known follows it.
+  const isCertain = value !== undefined || /^[a-z+]+:\/\/[^/]+\//i.test(start);
+  findings.addEffect({ kind: 'network', target: isCertain && host !== '' ? host : written, certain: isCertain });
+}
+
+function toHost(text: string): string {
+  const [, , address = text] = /^([a-z][a-z\d+.-]*:)?\/\/([^/?#]*)/i.exec(text) ?? [];
+  const host = address.slice(address.lastIndexOf('@') + 1);
+  const [, bracketed, plain = host] = /^(?:(\[[^\]]*\])|([^:/]*))/.exec(host) ?? [];
+  return bracketed ?? plain;
+}
+
+/** Adds a connection without a known host. */
+export const addNetwork = ({ findings }: Pick<Place, 'findings'>): void =>
+  findings.addEffect({ kind: 'network', certain: false });

@@ -1,0 +1,118 @@
+import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
+import { addUse, type ProgramCall, type ProgramRule } from '../program.ts';
+import { type Row, toRule, toRules } from '../rows.ts';
+
+/** Options never do more than read, and operands are files. */
+const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
+const nothing: Row = { lenient: true };
+
+/** grep: the first operand is a pattern, unless an option has one. */
+function grep(call: ProgramCall): void {
+  const hasPattern = call.args.some(({ start }) => /^-[^-]*[ef]|^--(regexp|file|files|type-list)\b/.test(start));
+  (hasPattern ? GREP_FILES : GREP)(call);
+  const isRecursive = call.args.some(({ start }) => /^-[^-]*[rR]|^--(dereference-)?recursive$/.test(start));
+  const count = call.args.filter(({ start }) => !start.startsWith('-')).length;
+  if ((isRecursive || call.name === 'rg') && count <= (hasPattern ? 0 : 1)) addUse(call, 'read', HERE);
+}
+
+const HERE = toKnownWord('.');
+
+const GREP_OPTIONS = `
+  -e,-m,-A,-B,-C,-d,-D,-g,-t,-T,-j,-M,--regexp,--max-count,--after-context,--before-context,--context,--include,--exclude,--exclude-dir,--label,--color,--glob,--type,--type-not,--threads,--max-depth,--replace,--sort:value
+  -f,--file,--exclude-from,--ignore-file:read --pre,--hostname-bin:unknown
+`;
+const GREP = toRule({ options: GREP_OPTIONS, lenient: true, operands: ['value', 'read'] });
+const GREP_FILES = toRule({ options: GREP_OPTIONS, lenient: true, operands: ['read'] });
+
+const JQ = toRule({
+  options: '-f,--from-file:read --indent,--tab:value -L:read',
+  lenient: true,
+  operands: ['value', 'read'],
+});
+const JQ_FILES = toRule({ options: '-f,--from-file:read --indent:value -L:read', lenient: true, operands: ['read'] });
+
+/** Options such as `--arg name value` have two values. */
+const jq: ProgramRule = (call) => {
+  const args: ShellWord[] = [];
+  const left = [...call.args];
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    if (word.value === '--args' || word.value === '--jsonargs') break;
+    if (/^--(arg|argjson)$/.test(word.value ?? '')) left.splice(0, 2);
+    else if (/^--(slurpfile|rawfile)$/.test(word.value ?? '')) {
+      const [, file] = left.splice(0, 2);
+      if (file) addUse(call, 'read', file);
+    } else args.push(word);
+  }
+  const hasFilterFile = args.some(({ start }) => /^(-[a-zA-Z]*f|--from-file)/.test(start));
+  (hasFilterFile ? JQ_FILES : JQ)({ ...call, args });
+};
+
+/** An operand that is no format sets the clock. */
+const date: ProgramRule = toRule({
+  options:
+    '-d,--date:value -r,--reference,-f,--file:read -s,--set:system -u -R -I -n -j --utc --universal --rfc-email --iso-8601:value --rfc-3339:value --debug',
+  also: (call, { operands }) => {
+    for (const word of operands) if (!word.start.startsWith('+')) addUse(call, 'system', word);
+  },
+});
+
+const sortRow: Row = {
+  options: `
+    -b -d -f -g -i -M -h -n -R -r -V -c -C -m -s -u -z --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort
+    --numeric-sort --random-sort --reverse --version-sort --check --merge --stable --unique --zero-terminated --debug --parallel,--batch-size,--sort:value
+    -k,-t,-S,--key,--field-separator,--buffer-size:value -T,--temporary-directory:write -o,--output:write
+    --files0-from,--random-source:read --compress-program:unknown
+  `,
+  operands: ['read'],
+};
+
+/** Rules of programs that only read, but for a few of their options. */
+export const READERS = toRules({
+  'cat tac nl rev fold fmt expand unexpand paste comm cmp od hexdump hd strings cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum base64 base32 column':
+    files('-w,-s,-n,-t,-d,-N,-A,-j,-c,-b,-i,-o,-S,--width,--tabs,--delimiters:value'),
+  'head tail wc cut': files(
+    '-n,-c,-d,-f,-b,--lines,--bytes,--fields,--characters,--delimiter,--output-delimiter,--pid,--sleep-interval:value --files0-from:read',
+  ),
+  'ls dir vdir du df stat readlink realpath zcat bzcat xzcat zgrep': files(
+    '-I,-w,-T,-B,-t,-c,-f,--ignore,--hide,--width,--format,--sort,--time,--max-depth,--block-size,--exclude,--printf,--color:value',
+  ),
+  'join diff diff3': files('-1,-2,-t,-a,-v,-o,-e,-U,-C,-x,-I,-L,-W,--label,--exclude,--unified,--context:value'),
+  'basename dirname seq sleep yes nproc uname whoami id groups arch tty users who w uptime free ps pgrep pidof printenv locale getconf cal factor expr numfmt tr which whereis man info apropos whatis lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat getent nm size last tput clear hostid logname sha3sum':
+    nothing,
+  grep,
+  'egrep fgrep rg': grep,
+  jq,
+  date,
+  sort: sortRow,
+  tree: {
+    options:
+      '-a -d -f -i -l -p -s -h -u -g -D -F -q -N -Q -r -t -c -U -n -C -A -S -J -X -x --du --si --prune --dirsfirst --noreport --gitignore -L,-P,-I,--charset,--filelimit:value -o:write',
+    operands: ['read'],
+    also: (call, { operands }) => {
+      if (operands.length === 0) addUse(call, 'read', HERE);
+    },
+  },
+  file: {
+    options: '-b -i -k -L -h -z -s -N -n -r -0 --brief --mime --mime-type --mime-encoding -F:value -f,-m:read',
+    operands: ['read'],
+  },
+  'less more': { options: '-R -S -N -F -X -E -i -r -e -f -n -s', operands: ['read'] },
+  hostname: {
+    options: '-a -A -d -f -i -I -s -y --all-fqdns --fqdn --ip-address --short',
+    also: (call, { operands }) => {
+      for (const word of operands) addUse(call, 'system', word);
+    },
+  },
+  dmesg: { options: '-H -T -t -k -u -x -e -L -l,-f,-s:value --human --ctime --level,--facility,--since,--until:value' },
+  journalctl: {
+    options:
+      '-a -b -e -f -k -m -o,-n,-p,-u,-t,-S,-U,--unit,--since,--until,--lines,--output,--priority,--grep,-g:value -q -r -x --no-pager --user --system --list-boots --disk-usage --reverse',
+  },
+  printf: (call) => void call, // the program; the builtin has its own rule
+  test: (call) => void call,
+  '[ echo true false pwd': (call) => void call,
+  shuf: {
+    options: '-e -z -r --echo --repeat -n,-i,--head-count,--input-range:value -o,--output:write --random-source:read',
+    operands: ['read'],
+  },
+});

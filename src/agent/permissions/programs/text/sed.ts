@@ -1,0 +1,58 @@
+import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
+import { sortArguments, toOptions } from '../options.ts';
+import { addUnknown, addUse, type ProgramCall } from '../program.ts';
+import { toRules } from '../rows.ts';
+import { readSedScript } from './sed-script.ts';
+
+const OPTIONS = toOptions(`
+  -n -r -E -s -u -z -i -b --quiet --silent --regexp-extended --separate --unbuffered --null-data --in-place --posix --sandbox --debug
+  -e,--expression,-l,--line-length:value -f,--file:read
+`);
+
+/** The script may read, write and run commands; -i writes the files. */
+function sed(call: ProgramCall): void {
+  const { args, isInPlace } = takeSuffix(call.args);
+  const { operands, values, strange } = sortArguments(args, OPTIONS);
+  for (const word of strange) addUnknown(call, word);
+  const scripts = values.filter(({ name }) => name === '-e' || name === '--expression').map(({ word }) => word);
+  const hasFile = values.some(({ use }) => use === 'read');
+  for (const { use, word } of values) addUse(call, use, word);
+  if (hasFile) addUnknown(call); // the script is in the file
+  const [first, ...rest] = operands;
+  const isScriptGiven = hasFile || scripts.length > 0;
+  for (const word of isScriptGiven ? scripts : first ? [first] : []) runScript(word, call);
+  for (const word of isScriptGiven ? operands : rest) {
+    addUse(call, 'read', word);
+    if (isInPlace) addUse(call, 'write', word);
+  }
+}
+
+/** `-i.bak` and `--in-place=.bak` keep a copy, of any name. */
+function takeSuffix(words: readonly ShellWord[]): { args: ShellWord[]; isInPlace: boolean } {
+  let isInPlace = false;
+  const args = words.map((word) => {
+    if (!/^(-[nrEsuzb]*i|--in-place)/.test(word.start)) return word;
+    isInPlace = true;
+    if (word.value === undefined || /^-[nrEsuzb]*i.|^--in-place=/.test(word.start)) {
+      // A suffix with a slash leads elsewhere, so it stays an unknown option.
+      const isPlain = word.value !== undefined && /^(-[nrEsuzb]*i|--in-place=)[\w.~*-]*$/.test(word.value);
+      return isPlain ? toKnownWord('--in-place') : word;
+    }
+    return word;
+  });
+  return { args, isInPlace };
+}
+
+function runScript(word: ShellWord, call: ProgramCall): void {
+  const found = word.value === undefined ? undefined : readSedScript(word.value);
+  if (found === undefined) {
+    addUnknown(call, word);
+    return;
+  }
+  for (const file of found.reads) addUse(call, 'read', toKnownWord(file));
+  for (const file of found.writes) addUse(call, 'write', toKnownWord(file));
+  if (found.runs) addUnknown(call, word);
+}
+
+/** The rule of sed. */
+export const SED = toRules({ 'sed gsed': sed });

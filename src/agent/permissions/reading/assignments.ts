@@ -1,0 +1,47 @@
+import type { Assignment, Word } from 'unbash';
+import { type ArithmeticUses, isNumberText } from './arithmetic.ts';
+import { isObeyed, mayChangePrograms } from './environment-names.ts';
+import type { Findings } from './findings.ts';
+import type { Scope } from './scope.ts';
+import { type ShellWord, toShellWord } from './shell-word.ts';
+
+interface Place {
+  findings: Findings;
+  arithmetic: ArithmeticUses;
+  scope: Scope;
+}
+
+/** Notes what a variable is set to, and whether programs (`isExported`) or the shell obey it. */
+export function readAssignment(assignment: Assignment, isExported: boolean, place: Place): void {
+  const { name, value, text } = assignment;
+  const words = value.type === 'ArrayValue' ? value.elements : [value];
+  for (const word of words) noteValue(name, word, place);
+  noteVariable(name, { isExported, at: text }, place);
+}
+
+function noteValue(name: string, word: Word, { findings, arithmetic, scope }: Place): void {
+  arithmetic.assign(name, isNumberText(word.text));
+  checkQuotedCode(toShellWord(word, scope.home), findings);
+}
+
+/** Notes that a variable gets any value. */
+export const noteUnknownValue = (name: string, { arithmetic }: Pick<Place, 'arithmetic'>): void =>
+  arithmetic.assign(name, false);
+
+/** Notes that a variable is set, or passed on to programs. */
+export function noteVariable(
+  name: string,
+  { isExported, at }: { isExported: boolean; at: string },
+  { findings, scope }: Pick<Place, 'findings' | 'scope'>,
+): void {
+  if (name === 'HOME') scope.home = undefined;
+  if (isExported ? mayChangePrograms(name) : isObeyed(name)) findings.addGap('changed_environment', at);
+}
+
+/** Text that looks like a substitution, but is quoted, may run later: bash evaluates some values again. */
+export function checkQuotedCode(
+  { value, start, written }: Pick<ShellWord, 'value' | 'start' | 'written'>,
+  findings: Findings,
+): void {
+  if (/\$\(|`|\$\{/.test(value ?? start)) findings.addGap('unknown_code', written);
+}

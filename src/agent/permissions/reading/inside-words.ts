@@ -1,0 +1,75 @@
+import { forEachChild, type ParameterExpansionPart, type ParsedScript, type SyntaxNode } from 'unbash';
+import { type ArithmeticUses, useArithmetic } from './arithmetic.ts';
+import type { Findings } from './findings.ts';
+
+interface InsideReader {
+  findings: Findings;
+  arithmetic: ArithmeticUses;
+  /** Reads the script of a substitution. */
+  substitution(script: ParsedScript): void;
+}
+
+/** Finds everything that runs while words are expanded: substitutions, wherever they are, and arithmetic. */
+export function readInside(node: SyntaxNode, reader: InsideReader): void {
+  const stack: SyntaxNode[] = [node];
+  for (let each = stack.pop(); each !== undefined; each = stack.pop()) {
+    // Parts are parsed when they are visited, so the effort is counted before.
+    reader.findings.spend(each.end - each.pos);
+    if (each.type === 'Script') {
+      reader.substitution(each);
+      continue;
+    }
+    checkNode(each, reader);
+    forEachChild(each, (child) => void stack.push(child));
+  }
+}
+
+function checkNode(node: SyntaxNode, reader: InsideReader): void {
+  switch (node.type) {
+    case 'CommandExpansion':
+    case 'ProcessSubstitution':
+      if (node.script === undefined) reader.findings.addGap('not_parsed', node.text);
+      return;
+    case 'ArithmeticCommandExpansion':
+      reader.findings.addGap('arithmetic', node.text); // variables in the output are evaluated, too
+      return;
+    case 'ArithmeticWord':
+      useArithmetic(reader, node.value);
+      return;
+    case 'ArithmeticExpansion':
+      if (node.expression === undefined && /\w/.test(node.text)) reader.findings.addGap('not_parsed', node.text);
+      return;
+    case 'ParameterExpansion':
+      checkParameter(node, reader);
+      return;
+    case 'TestBinary':
+      if (/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) {
+        useArithmetic(reader, node.left.value);
+        useArithmetic(reader, node.right.value);
+      }
+      return;
+    case 'TestUnary':
+      if (node.operator === '-v' && !/^\w+$/.test(node.operand.value)) useArithmetic(reader, node.operand.value);
+      return;
+    case 'Assignment':
+      if (node.index !== undefined) useArithmetic(reader, node.index.value);
+      return;
+    default:
+      return;
+  }
+}
+
+function checkParameter(node: ParameterExpansionPart, reader: InsideReader): void {
+  const { operation, index, prefix, text } = node;
+  const isWholeArray = index !== undefined && /^[@*]$/.test(index.value);
+  if (index !== undefined && !isWholeArray) useArithmetic(reader, index.value);
+  if (prefix === '!' && operation?.type !== 'Names' && !isWholeArray) reader.findings.addGap('arithmetic', text);
+  if (operation?.type === 'Slice') {
+    useArithmetic(reader, operation.offset.value);
+    if (operation.length) useArithmetic(reader, operation.length.value);
+  }
+  // `@P` expands the value as a prompt, with its substitutions.
+  if (operation?.type === 'Transform' && operation.operand.value.includes('P'))
+    reader.findings.addGap('unknown_code', text);
+  if (operation?.type === 'Unknown') reader.findings.addGap('not_parsed', text);
+}

@@ -1,0 +1,307 @@
+import type {
+  AndOr,
+  Case,
+  Command,
+  CompoundList,
+  For,
+  Function as FunctionNode,
+  If,
+  ParsedScript,
+  Pipeline,
+  Redirected,
+  Select,
+  Statement,
+  SyntaxNode,
+  While,
+} from 'unbash';
+import type { NestedReader, Stdin } from '../programs/program.ts';
+import { runProgram } from '../programs/run-program.ts';
+import { ArithmeticUses, isNumberText } from './arithmetic.ts';
+import { noteUnknownValue } from './assignments.ts';
+import type { Findings } from './findings.ts';
+import { ReadingTooLong } from './findings.ts';
+import { readInside } from './inside-words.ts';
+import { parseShell } from './parse-shell.ts';
+import { readRedirections, toStdin } from './redirections.ts';
+import type { Scope } from './scope.ts';
+import type { ShellWord } from './shell-word.ts';
+import { readSimpleCommand } from './simple-command.ts';
+
+const UNKNOWN: Stdin = { kind: 'unknown' };
+/** Code in code in code, such as `sh -c "sh -c …"`. */
+const MAX_NESTED_CODE = 10;
+
+/** What a node of a script reads and where it stands. */
+interface Place {
+  scope: Scope;
+  stdin: Stdin;
+}
+
+/** Walks through a script in the order in which it runs. */
+export class ShellReader implements NestedReader {
+  readonly findings: Findings;
+  readonly arithmetic = new ArithmeticUses();
+  /** Loops and functions may run in any folder, because a command changes it. */
+  readonly #folderVaries: boolean;
+  #depth = 0;
+
+  constructor(findings: Findings, { folderVaries }: { folderVaries: boolean }) {
+    this.findings = findings;
+    this.#folderVaries = folderVaries;
+  }
+
+  script(text: string, scope: Scope): void {
+    this.findings.spend(text.length);
+    const parsed = parseShell(text);
+    if (parsed.kind === 'refused') {
+      this.findings.addGap(parsed.reason, text);
+      return;
+    }
+    if (this.#depth >= MAX_NESTED_CODE) throw new ReadingTooLong();
+    this.#depth += 1;
+    this.#script(parsed.script, { scope, stdin: UNKNOWN });
+    this.#depth -= 1;
+  }
+
+  words(words: readonly ShellWord[], place: { scope: Scope; stdin: Stdin; startedBy: string }): void {
+    if (words.length === 0) return;
+    if (this.#depth >= MAX_NESTED_CODE) throw new ReadingTooLong();
+    this.findings.addCommand({ words, assignments: [], redirections: [], startedBy: place.startedBy });
+    this.#depth += 1;
+    runProgram(words, { ...place, findings: this.findings, arithmetic: this.arithmetic, reader: this });
+    this.#depth -= 1;
+  }
+
+  #script(script: ParsedScript, place: Place): void {
+    for (const { message, pos } of script.errors ?? []) this.findings.addGap('not_parsed', `${message} (${pos})`);
+    this.#statements(script.commands, place);
+  }
+
+  #statements(statements: readonly Statement[], place: Place): void {
+    for (const { command, background } of statements) {
+      const { scope } = place;
+      const before = scope.folder;
+      if (background) this.#read(command, { ...place, scope: scope.fork() });
+      else this.#read(command, place);
+      // Unless the script ends when it cannot change the folder, it may still be in the old one.
+      if (scope.folder !== before && !endsOnFailure(command, this.findings)) scope.folder = undefined;
+    }
+  }
+
+  /** Everything that runs while words are expanded. */
+  #inside(node: SyntaxNode, { scope, stdin }: Place): void {
+    readInside(node, {
+      findings: this.findings,
+      arithmetic: this.arithmetic,
+      substitution: (script) => this.#script(script, { scope: scope.fork(), stdin }),
+    });
+  }
+
+  #read(node: SyntaxNode, place: Place): void {
+    switch (node.type) {
+      case 'Command':
+        this.#command(node, place);
+        return;
+      case 'AndOr':
+        this.#andOr(node, place);
+        return;
+      case 'Pipeline':
+        this.#pipeline(node, place);
+        return;
+      case 'Redirected':
+        this.#redirected(node, place);
+        return;
+      case 'Function':
+        this.#function(node, place);
+        return;
+      default:
+        this.#compound(node, place);
+        return;
+    }
+  }
+
+  #compound(node: SyntaxNode, place: Place): void {
+    switch (node.type) {
+      case 'CompoundList':
+        this.#statements(node.commands, place);
+        return;
+      case 'Subshell':
+        this.#statements(node.body.commands, { ...place, scope: place.scope.fork() });
+        return;
+      case 'BraceGroup':
+        this.#statements(node.body.commands, place);
+        return;
+      case 'If':
+        this.#if(node, place);
+        return;
+      case 'Case':
+        this.#case(node, place);
+        return;
+      case 'Coproc':
+        this.#read(node.body, { scope: place.scope.fork(), stdin: UNKNOWN });
+        return;
+      default:
+        this.#loop(node, place);
+        return;
+    }
+  }
+
+  #loop(node: SyntaxNode, place: Place): void {
+    switch (node.type) {
+      case 'For':
+      case 'Select':
+        this.#for(node, place);
+        return;
+      case 'ArithmeticFor':
+        for (const each of [node.initialize, node.test, node.update]) if (each) this.#inside(each, place);
+        for (const name of node.initialize ? namesSetIn(node.initialize) : []) this.arithmetic.assign(name, true);
+        {
+          this.#later([node.body], place);
+          return;
+        }
+      case 'While':
+        this.#while(node, place);
+        return;
+      case 'TestCommand':
+        this.#inside(node, place);
+        return;
+      case 'ArithmeticCommand':
+        for (const name of node.expression ? namesSetIn(node.expression) : []) this.arithmetic.assign(name, true);
+        {
+          this.#inside(node, place);
+          return;
+        }
+      default:
+        this.findings.addGap('not_parsed', node.type);
+    }
+  }
+
+  #command(node: Command, place: Place): void {
+    for (const each of [node.name, ...node.prefix, ...node.suffix]) if (each) this.#inside(each, place);
+    const read = readSimpleCommand(node, { ...place, findings: this.findings, arithmetic: this.arithmetic });
+    if (read.words.length === 0) return;
+    const context = { findings: this.findings, arithmetic: this.arithmetic, reader: this };
+    runProgram(read.words, { ...context, scope: place.scope, stdin: read.stdin });
+  }
+
+  #andOr({ commands, operators }: AndOr, place: Place): void {
+    const { scope } = place;
+    const was = scope.isConditional;
+    const start = scope.folder;
+    commands.forEach((command, index) => {
+      if (index > 0) scope.isConditional = true;
+      const isExit = index > 0 && index === commands.length - 1 && isExitCommand(command, this.findings);
+      // Behind || the change of the folder may have failed.
+      if (operators[index - 1] === '||' && scope.folder !== start && !isExit) scope.folder = undefined;
+      this.#read(command, place);
+    });
+    scope.isConditional = was;
+  }
+
+  #pipeline({ commands, prefixes }: Pipeline, place: Place): void {
+    const [only, ...more] = commands;
+    const { scope } = place;
+    if (only !== undefined && more.length === 0) {
+      const before = scope.folder;
+      this.#read(only, place);
+      const isNegated = prefixes.some(({ type }) => type === 'Negation');
+      if (isNegated && scope.folder !== before) scope.folder = undefined;
+      return;
+    }
+    commands.forEach((command, index) => {
+      this.#read(command, { scope: scope.fork(), stdin: index === 0 ? place.stdin : UNKNOWN });
+    });
+  }
+
+  #redirected({ command, redirects }: Redirected, place: Place): void {
+    for (const each of redirects) this.#inside(each, place);
+    readRedirections(redirects, { findings: this.findings, scope: place.scope });
+    this.#read(command, { ...place, stdin: toStdin(redirects, place.stdin) });
+  }
+
+  #if({ clause, then, elif, else: otherwise }: If, place: Place): void {
+    this.#statements(clause.commands, place);
+    const lists = [then, ...elif.flatMap((each) => [each.clause, each.then]), ...(otherwise ? [otherwise] : [])];
+    this.#branches(lists, place);
+  }
+
+  #case({ word, items }: Case, place: Place): void {
+    this.#inside(word, place);
+    for (const each of items.flatMap(({ pattern }) => pattern)) this.#inside(each, place);
+    this.#branches(
+      items.map(({ body }) => body),
+      place,
+    );
+  }
+
+  /** Lists of which any may run, after any other. */
+  #branches(lists: readonly CompoundList[], { scope, stdin }: Place): void {
+    const before = scope.folder;
+    for (const list of lists) {
+      const branch = scope.fork();
+      branch.isConditional = true;
+      this.#statements(list.commands, { scope: branch, stdin });
+      if (branch.folder !== before) scope.folder = undefined;
+    }
+  }
+
+  #for(node: For | Select, place: Place): void {
+    for (const word of node.wordlist ?? []) this.#inside(word, place);
+    const values = node.wordlist ?? [];
+    const isNumber = values.length > 0 && values.every(({ text }) => isNumberText(text));
+    if (isNumber) this.arithmetic.assign(node.name.value, true);
+    else noteUnknownValue(node.name.value, this);
+    this.#later([node.body], place);
+  }
+
+  #while(node: While, place: Place): void {
+    this.#later([node.clause, node.body], place);
+  }
+
+  /** Lists that may run several times, or from elsewhere. */
+  #later(lists: readonly CompoundList[], { scope, stdin }: Place): void {
+    this.findings.readsLater = true;
+    if (this.#folderVaries) scope.folder = undefined;
+    this.#branches(lists, { scope, stdin });
+  }
+
+  #function({ name, body }: FunctionNode, { scope }: Place): void {
+    const inside = scope.fork();
+    this.findings.readsLater = true;
+    if (this.#folderVaries) inside.folder = undefined;
+    inside.isConditional = true;
+    const before = inside.folder;
+    this.#read(body, { scope: inside, stdin: UNKNOWN });
+    if (inside.folder !== before) scope.folder = undefined;
+    this.findings.functions.add(name.value);
+    if (!scope.isConditional) scope.functions.add(name.value);
+  }
+}
+
+/** Whether the command ends the script or its function; a function may have replaced `exit`. */
+function isExitCommand(node: SyntaxNode, { functions }: Findings): boolean {
+  const name = node.type === 'Command' ? node.name?.text : undefined;
+  return name !== undefined && ['exit', 'return'].includes(name) && !functions.has(name);
+}
+
+/** `cd x || exit`, perhaps with more commands between: behind it, the folder has changed. */
+function endsOnFailure(node: SyntaxNode, findings: Findings): boolean {
+  if (node.type !== 'AndOr') return false;
+  const [last, ...others] = [...node.operators].reverse();
+  const end = node.commands.at(-1);
+  return last === '||' && others.every((each) => each === '&&') && end !== undefined && isExitCommand(end, findings);
+}
+
+/** Variables that an arithmetic expression sets, to numbers. */
+function namesSetIn(node: import('unbash').ArithmeticExpression): string[] {
+  const names: string[] = [];
+  const stack = [node];
+  for (let each = stack.pop(); each !== undefined; each = stack.pop()) {
+    if (each.type === 'ArithmeticBinary') {
+      const isSet = /^([-+*/%&|^]|<<|>>)?=$/.test(each.operator);
+      if (isSet && each.left.type === 'ArithmeticWord' && /^\w+$/.test(each.left.value)) names.push(each.left.value);
+      stack.push(each.left, each.right);
+    } else if (each.type === 'ArithmeticGroup') stack.push(each.expression);
+  }
+  return names;
+}

@@ -1,0 +1,91 @@
+import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
+
+/** A word of a command, as far as it is known before the command runs. */
+export interface ShellWord {
+  /** As in the source. */
+  written: string;
+  /** What the program receives; undefined if that depends on variables, outputs or file names. */
+  value: string | undefined;
+  /** The known beginning; all of it if the value is known. */
+  start: string;
+  /** Whether it may become several words, or none. */
+  splits: boolean;
+}
+
+/** Reads a word of the parser. `home` replaces a tilde; undefined if it is unknown. */
+export function toShellWord(word: Pick<Word, 'text' | 'value' | 'parts'>, home: string | undefined): ShellWord {
+  const { text, parts } = word;
+  const known = parts === undefined ? { start: word.value, isWhole: true, splits: false } : joinParts(parts);
+  const read: ShellWord = {
+    written: text,
+    value: known.isWhole ? known.start : undefined,
+    start: known.start,
+    splits: known.splits,
+  };
+  return expandTilde(read, home);
+}
+
+/** A word that is known completely. */
+export const toKnownWord = (value: string): ShellWord => ({ written: value, value, start: value, splits: false });
+
+/** Any number of unknown words, such as those that xargs reads. */
+export const UNKNOWN_WORDS: ShellWord = { written: '…', value: undefined, start: '', splits: true };
+
+/** The word without its first characters, which are known: the value in `--output=value`. */
+export const dropStart = ({ written, value, start, splits }: ShellWord, length: number): ShellWord => ({
+  written: value === undefined ? dropWritten(written, start.slice(0, length)) : value.slice(length),
+  value: value?.slice(length),
+  start: start.slice(length),
+  splits,
+});
+
+const dropWritten = (written: string, start: string): string =>
+  written.startsWith(start) ? written.slice(start.length) : written;
+
+interface Joined {
+  start: string;
+  isWhole: boolean;
+  splits: boolean;
+}
+
+function joinParts(parts: readonly WordPart[]): Joined {
+  const joined: Joined = { start: '', isWhole: true, splits: false };
+  for (const part of parts) addPart(joined, part);
+  return joined;
+}
+
+function addPart(joined: Joined, part: WordPart): void {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      if (joined.isWhole) joined.start += part.value;
+      return;
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      for (const child of part.parts) addQuoted(joined, child);
+      return;
+    default:
+      joined.isWhole = false;
+      joined.splits = true;
+  }
+}
+
+function addQuoted(joined: Joined, part: DoubleQuotedChild): void {
+  if (part.type === 'Literal') {
+    if (joined.isWhole) joined.start += part.value;
+    return;
+  }
+  joined.isWhole = false;
+  joined.splits ||= /@/.test(part.text); // "$@" and "${a[@]}" become several words
+}
+
+const UNQUOTED_TILDE = /^(~|[A-Za-z_]\w*\+?=(.*:)?~)/;
+
+function expandTilde(word: ShellWord, home: string | undefined): ShellWord {
+  if (!UNQUOTED_TILDE.test(word.written)) return word;
+  if (!word.written.startsWith('~')) return { ...word, value: undefined, start: word.start.split('~', 1)[0] ?? '' };
+  if (home === undefined || !/^~(\/|$)/.test(word.written)) return { ...word, value: undefined, start: '~' };
+  const start = `${home}${word.start.slice(1)}`;
+  return { ...word, start, value: word.value === undefined ? undefined : start };
+}
