@@ -63,9 +63,9 @@ const toShort = (text: string): string =>
 /** First one of each kind, then the rest by weight; in the order of kinds. */
 function toShortList(all: readonly CallEffect[]): CallEffect[] {
   const sorted = BY_WEIGHT.flatMap((kind) => all.filter((effect) => effect.kind === kind));
-  const firsts = new Set(BY_WEIGHT.flatMap((kind) => sorted.find((effect) => effect.kind === kind) ?? []));
-  const kept = new Set([...firsts, ...sorted].slice(0, MAX_LISTED_EFFECTS));
-  for (const effect of firsts) kept.add(effect);
-  const chosen = sorted.filter((effect) => kept.has(effect)).slice(0, MAX_LISTED_EFFECTS);
+  const firsts = BY_WEIGHT.flatMap((kind) => sorted.find((effect) => effect.kind === kind) ?? []);
+  const kept = new Set(firsts);
+  for (const effect of sorted) if (kept.size < MAX_LISTED_EFFECTS) kept.add(effect);
+  const chosen = sorted.filter((effect) => kept.has(effect));
   return EffectKind.options.flatMap((kind) => chosen.filter((effect) => effect.kind === kind));
 }

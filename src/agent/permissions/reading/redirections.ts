@@ -18,6 +18,7 @@ export function readRedirections(redirections: readonly Redirection[], place: Pl
     const { operator } = redirection;
     const target = redirection.target && toShellWord(redirection.target, place.scope.home);
     if (target) addRedirection(operator, target, place);
+    if (target && target.value === undefined) place.findings.addGap('unknown_words', target.written);
     return { operator, target };
   });
 }

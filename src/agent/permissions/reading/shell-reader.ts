@@ -66,6 +66,7 @@ export class ShellReader implements NestedReader {
   words(words: readonly ShellWord[], place: { scope: Scope; stdin: Stdin; startedBy: string }): void {
     if (words.length === 0) return;
     if (this.#depth >= MAX_NESTED_CODE) throw new ReadingTooLong();
+    for (const { value, written } of words) if (value === undefined) this.findings.addGap('unknown_words', written);
     this.findings.addCommand({ words, assignments: [], redirections: [], startedBy: place.startedBy });
     this.#depth += 1;
     runProgram(words, { ...place, findings: this.findings, arithmetic: this.arithmetic, reader: this });

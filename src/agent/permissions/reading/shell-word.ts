@@ -15,6 +15,9 @@ export interface ShellWord {
 /** Reads a word of the parser. `home` replaces a tilde; undefined if it is unknown. */
 export function toShellWord(word: Pick<Word, 'text' | 'value' | 'parts'>, home: string | undefined): ShellWord {
   const { text, parts } = word;
+  // The program gets the path of a pipe.
+  if (parts?.length === 1 && parts[0]?.type === 'ProcessSubstitution')
+    return { ...toKnownWord('/dev/fd/63'), written: text };
   const known = parts === undefined ? { start: word.value, isWhole: true, splits: false } : joinParts(parts);
   const read: ShellWord = {
     written: text,

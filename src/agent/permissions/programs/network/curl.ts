@@ -11,8 +11,8 @@ const OPTIONS = toOptions(`
   --no-keepalive --no-progress-meter --ntlm --parallel --path-as-is --post301 --post302 --post303 --progress-bar --raw --remote-header-name --remote-name
   --remote-name-all --remote-time --remove-on-error --retry-all-errors --retry-connrefused --show-error --silent --ssl --ssl-reqd --styled-output --tcp-fastopen
   --tcp-nodelay --tlsv1 --tlsv1.0 --tlsv1.1 --tlsv1.2 --tlsv1.3 --tr-encoding --verbose --version --xattr --doh-insecure --proxy-insecure --show-headers --skip-existing
-  -A,-C,-e,-H,-m,-P,-Q,-r,-t,-u,-U,-X,-y,-Y,-z,--user-agent,--continue-at,--referer,--header,--max-time,--range,--user,--proxy-user,--request,--speed-limit,--speed-time
-  --time-cond,--connect-timeout,--retry,--retry-delay,--retry-max-time,--max-redirs,--max-filesize,--limit-rate,--resolve,--proto,--proto-redir,--proto-default,--oauth2-bearer
+  -A,-C,-e,-H,-m,-P,-Q,-r,-t,-u,-U,-X,-y,-Y,-z,--user-agent,--continue-at,--referer,--header,--max-time,--range,--user,--proxy-user,--request,--speed-limit,--speed-time:value
+  --time-cond,--connect-timeout,--retry,--retry-delay,--retry-max-time,--max-redirs,--max-filesize,--limit-rate,--resolve,--proto,--proto-redir,--proto-default,--oauth2-bearer:value
   --interface,--local-port,--ciphers,--tls-max,--aws-sigv4,--keepalive-time,--proxy-header,--noproxy,--request-target,--parallel-max,--rate,--dns-servers,--pinnedpubkey:value
   -d,-F,-w,--data,--data-ascii,--data-binary,--data-urlencode,--form,--write-out,--json,--url-query,-b,--cookie:value --data-raw,--form-string:value
   -E,-T,--cert,--key,--cacert,--capath,--crlfile,--upload-file,--netrc-file,--etag-compare:read

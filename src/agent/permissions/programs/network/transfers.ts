@@ -9,8 +9,8 @@ const WGET = toOptions(`
   --no-check-certificate --spider --server-response --recursive --mirror --page-requisites --no-parent --no-directories --no-host-directories --convert-links
   --adjust-extension --span-hosts --content-disposition --trust-server-names --no-cache --no-cookies --no-hsts --no-netrc --no-proxy --background --inet4-only --inet6-only
   --keep-session-cookies --no-dns-cache --random-wait --progress --https-only --delete-after --force-directories --no-config --no-use-server-timestamps
-  -t,-T,-w,-Q,-U,-l,-A,-R,-D,-I,-X,--tries,--timeout,--wait,--waitretry,--limit-rate,--user-agent,--header,--user,--password,--post-data,--method,--body-data,--level,--accept,--reject
-  --referer,--http-user,--http-password,--dns-timeout,--connect-timeout,--read-timeout,--quota,--domains,--progress,--max-redirect,--secure-protocol,--cut-dirs,--restrict-file-names
+  -t,-T,-w,-Q,-U,-l,-A,-R,-D,-I,-X,--tries,--timeout,--wait,--waitretry,--limit-rate,--user-agent,--header,--user,--password,--post-data,--method,--body-data,--level,--accept,--reject:value
+  --referer,--http-user,--http-password,--dns-timeout,--connect-timeout,--read-timeout,--quota,--domains,--progress,--max-redirect,--secure-protocol,--cut-dirs,--restrict-file-names:value
   --accept-regex,--reject-regex,--exclude-directories,--include-directories,--bind-address,--prefer-family,--retry-on-http-error,--default-page:value
   --post-file,--body-file,--load-cookies,--certificate,--ca-certificate,--private-key,--ca-directory:read
   -O,-o,-a,-P,--output-document,--output-file,--append-output,--directory-prefix,--save-cookies,--warc-file,--rejected-log,--hsts-file:write
@@ -108,7 +108,7 @@ const isSsh = ({ value }: ShellWord): boolean => value === 'ssh';
 const connects: ProgramRule = (call) => {
   const plain = call.args.filter(({ start }) => !start.startsWith('-'));
   for (const word of plain) if (!/^\d+$/.test(word.value ?? '')) addUse(call, 'host', word);
-  if (plain.length === 0) addNetwork(call);
+  if (plain.every(({ value }) => /^\d+$/.test(value ?? ''))) addNetwork(call);
 };
 
 /** Listens, or runs a program for a connection. */

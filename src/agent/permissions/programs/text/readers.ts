@@ -68,16 +68,27 @@ const sortRow: Row = {
 
 /** Rules of programs that only read, but for a few of their options. */
 export const READERS = toRules({
-  'cat tac nl rev fold fmt expand unexpand paste comm cmp od hexdump hd strings cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum base64 base32 column':
-    files('-w,-s,-n,-t,-d,-N,-A,-j,-c,-b,-i,-o,-S,--width,--tabs,--delimiters:value'),
-  'head tail wc cut': files(
-    '-n,-c,-d,-f,-b,--lines,--bytes,--fields,--characters,--delimiter,--output-delimiter,--pid,--sleep-interval:value --files0-from:read',
+  'cat tac rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep readlink realpath dir vdir':
+    files(''),
+  nl: files('-b,-d,-f,-h,-i,-l,-n,-s,-v,-w:value'),
+  'fold fmt expand unexpand': files('-w,-t,-g,-p,--width,--tabs:value'),
+  paste: files('-d,--delimiters:value'),
+  cmp: files('-n,-i,--bytes,--ignore-initial:value'),
+  'od hexdump hd': files('-A,-j,-N,-t,-n,-e,--address-radix,--format,--read-bytes,--skip-bytes:value -f:read'),
+  strings: files('-n,-t,-e,-s,-T,--bytes,--radix,--encoding:value'),
+  'base64 base32': files('-w,--wrap:value'),
+  column: files('-s,-c,-o,-N,-R,-H,-O,-W,-E,--separator,--output-separator,--table-columns,--output-width:value'),
+  'head tail': files('-n,-c,--lines,--bytes,--pid,--sleep-interval:value'),
+  cut: files('-d,-f,-b,-c,--fields,--characters,--bytes,--delimiter,--output-delimiter:value'),
+  ls: files('-I,-w,-T,--ignore,--hide,--width,--tabsize:value'),
+  du: files('-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from,--files0-from:read'),
+  df: files('-B,-t,-x,--block-size,--type,--exclude-type:value'),
+  stat: files('-c,--format,--printf:value'),
+  join: files('-1,-2,-t,-a,-v,-o,-e,-j:value'),
+  'diff diff3': files(
+    '-U,-C,-x,-I,-L,-W,-F,--label,--exclude,--ignore-matching-lines,--width:value -X,--exclude-from:read',
   ),
-  'ls dir vdir du df stat readlink realpath zcat bzcat xzcat zgrep': files(
-    '-I,-w,-T,-B,-t,-c,-f,--ignore,--hide,--width,--format,--sort,--time,--max-depth,--block-size,--exclude,--printf,--color:value',
-  ),
-  'join diff diff3': files('-1,-2,-t,-a,-v,-o,-e,-U,-C,-x,-I,-L,-W,--label,--exclude,--unified,--context:value'),
-  'basename dirname seq sleep yes nproc uname whoami id groups arch tty users who w uptime free ps pgrep pidof printenv locale getconf cal factor expr numfmt tr which whereis man info apropos whatis lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat getent nm size last tput clear hostid logname sha3sum':
+  'basename dirname seq sleep yes nproc uname whoami id groups arch tty users who w uptime free ps pgrep pidof printenv locale getconf cal factor expr numfmt tr which whereis man info apropos whatis lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat getent nm size last tput clear hostid logname':
     nothing,
   grep,
   'egrep fgrep rg': grep,

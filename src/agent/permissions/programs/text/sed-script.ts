@@ -89,7 +89,8 @@ class SedReader {
 
   #command(): boolean {
     const name = this.#take(/[\s\S]/y) ?? '';
-    if (/[pPdDnNgGhHxlzF={}]/.test(name)) return this.#isEnd();
+    if (/[{}]/.test(name)) return true;
+    if (/[pPdDnNgGhHxlzF=]/.test(name)) return this.#isEnd();
     if (/[qQl]/.test(name)) return this.#number();
     if (/[aic]/.test(name)) return this.#rest() !== undefined;
     if (/[:btT]/.test(name)) return this.#label();

@@ -11,7 +11,7 @@ const OPTIONS = toOptions(`
 
 /** The script may read, write and run commands; -i writes the files. */
 function sed(call: ProgramCall): void {
-  const { args, isInPlace } = takeSuffix(call.args);
+  const { args, isInPlace, suffix } = takeSuffix(call.args);
   const { operands, values, strange } = sortArguments(args, OPTIONS);
   for (const word of strange) addUnknown(call, word);
   const scripts = values.filter(({ name }) => name === '-e' || name === '--expression').map(({ word }) => word);
@@ -24,24 +24,32 @@ function sed(call: ProgramCall): void {
   for (const word of isScriptGiven ? operands : rest) {
     addUse(call, 'read', word);
     if (isInPlace) addUse(call, 'write', word);
+    if (suffix !== '' && word.value !== undefined) addUse(call, 'write', toKnownWord(toCopyName(word.value, suffix)));
   }
 }
 
 /** `-i.bak` and `--in-place=.bak` keep a copy, of any name. */
-function takeSuffix(words: readonly ShellWord[]): { args: ShellWord[]; isInPlace: boolean } {
+function takeSuffix(words: readonly ShellWord[]): { args: ShellWord[]; isInPlace: boolean; suffix: string } {
   let isInPlace = false;
+  let suffix = '';
   const args = words.map((word) => {
     if (!/^(-[nrEsuzb]*i|--in-place)/.test(word.start)) return word;
     isInPlace = true;
     if (word.value === undefined || /^-[nrEsuzb]*i.|^--in-place=/.test(word.start)) {
       // A suffix with a slash leads elsewhere, so it stays an unknown option.
-      const isPlain = word.value !== undefined && /^(-[nrEsuzb]*i|--in-place=)[\w.~*-]*$/.test(word.value);
-      return isPlain ? toKnownWord('--in-place') : word;
+      const [, given] = /^(?:-[nrEsuzb]*i|--in-place=)([\w.~*-]*)$/.exec(word.value ?? '') ?? [];
+      if (given === undefined) return word;
+      suffix = given;
+      return toKnownWord('--in-place');
     }
     return word;
   });
-  return { args, isInPlace };
+  return { args, isInPlace, suffix };
 }
+
+/** A star in the suffix stands for the name. */
+const toCopyName = (file: string, suffix: string): string =>
+  suffix.includes('*') ? file.replace(/[^/]*$/, (name) => suffix.replaceAll('*', name)) : `${file}${suffix}`;
 
 function runScript(word: ShellWord, call: ProgramCall): void {
   const found = word.value === undefined ? undefined : readSedScript(word.value);

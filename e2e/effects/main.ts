@@ -1,0 +1,13 @@
+import { parseArgs } from 'node:util';
+import commands from '../../src/agent/permissions/corpus/commands.json' with { type: 'json' };
+import rewritings from '../../src/agent/permissions/corpus/rewritings.json' with { type: 'json' };
+import { runOracle } from './oracle.ts';
+
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '2000' }, seed: { type: 'string', default: '1' } },
+});
+const given = [...Object.keys(commands), ...rewritings];
+const { ran, known, misses } = await runOracle({ given, count: Number(values.count), seed: Number(values.seed) });
+for (const { command, what, target } of misses) console.log(`${what} ${target}\n    ${command}`);
+console.log(`${ran} commands ran, ${known} of them known completely: ${misses.length} misses`);
+process.exitCode = misses.length === 0 ? 0 : 1;
