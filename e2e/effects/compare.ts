@@ -10,26 +10,44 @@ export interface Miss {
 
 /** Programs that others start as a part of their own work, which their effects include. */
 const HELPERS: Record<string, readonly string[]> = {
-  tar: ['gzip', 'bzip2', 'xz', 'zstd', 'sh'],
+  tar: ['gzip', 'bzip2', 'xz', 'zstd'],
   zcat: ['gzip'],
   gunzip: ['gzip'],
   egrep: ['grep'],
   fgrep: ['grep'],
   sort: ['gzip'],
   rsync: ['rsync', 'ssh'],
-  git: ['git', 'pager', 'less', 'sh'],
+  scp: ['ssh'],
+  npm: ['node'],
+  apt: ['dpkg'],
+  dpkg: ['dpkg-query'],
+  git: ['git'],
 };
 
 /** Everything that happened although the reading did not name it. A person is asked about unknown effects and gaps. */
 export function findMisses(reading: CommandReading, trace: Trace): Miss[] {
   const { effects, gaps } = reading;
-  if (effects.some(({ kind }) => kind === 'unknown') || gaps.some(({ reason }) => reason !== 'unknown_words')) return [];
+  if (effects.some(({ kind }) => kind === 'unknown') || gaps.some(({ reason }) => reason !== 'unknown_words'))
+    return [];
   const has = (kind: Effect['kind']) => effects.some((effect) => effect.kind === kind);
   const missed = (what: Miss['what'], targets: readonly string[]) => targets.map((target) => ({ what, target }));
   return [
-    ...missed('exec', trace.execs.filter((file) => !isNamedProgram(path.basename(file), reading))),
-    ...missed('write', trace.writes.filter((file) => !covers(effects, ['write'], file))),
-    ...missed('delete', trace.deletes.filter((file) => !covers(effects, ['delete', 'write'], file))),
+    ...missed(
+      'exec',
+      trace.execs.filter((file) => !isNamedProgram(path.basename(file), reading)),
+    ),
+    ...missed(
+      'write',
+      trace.writes.filter((file) => !covers(effects, ['write'], file)),
+    ),
+    ...missed(
+      'write',
+      trace.folders.filter((file) => !coversFolder(effects, file)),
+    ),
+    ...missed(
+      'delete',
+      trace.deletes.filter((file) => !covers(effects, ['delete', 'write'], file)),
+    ),
     ...missed('connect', has('network') ? [] : trace.connects),
     ...missed('kill', has('process') ? [] : trace.kills),
   ];
@@ -42,9 +60,18 @@ function isNamedProgram(name: string, { commands }: CommandReading): boolean {
   return names.some((each) => HELPERS[each]?.includes(name));
 }
 
-/** An uncertain effect covers everything of its kind, because its target is not known. */
+/** An uncertain effect covers everything of its kind, because its target is not known; a change of the system, its state. */
 const covers = (effects: readonly Effect[], kinds: readonly Effect['kind'][], file: string): boolean =>
-  effects.some((effect) => kinds.includes(effect.kind) && (!effect.certain || isBelow(effect.path, file)));
+  effects.some(
+    ({ kind, certain, path: named }) =>
+      (kinds.includes(kind) && (!certain || isBelow(named, file))) ||
+      (kind === 'system' && /^\/(etc|run|var\/(lib|cache|log))\//.test(file)),
+  );
+
+/** Writing a file or folder may create the folders above it. */
+const coversFolder = (effects: readonly Effect[], folder: string): boolean =>
+  covers(effects, ['write'], folder) ||
+  effects.some(({ kind, path: named }) => kind === 'write' && named !== undefined && isBelow(folder, named));
 
 const isBelow = (folder: string | undefined, file: string): boolean =>
   folder !== undefined && (file === folder || file.startsWith(folder.endsWith('/') ? folder : `${folder}/`));

@@ -1,6 +1,6 @@
+import { composeCommand, createRandom } from '../../src/agent/permissions/corpus/compositions-fixture.ts';
 import { readCommand } from '../../src/agent/permissions/read-command.ts';
 import { findMisses, type Miss } from './compare.ts';
-import { composeCommand, createRandom } from '../../src/agent/permissions/corpus/compositions-fixture.ts';
 import { openTracer } from './run-traced.ts';
 
 interface OracleOptions {
@@ -19,7 +19,7 @@ interface OracleResult {
 }
 
 /** Waits for a terminal, input or the network, or ends the traced shell: nothing to see. */
-const ENDLESS = /\b(tail -f|watch|sudo|su|vim|reboot|shutdown|nc -l)\b|\byes\b/;
+const ENDLESS = /\b(tail -f|watch|sudo|su|vim|reboot|shutdown|nc -l|strace)\b|\byes\b/;
 const AT_ONCE = 2;
 
 /** Runs commands under strace in the sandbox, and finds effects that their reading did not name. */

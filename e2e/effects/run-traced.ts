@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { toBubblewrapArguments } from '../../src/agent/process/sandbox.ts';
-import { readTrace, type Trace, CALLS } from './trace.ts';
+import { CALLS, readTrace, type Trace } from './trace.ts';
 
 const run = promisify(execFile);
 
@@ -26,10 +26,13 @@ export async function openTracer() {
       const sandbox = [
         ...toBubblewrapArguments({ home, workdir: folder, resolver: [] }, 'path'),
         ...['--unshare-net', '--bind', traces, traces, '--setenv', 'HOME', folder, '--setenv', 'TERM', 'dumb'],
+        ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin'],
       ];
       const strace = ['strace', '-f', '-y', '-qq', '-s', '4096', '-o', output, '-e', `trace=${CALLS}`];
       const shell = ['bash', '--norc', '--noprofile', '-c', command];
-      await run('bwrap', [...sandbox, '--', ...strace, ...shell], { timeout: 10_000, killSignal: 'SIGKILL' }).catch(() => undefined);
+      await run('bwrap', [...sandbox, '--', ...strace, ...shell], { timeout: 10_000, killSignal: 'SIGKILL' }).catch(
+        () => undefined,
+      );
       const trace = readTrace(await readFile(output, 'utf8').catch(() => ''), folder);
       await rm(folder, { recursive: true, force: true });
       await rm(traces, { recursive: true, force: true });
@@ -41,8 +44,21 @@ export async function openTracer() {
 
 /** Files with the names that the commands use. */
 async function layOut(folder: string): Promise<void> {
-  for (const name of ['src', 'lib', 'build', 'sub', 'empty', 'dst']) await mkdir(path.join(folder, name), { recursive: true });
-  const names = ['a.txt', 'b.txt', 'log.txt', 'list.txt', 'x', 'y', 'src/main.c', 'src/x', 'lib/a.c', 'build/x.o', 'in.txt'];
+  for (const name of ['src', 'lib', 'build', 'sub', 'empty', 'dst'])
+    await mkdir(path.join(folder, name), { recursive: true });
+  const names = [
+    'a.txt',
+    'b.txt',
+    'log.txt',
+    'list.txt',
+    'x',
+    'y',
+    'src/main.c',
+    'src/x',
+    'lib/a.c',
+    'build/x.o',
+    'in.txt',
+  ];
   for (const name of names) await writeFile(path.join(folder, name), 'x\nfoo 1\na.txt\n');
   await writeFile(path.join(folder, 'data.json'), '{"a":1}');
   await writeFile(path.join(folder, 'data.csv'), 'a,b\n1,2\n');

@@ -6,6 +6,8 @@ export interface Trace {
   execs: string[];
   /** Paths that were opened for writing, created or changed. */
   writes: string[];
+  /** Folders that were created. */
+  folders: string[];
   deletes: string[];
   /** Addresses outside this machine's sockets. */
   connects: string[];
@@ -14,7 +16,7 @@ export interface Trace {
 
 /** The system calls to trace. */
 export const CALLS =
-  'execve,execveat,open,openat,openat2,creat,truncate,mkdir,mkdirat,mknod,mknodat,unlink,unlinkat,rmdir,rename,renameat,renameat2,link,linkat,symlink,symlinkat,chmod,fchmodat,chown,lchown,fchownat,utimensat,connect,sendto,kill,tkill,tgkill,chdir,fchdir,clone,clone3,fork,vfork';
+  'execve,execveat,open,openat,openat2,creat,truncate,mkdir,mkdirat,mknod,mknodat,unlink,unlinkat,rmdir,rename,renameat,renameat2,link,linkat,symlink,symlinkat,chmod,fchmodat,chown,lchown,fchownat,utimensat,connect,sendto,kill,chdir,fchdir,clone,clone3,fork,vfork';
 
 /** Reads the output of `strace -f -y`. */
 export function readTrace(text: string, folder: string): Trace {
@@ -37,8 +39,16 @@ function joinUnfinished(lines: readonly string[]): string[] {
   });
 }
 
+interface TracedCall {
+  pid: string;
+  rest: string;
+  paths: string[];
+  /** Whether it succeeded. */
+  isDone: boolean;
+}
+
 class TraceReader {
-  readonly #trace: Trace = { execs: [], writes: [], deletes: [], connects: [], kills: [] };
+  readonly #trace: Trace = { execs: [], writes: [], folders: [], deletes: [], connects: [], kills: [] };
   readonly #folders = new Map<string, string>();
   readonly #start: string;
   /** Files that the command itself created, such as temporary ones. */
@@ -54,27 +64,35 @@ class TraceReader {
     if (name === '') return;
     const isDone = / = \d+/.test(rest);
     const paths = [...rest.matchAll(/(?:(AT_FDCWD|\d+)<([^>]*)>, )?"((?:[^"\\]|\\.)*)"/g)].map(([, , at, text = '']) =>
-      path.resolve(at ?? this.#folders.get(pid) ?? this.#start, unescape(text)),
+      path.resolve(at ?? this.#folders.get(pid) ?? this.#start, toPlain(text)),
     );
     this.#sort(name, { pid, rest, paths, isDone });
   }
 
-  #sort(name: string, call: { pid: string; rest: string; paths: string[]; isDone: boolean }): void {
+  #sort(name: string, call: TracedCall): void {
     const { pid, rest, paths, isDone } = call;
+    const [first] = paths;
+    if (/^exec/.test(name)) this.#trace.execs.push(...(isDone && first ? [first] : []));
+    else if (/^(clone|clone3|fork|vfork)$/.test(name)) this.#inherit(pid, rest);
+    else if (/^f?chdir$/.test(name)) this.#move(call);
+    else if (/^(connect|sendto)$/.test(name)) this.#connect(rest);
+    else if (name === 'kill') this.#kill(pid, rest);
+    else this.#change(name, call);
+  }
+
+  #move({ pid, rest, paths, isDone }: TracedCall): void {
+    const folder = paths[0] ?? /<([^>]*)>/.exec(rest)?.[1];
+    if (isDone && folder !== undefined) this.#folders.set(pid, folder);
+  }
+
+  #change(name: string, { rest, paths, isDone }: TracedCall): void {
     const [first, second] = paths;
-    if (/^exec/.test(name)) {
-      if (isDone && first) this.#trace.execs.push(first);
-    } else if (/^(clone|clone3|fork|vfork)$/.test(name)) this.#inherit(pid, rest);
-    else if (name === 'chdir' && isDone && first) this.#folders.set(pid, first);
-    else if (name === 'fchdir') this.#folders.set(pid, /<([^>]*)>/.exec(rest)?.[1] ?? this.#start);
-    else if (/^open/.test(name)) this.#open(first, rest, isDone);
+    if (/^open/.test(name)) this.#open(first, rest, isDone);
     else if (/^(unlink|rmdir)/.test(name)) this.#delete(first, isDone);
     else if (/^rename/.test(name)) {
       this.#delete(first, isDone);
       this.#write(second);
     } else if (/^(link|symlink)/.test(name)) this.#write(paths.at(-1));
-    else if (/^(connect|sendto)$/.test(name)) this.#connect(rest);
-    else if (/kill$/.test(name)) this.#kill(pid, rest);
     else this.#create(name, first, isDone);
   }
 
@@ -92,7 +110,8 @@ class TraceReader {
 
   #create(name: string, file: string | undefined, isDone: boolean): void {
     if (isDone && /^mk/.test(name) && file) this.#created.add(file);
-    this.#write(file);
+    if (name.startsWith('mkdir') && file) this.#trace.folders.push(file);
+    else this.#write(file);
   }
 
   #write(file: string | undefined): void {
@@ -120,12 +139,13 @@ class TraceReader {
     return {
       ...this.#trace,
       writes: this.#trace.writes.filter((file) => !isTemporary(file)),
+      folders: this.#trace.folders.filter((file) => !isTemporary(file)),
       deletes: this.#trace.deletes.filter((file) => !isTemporary(file)),
     };
   }
 }
 
-const unescape = (text: string): string =>
+const toPlain = (text: string): string =>
   text.replace(/\\(\d{1,3}|.)/g, (_, code: string) =>
     /^\d/.test(code) ? String.fromCharCode(Number.parseInt(code, 8)) : code === 'n' ? '\n' : code === 't' ? '\t' : code,
   );

@@ -55,6 +55,7 @@ const CHECKS = {
   perl: forProgram('perl', 'perl'),
   ripgrep: forProgram('rg', 'ripgrep'),
   sqlite3: forProgram('sqlite3', 'sqlite3'),
+  strace: forProgram('strace', 'strace'),
   'small disks': checkSmallDisks,
   'an open repository': checkRepository,
   IPv6: checkIpv6,

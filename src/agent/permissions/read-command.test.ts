@@ -108,9 +108,65 @@ test('hostile commands are read in bounded time, and say that something is unkno
 
 test('no text makes a reading throw', () => {
   const random = createRandom(3);
-  const pieces = ['$(', ')', '`', '"', "'", '{', '}', '<<E\n', 'E\n', '|', '&', ';', '\n', ' ', 'rm', 'x', '$x', '${', '((', '))', '[[', ']]', 'if', 'fi', 'do', 'done', 'case', 'esac', 'in', '>', '<', '\\', '=', '~', '*', '\0', '\x1b', '\ud800', 'sed', 'awk', 'find', '-exec', 'tar', 'git', '-c', 'xargs', 'sh', 'eval', 'env', 'curl', '-o', '-'];
+  const pieces = [
+    '$(',
+    ')',
+    '`',
+    '"',
+    "'",
+    '{',
+    '}',
+    '<<E\n',
+    'E\n',
+    '|',
+    '&',
+    ';',
+    '\n',
+    ' ',
+    'rm',
+    'x',
+    '$x',
+    '${',
+    '((',
+    '))',
+    '[[',
+    ']]',
+    'if',
+    'fi',
+    'do',
+    'done',
+    'case',
+    'esac',
+    'in',
+    '>',
+    '<',
+    '\\',
+    '=',
+    '~',
+    '*',
+    '\0',
+    '\x1b',
+    '\ud800',
+    'sed',
+    'awk',
+    'find',
+    '-exec',
+    'tar',
+    'git',
+    '-c',
+    'xargs',
+    'sh',
+    'eval',
+    'env',
+    'curl',
+    '-o',
+    '-',
+  ];
   for (let round = 0; round < 5_000; round += 1) {
-    const text = Array.from({ length: 1 + Math.floor(random() * 25) }, () => pieces[Math.floor(random() * pieces.length)]);
+    const text = Array.from(
+      { length: 1 + Math.floor(random() * 25) },
+      () => pieces[Math.floor(random() * pieces.length)],
+    );
     const joined = text.join(random() < 0.5 ? '' : ' ');
     assert.doesNotThrow(() => read(joined), JSON.stringify(joined));
   }

@@ -24,7 +24,7 @@ const PARTS = [
   'chmod 600 a.txt',
   'dd if=a.txt of=dd.bin status=none',
   'split -l 1 a.txt part_',
-  "awk '{print > \"from-awk\"}' a.txt",
+  'awk \'{print > "from-awk"}\' a.txt',
   'head -n 1 a.txt',
   'grep -rn foo .',
   'wc -l a.txt',
@@ -55,7 +55,8 @@ export function createRandom(seed: number): Random {
   };
 }
 
-const pick = <T>(random: Random, values: readonly [T, ...T[]]): T => values[Math.floor(random() * values.length)] ?? values[0];
+const pick = <T>(random: Random, values: readonly [T, ...T[]]): T =>
+  values[Math.floor(random() * values.length)] ?? values[0];
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

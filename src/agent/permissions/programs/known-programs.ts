@@ -1,5 +1,5 @@
 import { ARCHIVES } from './files/archives.ts';
-import { CHANGES } from './files/changes.ts';
+import { CHANGES } from './files/file-changes.ts';
 import { FIND } from './files/find.ts';
 import { CURL } from './network/curl.ts';
 import { GIT } from './network/git.ts';

@@ -1,3 +1,4 @@
+import { EffectKind } from '../../../../protocol/events/call-effects.ts';
 import { dropStart, type ShellWord } from '../reading/shell-word.ts';
 import type { Use } from './program.ts';
 
@@ -18,8 +19,6 @@ export interface SortedArguments {
 interface Style {
   /** Options end at the first operand, as for `env` and `xargs`. */
   stopsAtOperand?: boolean | undefined;
-  /** Long options have one dash, as for `find` or `java`: letters are never clustered. */
-  singleDash?: boolean | undefined;
 }
 
 /** Reads `-v -o:write --output:write`; without a use it is a flag. Names with a common use share it: `-a,-b:read`. */
@@ -30,10 +29,15 @@ export function toOptions(text: string): Options {
       .filter((each) => each !== '')
       .flatMap((each) => {
         const [names = '', use = 'flag'] = each.split(':');
-        return names.split(',').map((name): [string, Use] => [name, use as Use]); // a test reads every table
+        return names.split(',').map((name): [string, Use] => [name, toUse(use)]);
       }),
   );
 }
+
+const USES: readonly Use[] = ['flag', 'value', 'host', ...EffectKind.options];
+
+/** A misspelled use counts as an unknown effect. */
+const toUse = (text: string): Use => USES.find((use) => use === text) ?? 'unknown';
 
 /** Sorts the arguments of a call as getopt does. */
 export function sortArguments(args: readonly ShellWord[], options: Options, style: Style = {}): SortedArguments {
@@ -69,7 +73,7 @@ class Sorter implements SortedArguments {
           this.#takeRest();
           return;
         }
-      } else if (word.start.startsWith('--') || this.#style.singleDash) this.#readLong(word);
+      } else if (word.start.startsWith('--')) this.#readLong(word);
       else this.#readShort(word);
     }
   }
@@ -80,7 +84,7 @@ class Sorter implements SortedArguments {
 
   #isOption(word: ShellWord): boolean {
     if (word.value === '-') return false;
-    if (word.start === '' && word.value === undefined) this.strange.push(word); // it may be one, too
+    if (word.isFree) this.strange.push(word); // it may be one, too
     return word.start.startsWith('-');
   }
 
@@ -94,6 +98,10 @@ class Sorter implements SortedArguments {
   }
 
   #readShort(word: ShellWord): void {
+    if (word.value !== undefined && word.value.length > 2 && this.#options.get(word.value) === 'flag') {
+      this.given.add(word.value); // such as `-nv`
+      return;
+    }
     for (let at = 1; at < word.start.length; at += 1) {
       const name = `-${word.start[at]}`;
       const use = this.#options.get(name);

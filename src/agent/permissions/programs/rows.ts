@@ -10,7 +10,6 @@ export interface Row {
   options?: string;
   /** Whether no option has effects beyond reading, so that unknown ones need no remark. */
   lenient?: boolean;
-  singleDash?: boolean;
   /** What the operands are used for; the last use is that of all further operands. Absent: nothing. */
   operands?: readonly Use[];
   /** Effects of every call. */
@@ -26,23 +25,22 @@ export function toRule(row: Row): ProgramRule {
   let options: Options | undefined;
   return (call) => {
     options ??= toOptions(row.options ?? '');
-    const args = sortArguments(call.args, options, { singleDash: row.singleDash });
-    for (const kind of row.effects ?? []) addEffect(call, kind, call.name);
-    if (row.folder) addFolder(call, row.folder);
-    addOperands(call, row, args);
-    for (const { use, word } of args.values) addUse(call, use, word);
-    if (!row.lenient) for (const word of args.strange) addUnknown(call, word);
-    row.also?.(call, args);
+    addRow(call, row, sortArguments(call.args, options));
   };
 }
 
-function addOperands(call: ProgramCall, { operands = [], lenient }: Row, args: SortedArguments): void {
+function addRow(call: ProgramCall, row: Row, args: SortedArguments): void {
+  for (const kind of row.effects ?? []) addEffect(call, kind, call.name);
+  if (row.folder) addFolder(call, row.folder);
+  const { operands = [] } = row;
   args.operands.forEach((word, index) => {
     const use = operands[Math.min(index, operands.length - 1)];
     if (use !== undefined) addUse(call, use, word);
   });
-  if (!lenient) return;
-  for (const word of args.strange) addReadOfOption(call, word);
+  for (const { use, word } of args.values) addUse(call, use, word);
+  const addStrange = row.lenient ? addReadOfOption : addUnknown;
+  for (const word of args.strange) addStrange(call, word);
+  row.also?.(call, args);
 }
 
 /** An unknown option of a program that only reads may name a file. */
@@ -61,25 +59,3 @@ export const toRules = (rows: Record<string, Row | ProgramRule>): Map<string, Pr
       return names.split(' ').map((name): [string, ProgramRule] => [name, rule]);
     }),
   );
-
-/** A program whose first operand is a command of its own, such as git. Unknown commands are unknown effects. */
-export function toCommandRule({
-  options,
-  rows,
-}: {
-  options: string;
-  rows: Record<string, Row | ProgramRule>;
-}): ProgramRule {
-  const table = toOptions(options);
-  const rules = toRules(rows);
-  return (call) => {
-    const { values, operands, strange } = sortArguments(call.args, table, { stopsAtOperand: true });
-    for (const { use, word } of values) addUse(call, use, word);
-    for (const word of strange) addUnknown(call, word);
-    const [command, ...args] = operands;
-    if (command === undefined) return;
-    const rule = command.value === undefined ? undefined : rules.get(command.value);
-    if (rule === undefined) addUnknown(call, command);
-    else rule({ ...call, name: `${call.name} ${command.value}`, args });
-  };
-}

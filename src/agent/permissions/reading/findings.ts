@@ -4,8 +4,10 @@ import type { CommandReading, Effect, Gap, ReadCommand } from '../command-readin
 export class ReadingTooLong extends Error {}
 
 const MAX_COMMANDS = 1_000;
+/** Of all commands together. */
+const MAX_WORDS = 10_000;
 /** Characters of all nodes that are visited: nested code is parsed again at each level. */
-const MAX_CHARACTERS = 1_500_000;
+const MAX_CHARACTERS = 600_000;
 const MAX_GAPS = 50;
 
 /** Collects what a reading finds, within limits of memory and time. */
@@ -14,6 +16,7 @@ export class Findings {
   readonly #effects = new Map<string, Effect>();
   readonly #gaps = new Map<string, Gap>();
   #charactersLeft = MAX_CHARACTERS;
+  #wordsLeft = MAX_WORDS;
   /** Whether a command changes the folder. */
   changesFolder = false;
   /** Whether a loop or function was read, which may run in another folder than where it is written. */
@@ -28,7 +31,8 @@ export class Findings {
   }
 
   addCommand(command: ReadCommand): void {
-    if (this.#commands.length >= MAX_COMMANDS) throw new ReadingTooLong();
+    this.#wordsLeft -= command.words.length;
+    if (this.#commands.length >= MAX_COMMANDS || this.#wordsLeft < 0) throw new ReadingTooLong();
     this.#commands.push(command);
   }
 

@@ -30,6 +30,17 @@ function checkNode(node: SyntaxNode, reader: InsideReader): void {
     case 'ProcessSubstitution':
       if (node.script === undefined) reader.findings.addGap('not_parsed', node.text);
       return;
+    case 'ParameterExpansion':
+      checkParameter(node, reader);
+      return;
+    default:
+      checkArithmetic(node, reader);
+  }
+}
+
+/** Everything that bash evaluates as arithmetic. */
+function checkArithmetic(node: SyntaxNode, reader: InsideReader): void {
+  switch (node.type) {
     case 'ArithmeticCommandExpansion':
       reader.findings.addGap('arithmetic', node.text); // variables in the output are evaluated, too
       return;
@@ -39,20 +50,15 @@ function checkNode(node: SyntaxNode, reader: InsideReader): void {
     case 'ArithmeticExpansion':
       if (node.expression === undefined && /\w/.test(node.text)) reader.findings.addGap('not_parsed', node.text);
       return;
-    case 'ParameterExpansion':
-      checkParameter(node, reader);
-      return;
     case 'TestBinary':
-      if (/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) {
-        useArithmetic(reader, node.left.value);
-        useArithmetic(reader, node.right.value);
-      }
+      if (!/^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)) return;
+      for (const { value } of [node.left, node.right]) useArithmetic(reader, value);
       return;
     case 'TestUnary':
       if (node.operator === '-v' && !/^\w+$/.test(node.operand.value)) useArithmetic(reader, node.operand.value);
       return;
     case 'Assignment':
-      if (node.index !== undefined) useArithmetic(reader, node.index.value);
+      useArithmetic(reader, node.index?.value ?? '');
       return;
     default:
       return;

@@ -10,7 +10,7 @@ const MAX_LENGTH = 100_000;
 /** The parser's time grows with their square. */
 const MAX_HEREDOCS = 1_000;
 /** Bash treats some of them specially, and programs cannot receive NUL. Tab, line feed and carriage return are common. */
-const CONTROL_CHARACTERS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+const CONTROL_CHARACTERS = /[^\P{Cc}\t\n\r]/u;
 
 /** Parses a script. It never throws; tests bound its time and memory. Errors of nested scripts are in their nodes. */
 export function parseShell(text: string): ParsedShell {

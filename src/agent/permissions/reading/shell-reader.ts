@@ -1,5 +1,6 @@
 import type {
   AndOr,
+  ArithmeticFor,
   Case,
   Command,
   CompoundList,
@@ -12,14 +13,14 @@ import type {
   Select,
   Statement,
   SyntaxNode,
-  While,
 } from 'unbash';
 import type { NestedReader, Stdin } from '../programs/program.ts';
 import { runProgram } from '../programs/run-program.ts';
 import { ArithmeticUses, isNumberText } from './arithmetic.ts';
+import { namesSetIn } from './arithmetic-names.ts';
 import { noteUnknownValue } from './assignments.ts';
-import type { Findings } from './findings.ts';
-import { ReadingTooLong } from './findings.ts';
+import { endsOnFailure, isExitCommand } from './exits.ts';
+import { type Findings, ReadingTooLong } from './findings.ts';
 import { readInside } from './inside-words.ts';
 import { parseShell } from './parse-shell.ts';
 import { readRedirections, toStdin } from './redirections.ts';
@@ -117,7 +118,6 @@ export class ShellReader implements NestedReader {
         return;
       default:
         this.#compound(node, place);
-        return;
     }
   }
 
@@ -143,7 +143,6 @@ export class ShellReader implements NestedReader {
         return;
       default:
         this.#loop(node, place);
-        return;
     }
   }
 
@@ -154,24 +153,18 @@ export class ShellReader implements NestedReader {
         this.#for(node, place);
         return;
       case 'ArithmeticFor':
-        for (const each of [node.initialize, node.test, node.update]) if (each) this.#inside(each, place);
-        for (const name of node.initialize ? namesSetIn(node.initialize) : []) this.arithmetic.assign(name, true);
-        {
-          this.#later([node.body], place);
-          return;
-        }
+        this.#arithmeticFor(node, place);
+        return;
       case 'While':
-        this.#while(node, place);
+        this.#later([node.clause, node.body], place);
         return;
       case 'TestCommand':
         this.#inside(node, place);
         return;
       case 'ArithmeticCommand':
-        for (const name of node.expression ? namesSetIn(node.expression) : []) this.arithmetic.assign(name, true);
-        {
-          this.#inside(node, place);
-          return;
-        }
+        for (const name of namesSetIn(node.expression)) this.arithmetic.assign(name, true);
+        this.#inside(node, place);
+        return;
       default:
         this.findings.addGap('not_parsed', node.type);
     }
@@ -181,8 +174,8 @@ export class ShellReader implements NestedReader {
     for (const each of [node.name, ...node.prefix, ...node.suffix]) if (each) this.#inside(each, place);
     const read = readSimpleCommand(node, { ...place, findings: this.findings, arithmetic: this.arithmetic });
     if (read.words.length === 0) return;
-    const context = { findings: this.findings, arithmetic: this.arithmetic, reader: this };
-    runProgram(read.words, { ...context, scope: place.scope, stdin: read.stdin });
+    const { findings, arithmetic } = this;
+    runProgram(read.words, { findings, arithmetic, reader: this, scope: place.scope, stdin: read.stdin });
   }
 
   #andOr({ commands, operators }: AndOr, place: Place): void {
@@ -255,8 +248,10 @@ export class ShellReader implements NestedReader {
     this.#later([node.body], place);
   }
 
-  #while(node: While, place: Place): void {
-    this.#later([node.clause, node.body], place);
+  #arithmeticFor({ initialize, test, update, body }: ArithmeticFor, place: Place): void {
+    for (const each of [initialize, test, update]) if (each) this.#inside(each, place);
+    for (const name of namesSetIn(initialize)) this.arithmetic.assign(name, true);
+    this.#later([body], place);
   }
 
   /** Lists that may run several times, or from elsewhere. */
@@ -277,32 +272,4 @@ export class ShellReader implements NestedReader {
     this.findings.functions.add(name.value);
     if (!scope.isConditional) scope.functions.add(name.value);
   }
-}
-
-/** Whether the command ends the script or its function; a function may have replaced `exit`. */
-function isExitCommand(node: SyntaxNode, { functions }: Findings): boolean {
-  const name = node.type === 'Command' ? node.name?.text : undefined;
-  return name !== undefined && ['exit', 'return'].includes(name) && !functions.has(name);
-}
-
-/** `cd x || exit`, perhaps with more commands between: behind it, the folder has changed. */
-function endsOnFailure(node: SyntaxNode, findings: Findings): boolean {
-  if (node.type !== 'AndOr') return false;
-  const [last, ...others] = [...node.operators].reverse();
-  const end = node.commands.at(-1);
-  return last === '||' && others.every((each) => each === '&&') && end !== undefined && isExitCommand(end, findings);
-}
-
-/** Variables that an arithmetic expression sets, to numbers. */
-function namesSetIn(node: import('unbash').ArithmeticExpression): string[] {
-  const names: string[] = [];
-  const stack = [node];
-  for (let each = stack.pop(); each !== undefined; each = stack.pop()) {
-    if (each.type === 'ArithmeticBinary') {
-      const isSet = /^([-+*/%&|^]|<<|>>)?=$/.test(each.operator);
-      if (isSet && each.left.type === 'ArithmeticWord' && /^\w+$/.test(each.left.value)) names.push(each.left.value);
-      stack.push(each.left, each.right);
-    } else if (each.type === 'ArithmeticGroup') stack.push(each.expression);
-  }
-  return names;
 }

@@ -10,6 +10,8 @@ export interface ShellWord {
   start: string;
   /** Whether it may become several words, or none. */
   splits: boolean;
+  /** Whether a word that begins with anything may come from it, such as an option. */
+  isFree: boolean;
 }
 
 /** Reads a word of the parser. `home` replaces a tilde; undefined if it is unknown. */
@@ -18,28 +20,42 @@ export function toShellWord(word: Pick<Word, 'text' | 'value' | 'parts'>, home: 
   // The program gets the path of a pipe.
   if (parts?.length === 1 && parts[0]?.type === 'ProcessSubstitution')
     return { ...toKnownWord('/dev/fd/63'), written: text };
-  const known = parts === undefined ? { start: word.value, isWhole: true, splits: false } : joinParts(parts);
+  const known = parts === undefined ? { ...NOTHING, start: word.value } : joinParts(parts);
   const read: ShellWord = {
     written: text,
     value: known.isWhole ? known.start : undefined,
     start: known.start,
     splits: known.splits,
+    isFree: !known.isWhole && (known.isFree || known.start === ''),
   };
   return expandTilde(read, home);
 }
 
 /** A word that is known completely. */
-export const toKnownWord = (value: string): ShellWord => ({ written: value, value, start: value, splits: false });
+export const toKnownWord = (value: string): ShellWord => ({
+  written: value,
+  value,
+  start: value,
+  splits: false,
+  isFree: false,
+});
 
 /** Any number of unknown words, such as those that xargs reads. */
-export const UNKNOWN_WORDS: ShellWord = { written: '…', value: undefined, start: '', splits: true };
+export const UNKNOWN_WORDS: ShellWord = {
+  written: '…',
+  value: undefined,
+  start: '',
+  splits: true,
+  isFree: true,
+};
 
 /** The word without its first characters, which are known: the value in `--output=value`. */
-export const dropStart = ({ written, value, start, splits }: ShellWord, length: number): ShellWord => ({
+export const dropStart = ({ written, value, start, splits, isFree }: ShellWord, length: number): ShellWord => ({
   written: value === undefined ? dropWritten(written, start.slice(0, length)) : value.slice(length),
   value: value?.slice(length),
   start: start.slice(length),
   splits,
+  isFree,
 });
 
 const dropWritten = (written: string, start: string): string =>
@@ -49,13 +65,19 @@ interface Joined {
   start: string;
   isWhole: boolean;
   splits: boolean;
+  isFree: boolean;
 }
 
+const NOTHING: Joined = { start: '', isWhole: true, splits: false, isFree: false };
+
 function joinParts(parts: readonly WordPart[]): Joined {
-  const joined: Joined = { start: '', isWhole: true, splits: false };
+  const joined = { ...NOTHING };
   for (const part of parts) addPart(joined, part);
   return joined;
 }
+
+/** Digits, whatever happens. */
+const NUMBER = /^\$([#?$!]|\{#[^}]*\})$/;
 
 function addPart(joined: Joined, part: WordPart): void {
   switch (part.type) {
@@ -70,7 +92,10 @@ function addPart(joined: Joined, part: WordPart): void {
       return;
     default:
       joined.isWhole = false;
+      if (NUMBER.test(part.text)) return;
       joined.splits = true;
+      // File names and braces keep the beginning; the values of variables are split into any words.
+      joined.isFree ||= !/^(Glob|ExtendedGlob|BraceExpansion)$/.test(part.type) || /[$`]/.test(part.text);
   }
 }
 
@@ -80,7 +105,9 @@ function addQuoted(joined: Joined, part: DoubleQuotedChild): void {
     return;
   }
   joined.isWhole = false;
-  joined.splits ||= /@/.test(part.text); // "$@" and "${a[@]}" become several words
+  if (!part.text.includes('@')) return;
+  joined.splits = true; // "$@" and "${a[@]}" become several words
+  joined.isFree = true;
 }
 
 const UNQUOTED_TILDE = /^(~|[A-Za-z_]\w*\+?=(.*:)?~)/;

@@ -1,7 +1,7 @@
 import type { Assignment, Command, Word } from 'unbash';
 import type { Stdin } from '../programs/program.ts';
 import type { ArithmeticUses } from './arithmetic.ts';
-import { noteVariable, readAssignment } from './assignments.ts';
+import { readAssignment } from './assignments.ts';
 import type { Findings } from './findings.ts';
 import { readRedirections, toStdin } from './redirections.ts';
 import type { Scope } from './scope.ts';
@@ -43,14 +43,8 @@ function readWord(word: Word | Assignment, place: Place): ShellWord {
 function toAssignmentWord({ text, name, append, index, value }: Assignment, home: string | undefined): ShellWord {
   const start = `${name}${append ? '+' : ''}=`;
   if (index !== undefined || value.type === 'ArrayValue')
-    return { written: text, value: undefined, start: name, splits: false };
+    return { written: text, value: undefined, start: name, splits: false, isFree: false };
   const read = toShellWord(value, home);
   if (read.value !== undefined) return { ...toKnownWord(start + read.value), written: text };
-  return { written: text, value: undefined, start: start + read.start, splits: false };
-}
-
-/** Notes variables that a wrapper such as `env` sets for a program. */
-export function noteWordAssignments(words: readonly ShellWord[], place: { findings: Findings; scope: Scope }): void {
-  for (const { start, written } of words)
-    noteVariable(/^[^=]*/.exec(start)?.[0] ?? '', { isExported: true, at: written }, place);
+  return { written: text, value: undefined, start: start + read.start, splits: false, isFree: false };
 }

@@ -22,16 +22,35 @@ function tar(call: ProgramCall): void {
   const args = sortArguments(isOld ? [...toDashed(first, rest)] : call.args, TAR_OPTIONS);
   for (const word of args.strange) addUnknown(call, word);
   for (const { use, word } of args.values) addUse(call, use, word);
-  const has = (...names: string[]) => names.some((name) => args.given.has(name));
-  const archive = valueOf(args, '-f', '--file');
-  const isWritten = has('-c', '-r', '-u', '-A', '--create', '--append', '--update', '--delete', '--catenate');
+  const isWritten = hasOption(
+    args,
+    '-c',
+    '-r',
+    '-u',
+    '-A',
+    '--create',
+    '--append',
+    '--update',
+    '--delete',
+    '--catenate',
+  );
+  const archive = findValue(args, '-f', '--file');
   if (archive) addArchive(call, archive, isWritten);
-  const folders = args.values.filter(({ name }) => name === '-C' || name === '--directory').map(({ word }) => word);
-  const scope = toFolder(call, folders);
-  if (isWritten) for (const word of args.operands) addUse(scope, has('--remove-files') ? 'delete' : 'read', word);
-  if (has('-x', '--extract', '--get') && !has('-O', '--to-stdout')) addExtracted(scope, args, folders);
-  if (has('-g', '--listed-incremental')) addUnknown(call);
+  if (hasOption(args, '-g', '--listed-incremental')) addUnknown(call);
+  addMembers(call, args, isWritten);
 }
+
+/** The files that go into an archive or come out of it. */
+function addMembers(call: ProgramCall, args: SortedArguments, isWritten: boolean): void {
+  const folders = args.values.filter(({ name }) => name === '-C' || name === '--directory').map(({ word }) => word);
+  const there = toFolder(call, folders);
+  const use = hasOption(args, '--remove-files') ? 'delete' : 'read';
+  if (isWritten) for (const word of args.operands) addUse(there, use, word);
+  const isExtracted = hasOption(args, '-x', '--extract', '--get') && !hasOption(args, '-O', '--to-stdout');
+  if (isExtracted) addExtracted(there, args, folders);
+}
+
+const hasOption = ({ given }: SortedArguments, ...names: string[]): boolean => names.some((name) => given.has(name));
 
 /** In the old style, values follow in the order of their letters. */
 function* toDashed(first: ShellWord, rest: readonly ShellWord[]): Generator<ShellWord> {
@@ -45,7 +64,7 @@ function* toDashed(first: ShellWord, rest: readonly ShellWord[]): Generator<Shel
   yield* left;
 }
 
-const valueOf = ({ values }: SortedArguments, ...names: string[]): ShellWord | undefined =>
+const findValue = ({ values }: SortedArguments, ...names: string[]): ShellWord | undefined =>
   values.find(({ name }) => names.includes(name))?.word;
 
 /** `host:file` is on another machine. */
@@ -107,7 +126,7 @@ const UNZIP = toRule({
   operands: ['read', 'value'],
   also: (call, args) => {
     if (['-l', '-v', '-p', '-c', '-t', '-z'].some((name) => args.given.has(name))) return;
-    const folder = valueOf(args, '-d');
+    const folder = findValue(args, '-d');
     if (folder) addUse(call, 'write', folder);
     else addFolder(call, 'write');
   },

@@ -1,4 +1,4 @@
-import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
+import { type ShellWord, toKnownWord, UNKNOWN_WORDS } from '../../reading/shell-word.ts';
 import { addUnknown, addUse, type ProgramCall } from '../program.ts';
 import { toRules } from '../rows.ts';
 import { replaceIn } from '../shell/xargs.ts';
@@ -10,18 +10,15 @@ const WITHOUT_VALUE =
 
 /** find: its expression may delete, write and run commands for everything below its paths. */
 function find(call: ProgramCall): void {
-  const left = [...call.args];
-  const paths: ShellWord[] = [];
-  for (let word = left[0]; word !== undefined; word = left[0]) {
-    if (/^-[HLP]$|^-O\d$/.test(word.value ?? '')) left.shift();
-    else if (word.value === undefined || !/^[-(!),]/.test(word.value)) {
-      if (word.value === undefined && (word.start === '' || word.start.startsWith('-'))) addUnknown(call, word);
-      paths.push(word);
-      left.shift();
-    } else break;
-  }
+  const args = call.args.filter(({ value }) => !/^(-[HLP]|-O\d)$/.test(value ?? ''));
+  const from = args.findIndex(({ value }) => value !== undefined && /^[-(!),]/.test(value));
+  const paths = args.slice(0, from < 0 ? undefined : from);
+  const left = from < 0 ? [] : args.slice(from);
   const roots = paths.length > 0 ? paths : [toKnownWord('.')];
-  for (const word of roots) addUse(call, 'read', word);
+  for (const word of roots) {
+    if (word.isFree || word.start.startsWith('-')) addUnknown(call, word);
+    addUse(call, 'read', word);
+  }
   while (left.length > 0) readTest(left, { call, roots });
 }
 
@@ -29,8 +26,7 @@ function readTest(left: ShellWord[], place: { call: ProgramCall; roots: readonly
   const { call, roots } = place;
   const word = left.shift();
   const name = word?.value;
-  if (word === undefined) return;
-  if (name === undefined) addUnknown(call, word);
+  if (word === undefined || name === undefined) addUnknown(call, word);
   else if (/^-(exec|ok)(dir)?$/.test(name)) runCommand(left, { ...place, isInFolder: name.endsWith('dir') });
   else if (name === '-delete') for (const root of roots) addUse(call, 'delete', root);
   else if (/^-(fprint0?|fls|fprintf)$/.test(name)) addOutput(left, name, call);
@@ -66,7 +62,7 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
   const start = isInFolder ? './' : roots.length === 1 ? (roots[0]?.value ?? '') : '';
   const replaced = words.map((word) => {
     const other = replaceIn(word, '{}');
-    return word.value === '{}' ? { ...other, start } : other;
+    return word.value === '{}' ? { ...other, start, isFree: start === '' } : other;
   });
   call.reader.words(replaced, { scope, stdin: { kind: 'unknown' }, startedBy: 'find' });
 }
@@ -79,7 +75,7 @@ function fd(call: ProgramCall): void {
   if (pattern?.splits) addUnknown(call, pattern);
   if (at < 0) return;
   const words = call.args.slice(at + 1).map((word) => replaceIn(word, '{'));
-  const unknown: ShellWord = { written: '{}', value: undefined, start: '', splits: true };
+  const unknown: ShellWord = { ...UNKNOWN_WORDS, written: '{}' };
   call.reader.words([...words, unknown], { scope: call.scope.fork(), stdin: { kind: 'unknown' }, startedBy: 'fd' });
 }
 

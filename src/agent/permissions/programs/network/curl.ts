@@ -46,16 +46,14 @@ function addAddress(call: ProgramCall, word: ShellWord): void {
 
 /** `@file` in data, after the name of a field, too; cookies without `=` are a file. */
 function addData(call: ProgramCall, name: string, word: ShellWord): void {
+  const isFormat = name === '-w' || name === '--write-out';
+  // The format of the output may name files to write.
+  if (isFormat && (word.value === undefined || /^@|%output\{/.test(word.value))) addUnknown(call, word);
+  const isCookie = name === '-b' || name === '--cookie';
   const [before] = /^[^@<]*[@<]/.exec(word.start) ?? [];
-  if (name === '-b' || name === '--cookie') {
-    if (!word.start.includes('=')) addUse(call, 'read', word);
-  } else if (before !== undefined) {
-    const file = dropStart(word, before.length);
-    addUse(call, 'read', cutAttributes(file));
-    if (name === '-w' || name === '--write-out') addUnknown(call, word);
-  } else if (word.value === undefined) addUse(call, 'read', word);
-  if (/%output\{/.test(word.start) || (/^(-w|--write-out)$/.test(name) && word.value === undefined))
-    addUnknown(call, word);
+  if (isCookie && !word.start.includes('=')) addUse(call, 'read', word);
+  else if (before !== undefined && !isCookie) addUse(call, 'read', cutAttributes(dropStart(word, before.length)));
+  else if (word.value === undefined) addUse(call, 'read', word);
 }
 
 /** Without the type in `@file;type=text/plain`. */

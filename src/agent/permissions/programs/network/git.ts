@@ -49,17 +49,17 @@ const EXTERNAL =
 
 /** --output of diffs, and options that start programs. */
 function addSpecialOptions(call: ProgramCall): void {
-  for (const word of call.args) {
-    const { start } = word;
-    if (word.value === '--') return;
-    if (start === '' || EXTERNAL.test(start)) addUnknown(call, word);
-    // Long options may be shortened, so any beginning of --output counts.
-    else if (/^--ou/.test(start)) {
-      const file = word.value?.includes('=') ? toKnownWord(word.value.slice(word.value.indexOf('=') + 1)) : undefined;
-      if (file) addUse(call, 'write', file);
-      else addUnknown(call, word);
-    }
+  const end = call.args.findIndex(({ value }) => value === '--');
+  for (const word of call.args.slice(0, end < 0 ? undefined : end)) {
+    if (word.isFree || EXTERNAL.test(word.start)) addUnknown(call, word);
+    if (/^--ou/.test(word.start)) addOutput(call, word); // long options may be shortened
   }
+}
+
+function addOutput(call: ProgramCall, word: ShellWord): void {
+  const at = word.value?.indexOf('=') ?? -1;
+  if (word.value === undefined || at < 0) addUnknown(call, word);
+  else addUse(call, 'write', toKnownWord(word.value.slice(at + 1)));
 }
 
 /** Reads the repository; the index may be refreshed. */

@@ -45,6 +45,7 @@ function declareOne(word: ShellWord, isExported: boolean, call: ProgramCall): vo
     return;
   }
   checkQuotedCode(word, call.findings);
+  if (word.value === undefined && word.written.includes('[')) call.findings.addGap('arithmetic', word.written);
   noteVariable(variable, { isExported, at: word.written }, call);
 }
 
@@ -64,9 +65,9 @@ function unset(call: ProgramCall): void {
 
 function printf(call: ProgramCall): void {
   const [first, second] = call.args;
+  // A format that is unknown may be -v, which evaluates the subscript of its name.
   if (first?.value === undefined) {
-    if (first?.splits || first?.start === '' || first?.start.startsWith('-'))
-      call.findings.addGap('unknown_words', first.written);
+    if (first?.isFree || first?.start.startsWith('-')) call.findings.addGap('arithmetic', first.written);
     return;
   }
   if (first.value.startsWith('-v')) setVariables({ ...call, args: second === undefined ? [] : [second] });
@@ -75,10 +76,16 @@ function printf(call: ProgramCall): void {
 /** `-v` evaluates subscripts of the name that it tests. */
 function testFile(call: ProgramCall): void {
   for (const [index, word] of call.args.entries()) {
-    if (word.value !== '-v') continue;
+    if (word.splits && word.isFree) call.findings.addGap('arithmetic', word.written);
     const name = call.args[index + 1];
-    if (name !== undefined) setVariables({ ...call, args: [name] });
+    const mayBeV = word.value === undefined ? '-v'.startsWith(word.start) : word.value === '-v';
+    if (mayBeV && name !== undefined && name.value !== ']') testName(name, word.value === '-v', call);
   }
+}
+
+function testName(name: ShellWord, isCertain: boolean, call: ProgramCall): void {
+  if (isCertain) setVariables({ ...call, args: [name] });
+  else if (name.value === undefined || name.value.includes('[')) call.findings.addGap('arithmetic', name.written);
 }
 
 function evaluate(call: ProgramCall): void {

@@ -4,17 +4,18 @@ import { addUnknown, addUse, type ProgramCall } from '../program.ts';
 import { toRules } from '../rows.ts';
 
 const OPTIONS = toOptions(`
-  -0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty --show-limits
-  -n,-P,-I,-L,-s,-d,-E,--max-args,--max-procs,--replace,--max-lines,--max-chars,--delimiter,--process-slot-var:value
+  -0 -r -t -p -x -o --replace --max-lines --eof --null --no-run-if-empty --verbose --interactive --exit --open-tty --show-limits
+  -n,-P,-I,-L,-s,-d,-E,--max-args,--max-procs,--max-chars,--delimiter,--process-slot-var:value
   -a,--arg-file:read
 `);
 
 /** Runs a command with words that it reads: any words may follow, or replace `{}`. */
 function xargs(call: ProgramCall): void {
-  const { operands, values, strange } = sortArguments(call.args, OPTIONS, { stopsAtOperand: true });
+  const { operands, values, given, strange } = sortArguments(call.args, OPTIONS, { stopsAtOperand: true });
   for (const { use, word } of values) addUse(call, use, word);
   for (const word of strange) addUnknown(call, word);
-  const replaced = values.find(({ name }) => name === '-I' || name === '--replace')?.word;
+  const mark = values.find(({ name }) => name === '-I' || name === '--replace')?.word;
+  const replaced = mark ?? (given.has('--replace') ? toKnownWord('{}') : undefined);
   const command = operands.length === 0 ? [toKnownWord('echo')] : operands;
   const words =
     replaced === undefined ? [...command, UNKNOWN_WORDS] : command.map((word) => replaceIn(word, replaced.value ?? ''));
@@ -25,7 +26,7 @@ function xargs(call: ProgramCall): void {
 export function replaceIn(word: ShellWord, mark: string): ShellWord {
   if (mark !== '' && !word.written.includes(mark) && !word.start.includes(mark)) return word;
   const [start = ''] = mark === '' ? [''] : word.start.split(mark, 1);
-  return { ...word, value: undefined, start };
+  return { ...word, value: undefined, start, isFree: start === '' };
 }
 
 /** The rule of xargs. */

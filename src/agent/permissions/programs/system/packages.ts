@@ -10,26 +10,34 @@ interface PackageProgram {
   asks?: RegExp;
   /** Whether it changes the machine, not only the project. */
   isSystem?: boolean;
+  /** Whether commands that show what is there never connect. */
+  isOffline?: boolean;
 }
 
 /** Installs or builds: it uses the network, writes below the folder and runs what others wrote. */
-function toPackages({ shows, asks, isSystem = false }: PackageProgram): ProgramRule {
+function toPackages({ shows, asks, isSystem = false, isOffline = true }: PackageProgram): ProgramRule {
   return (call) => {
     const command = call.args.find(({ start }) => !start.startsWith('-'));
-    if (isVersion(call.args) || (isKnown(command) && shows.test(command.value) && hasPlainOptions(call))) return;
-    addNetwork(call);
-    if (isKnown(command) && asks?.test(command.value) && hasPlainOptions(call)) return;
-    if (isSystem)
-      addEffect(call, 'system', [call.name, ...call.args.slice(0, 3).map(({ written }) => written)].join(' '));
-    else addFolder(call, 'write');
-    addUnknown(call, command);
+    // Their caches and logs are somewhere in the home.
+    call.findings.addEffect({ kind: 'write', target: '~/.cache', certain: false });
+    const name = hasPlainOptions(call) ? command?.value : undefined;
+    const isShown = isVersion(call.args) || (name !== undefined && shows.test(name));
+    if (isShown && isOffline) return;
+    addNetwork(call); // npm looks for a newer version of itself
+    if (isShown || (name !== undefined && asks?.test(name))) return;
+    addInstallation(call, command, isSystem);
   };
+}
+
+function addInstallation(call: ProgramCall, command: ShellWord | undefined, isSystem: boolean): void {
+  const shown = [call.name, ...call.args.slice(0, 3).map(({ written }) => written)].join(' ');
+  if (isSystem) addEffect(call, 'system', shown);
+  else addFolder(call, 'write');
+  addUnknown(call, command);
 }
 
 const isVersion = (args: readonly ShellWord[]): boolean =>
   args.length === 1 && /^(--version|-v|-V|version|--help|-h)$/.test(args[0]?.value ?? '');
-
-const isKnown = (word: ShellWord | undefined): word is ShellWord & { value: string } => word?.value !== undefined;
 
 /** Options that lead to other programs, settings or folders. */
 const hasPlainOptions = ({ args }: ProgramCall): boolean =>
@@ -56,8 +64,9 @@ export const PACKAGES = toRules({
   'npm pnpm': toPackages({
     shows: /^(ls|list|ll|root|prefix|bin|help|why|explain)$/,
     asks: /^(view|info|show|search|outdated|ping|whoami)$/,
+    isOffline: false,
   }),
-  yarn: toPackages({ shows: /^(list|why|bin|dir)$/, asks: /^(info|outdated)$/ }),
+  yarn: toPackages({ shows: /^(list|why|bin|dir)$/, asks: /^(info|outdated)$/, isOffline: false }),
   'npx pnpx bunx uvx pipx uv poetry conda mamba': toPackages({ shows: /^$/ }),
   'pip pip3': toPackages({ shows: /^(list|show|freeze|check|help|inspect)$/, asks: /^(index)$/ }),
   cargo: toPackages({ shows: /^(version|help|locate-project|pkgid)$/, asks: /^(search|info)$/ }),

@@ -19,6 +19,8 @@ function awk(call: ProgramCall): void {
   for (const word of hasFile ? operands : rest) if (!/^[A-Za-z_]\w*=/.test(word.start)) addUse(call, 'read', word);
 }
 
+/** The patterns below take time that grows with the square of the length. */
+const MAX_LENGTH = 2_000;
 /** Commands, coprocesses, sockets, extensions, and other files than those of the arguments. */
 const RUNS = /\b(system|getline|ARGV|ARGC)\b|@|\/inet/;
 /** `|`, which starts a command, but not `||` or that of a regular expression such as `/a|b/`. */
@@ -27,7 +29,7 @@ const OUTPUT = />{1,2}\s*"([^"\\]*)"/g;
 
 function runProgram(word: ShellWord, call: ProgramCall): void {
   const text = word.value;
-  if (text === undefined || RUNS.test(text) || PIPE.test(withoutPatterns(text))) {
+  if (text === undefined || text.length > MAX_LENGTH || RUNS.test(text) || PIPE.test(withoutPatterns(text))) {
     addUnknown(call, word);
     return;
   }

@@ -6,26 +6,47 @@ import { type Row, toRule, toRules } from '../rows.ts';
 const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
 const nothing: Row = { lenient: true };
 
-/** grep: the first operand is a pattern, unless an option has one. */
-function grep(call: ProgramCall): void {
-  const hasPattern = call.args.some(({ start }) => /^-[^-]*[ef]|^--(regexp|file|files|type-list)\b/.test(start));
-  (hasPattern ? GREP_FILES : GREP)(call);
-  const isRecursive = call.args.some(({ start }) => /^-[^-]*[rR]|^--(dereference-)?recursive$/.test(start));
-  const count = call.args.filter(({ start }) => !start.startsWith('-')).length;
-  if ((isRecursive || call.name === 'rg') && count <= (hasPattern ? 0 : 1)) addUse(call, 'read', HERE);
-}
-
 const HERE = toKnownWord('.');
 
-const GREP_OPTIONS = `
-  -e,-m,-A,-B,-C,-d,-D,-g,-t,-T,-j,-M,--regexp,--max-count,--after-context,--before-context,--context,--include,--exclude,--exclude-dir,--label,--color,--glob,--type,--type-not,--threads,--max-depth,--replace,--sort:value
-  -f,--file,--exclude-from,--ignore-file:read --pre,--hostname-bin:unknown
-`;
-const GREP = toRule({ options: GREP_OPTIONS, lenient: true, operands: ['value', 'read'] });
-const GREP_FILES = toRule({ options: GREP_OPTIONS, lenient: true, operands: ['read'] });
+interface GrepRules {
+  /** The first operand is a pattern. */
+  withPattern: ProgramRule;
+  /** An option has the pattern. */
+  files: ProgramRule;
+}
+
+const toGrep = (options: string): GrepRules => ({
+  withPattern: toRule({ options, lenient: true, operands: ['value', 'read'] }),
+  files: toRule({ options, lenient: true, operands: ['read'] }),
+});
+
+const GREP = toGrep(`
+  -e,-m,-A,-B,-C,-d,-D,--regexp,--max-count,--after-context,--before-context,--context,--include,--exclude,--exclude-dir,--label:value
+  -f,--file,--exclude-from:read
+`);
+const RIPGREP = toGrep(`
+  -e,-m,-A,-B,-C,-d,-g,-t,-T,-j,-M,-E,-r,--regexp,--max-count,--after-context,--before-context,--context,--glob,--iglob,--type,--type-not,--threads,--max-depth:value
+  --replace,--sort,--sortr,--encoding,--max-columns,--max-filesize,--colors,--color,--engine,--type-add,--path-separator,--context-separator,--field-match-separator:value
+  -f,--file,--ignore-file:read --pre,--hostname-bin:unknown
+`);
+
+/** Searches below the working directory unless paths are given. */
+function grep(call: ProgramCall): void {
+  const isRipgrep = call.name === 'rg';
+  const { withPattern, files: onlyFiles } = isRipgrep ? RIPGREP : GREP;
+  const hasPattern = call.args.some(({ start }) => /^-[^-]*[ef]|^--(regexp|file|files|type-list)\b/.test(start));
+  (hasPattern ? onlyFiles : withPattern)(call);
+  const isRecursive =
+    isRipgrep || call.args.some(({ start }) => /^-[^-]*[rR]|^--(dereference-)?recursive$/.test(start));
+  if (!isRecursive) return;
+  const plain = call.args.filter(({ start }) => !start.startsWith('-')).length;
+  // The value of a long option may look like a path.
+  const values = isRipgrep ? call.args.filter(({ start }) => start.startsWith('--') && !start.includes('=')).length : 0;
+  if (plain <= (hasPattern ? 0 : 1) + values) addUse(call, 'read', HERE);
+}
 
 const JQ = toRule({
-  options: '-f,--from-file:read --indent,--tab:value -L:read',
+  options: '-f,--from-file:read --indent:value -L:read',
   lenient: true,
   operands: ['value', 'read'],
 });
@@ -37,20 +58,22 @@ const jq: ProgramRule = (call) => {
   const left = [...call.args];
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     if (word.value === '--args' || word.value === '--jsonargs') break;
-    if (/^--(arg|argjson)$/.test(word.value ?? '')) left.splice(0, 2);
-    else if (/^--(slurpfile|rawfile)$/.test(word.value ?? '')) {
-      const [, file] = left.splice(0, 2);
-      if (file) addUse(call, 'read', file);
-    } else args.push(word);
+    if (!/^--(arg|argjson|slurpfile|rawfile)$/.test(word.value ?? '')) args.push(word);
+    else addJqFile(call, word, left.splice(0, 2)[1]);
   }
   const hasFilterFile = args.some(({ start }) => /^(-[a-zA-Z]*f|--from-file)/.test(start));
-  (hasFilterFile ? JQ_FILES : JQ)({ ...call, args });
+  const rule = hasFilterFile ? JQ_FILES : JQ;
+  rule({ ...call, args });
 };
+
+function addJqFile(call: ProgramCall, option: ShellWord, value: ShellWord | undefined): void {
+  if (value && option.start.endsWith('file')) addUse(call, 'read', value);
+}
 
 /** An operand that is no format sets the clock. */
 const date: ProgramRule = toRule({
   options:
-    '-d,--date:value -r,--reference,-f,--file:read -s,--set:system -u -R -I -n -j --utc --universal --rfc-email --iso-8601:value --rfc-3339:value --debug',
+    '-d,--date:value -r,--reference,-f,--file:read -s,--set:system -u -R -I -n -j --utc --universal --rfc-email --iso-8601 --rfc-3339:value --debug',
   also: (call, { operands }) => {
     for (const word of operands) if (!word.start.startsWith('+')) addUse(call, 'system', word);
   },
@@ -71,7 +94,8 @@ export const READERS = toRules({
   'cat tac rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep readlink realpath dir vdir':
     files(''),
   nl: files('-b,-d,-f,-h,-i,-l,-n,-s,-v,-w:value'),
-  'fold fmt expand unexpand': files('-w,-t,-g,-p,--width,--tabs:value'),
+  'fold expand unexpand': files('-w,-t,--width,--tabs:value'),
+  fmt: files('-w,-g,-p,--width,--goal,--prefix:value'),
   paste: files('-d,--delimiters:value'),
   cmp: files('-n,-i,--bytes,--ignore-initial:value'),
   'od hexdump hd': files('-A,-j,-N,-t,-n,-e,--address-radix,--format,--read-bytes,--skip-bytes:value -f:read'),

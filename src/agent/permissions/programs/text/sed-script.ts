@@ -5,8 +5,12 @@ interface SedEffects {
   runs: boolean;
 }
 
+/** Looking for the end of a pattern takes time that grows with the square of the length. */
+const MAX_LENGTH = 2_000;
+
 /** Reads a script of sed; undefined if it contains anything unknown. */
 export function readSedScript(text: string): SedEffects | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
   const reader = new SedReader(text);
   return reader.read() ? reader.effects : undefined;
 }

@@ -14,18 +14,21 @@ function sed(call: ProgramCall): void {
   const { args, isInPlace, suffix } = takeSuffix(call.args);
   const { operands, values, strange } = sortArguments(args, OPTIONS);
   for (const word of strange) addUnknown(call, word);
-  const scripts = values.filter(({ name }) => name === '-e' || name === '--expression').map(({ word }) => word);
-  const hasFile = values.some(({ use }) => use === 'read');
   for (const { use, word } of values) addUse(call, use, word);
+  const given = values.filter(({ name }) => name === '-e' || name === '--expression').map(({ word }) => word);
+  const hasFile = values.some(({ use }) => use === 'read');
   if (hasFile) addUnknown(call); // the script is in the file
-  const [first, ...rest] = operands;
-  const isScriptGiven = hasFile || scripts.length > 0;
-  for (const word of isScriptGiven ? scripts : first ? [first] : []) runScript(word, call);
-  for (const word of isScriptGiven ? operands : rest) {
+  const isFirst = given.length === 0 && !hasFile;
+  for (const word of isFirst ? operands.slice(0, 1) : given) runScript(word, call);
+  for (const word of operands.slice(isFirst ? 1 : 0)) {
     addUse(call, 'read', word);
-    if (isInPlace) addUse(call, 'write', word);
-    if (suffix !== '' && word.value !== undefined) addUse(call, 'write', toKnownWord(toCopyName(word.value, suffix)));
+    if (isInPlace) addCopies(call, word, suffix);
   }
+}
+
+function addCopies(call: ProgramCall, file: ShellWord, suffix: string): void {
+  addUse(call, 'write', file);
+  if (suffix !== '' && file.value !== undefined) addUse(call, 'write', toKnownWord(toCopyName(file.value, suffix)));
 }
 
 /** `-i.bak` and `--in-place=.bak` keep a copy, of any name. */

@@ -1,4 +1,4 @@
-import type { ShellWord } from '../../reading/shell-word.ts';
+import { dropStart, type ShellWord } from '../../reading/shell-word.ts';
 import type { SortedArguments } from '../options.ts';
 import { addEffect, addUnknown, addUse, type ProgramCall, type ProgramRule, type Use } from '../program.ts';
 import { toRule, toRules } from '../rows.ts';
@@ -14,7 +14,7 @@ const COPY_OPTIONS = `
 /** cp, mv, ln and install: all operands but the last are sources, unless -t names the target. */
 function toCopy(source: Use): ProgramRule {
   return toRule({
-    options: `${COPY_OPTIONS} --backup,--preserve,--no-preserve,--reflink,--sparse,--update:value`,
+    options: `${COPY_OPTIONS} --no-preserve,--sparse:value`,
     also: (call, { operands, given }) => {
       const hasTarget = given.has('-t') || given.has('--target-directory');
       const sources = hasTarget ? operands : operands.slice(0, -1);
@@ -48,13 +48,16 @@ const FOLDERS = toRule({
 /** `if=`, `of=` and other operands. */
 function dd(call: ProgramCall): void {
   for (const word of call.args) {
-    const [, name, rest] = /^(\w+)=(.*)$/s.exec(word.start) ?? [];
-    const use = name === 'if' ? 'read' : name === 'of' ? 'write' : 'value';
-    if (name === undefined || rest === undefined) addUnknown(call, word);
-    else
-      addUse(call, use, { ...word, value: word.value === undefined ? undefined : rest, written: rest || word.written });
+    const [assigned, name] = /^(\w+)=/.exec(word.start) ?? [];
+    if (assigned === undefined || word.splits) addUnknown(call, word);
+    if (assigned !== undefined) addUse(call, DD_USES.get(name ?? '') ?? 'value', dropStart(word, assigned.length));
   }
 }
+
+const DD_USES = new Map<string, Use>([
+  ['if', 'read'],
+  ['of', 'write'],
+]);
 
 const MODE_OPTIONS =
   '-R -v -c -f -h -H -L -P --recursive --verbose --changes --silent --quiet --no-dereference --dereference --preserve-root --from:value';
