@@ -16,7 +16,7 @@ const WORDS: Record<EffectKind, string> = {
   privilege: 'Rights',
   process: 'Processes',
   system: 'System',
-  unknown: 'Unknown effects',
+  unknown: 'Unknown',
 };
 
 const REASONS: Record<IncompleteReason, string> = {
@@ -41,9 +41,12 @@ export function toEffectPhrases({ list, more, incomplete }: CallEffects, { isSho
     const targets = isShort ? [] : list.filter((effect) => effect.kind === kind).flatMap(toTarget);
     return { kind, text: targets.length === 0 ? WORDS[kind] : `${WORDS[kind]}: ${targets.join(', ')}` };
   });
-  if (more !== undefined) phrases.push({ kind: 'incomplete', text: `${more} more` });
-  if (incomplete !== undefined)
-    phrases.push({ kind: 'incomplete', text: isShort ? 'May do more' : `May do more: ${REASONS[incomplete]}` });
+  if (more !== undefined && !isShort) phrases.push({ kind: 'incomplete', text: `${more} more` });
+  if (incomplete !== undefined && !isShort)
+    phrases.push({ kind: 'incomplete', text: `May do more: ${REASONS[incomplete]}` });
+  // In a short line, one word says it.
+  if (incomplete !== undefined && isShort && !kinds.includes('unknown'))
+    phrases.push({ kind: 'incomplete', text: 'May do more' });
   return phrases;
 }
 

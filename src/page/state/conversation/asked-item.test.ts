@@ -25,6 +25,7 @@ test('a preview that repeats the subject is not shown', () => {
     notSandboxed: undefined,
     error: undefined,
     effects: [],
+    isEffectIcons: false,
     preview: { kind: 'none' },
     isWhole: true,
   });
@@ -59,4 +60,31 @@ test('a call that names no subject shows its header, cut in the same way', () =>
   const { subject: _, ...plain } = item({ header: 'x'.repeat(200), preview: '' });
   const { subject, header, isWhole } = toAskedItem(readItem(plain), ROOM);
   assert.deepEqual([subject, header.length < 150, isWhole], [undefined, true, false]);
+});
+
+const EFFECTS = {
+  list: [
+    { kind: 'write' as const, target: 'a-file-with-a-rather-long-name.txt', certain: true },
+    { kind: 'network' as const, target: 'a.host.with.a.long.name.example', certain: true },
+  ],
+  incomplete: 'unknown_code' as const,
+};
+
+test('effects that are too long for the room name only their kinds, and with very few rows only icons have room', () => {
+  const read = readItem(item({ subject: 'x'.repeat(500), preview: lines, effects: EFFECTS }));
+  const shown = [40, 6, 3].map((rows) => {
+    const { effects, isEffectIcons } = toAskedItem(read, { rows, columns: 40 });
+    return [effects.map(({ text }) => text), isEffectIcons];
+  });
+  const full = [
+    'Writes: a-file-with-a-rather-long-name.txt',
+    'Network: a.host.with.a.long.name.example',
+    'May do more: it runs code that is not shown',
+  ];
+  const short = ['Writes', 'Network', 'May do more'];
+  assert.deepEqual(shown, [
+    [full, false],
+    [short, false],
+    [short, true],
+  ]);
 });

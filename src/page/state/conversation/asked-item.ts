@@ -27,6 +27,8 @@ export interface AskedItem {
   error: string | undefined;
   /** What the call does, one phrase for each kind. */
   effects: readonly EffectPhrase[];
+  /** Whether there is only room for the icons of the effects, next to the header. */
+  isEffectIcons: boolean;
   /** `ends`: its first and its last lines. */
   preview: { kind: 'none' } | { kind: 'whole'; text: string } | { kind: 'ends'; lines: readonly EndsLine[] };
   isWhole: boolean;
@@ -49,6 +51,7 @@ export const toWholeItem = ({ item, preview }: ReadItem): AskedItem => ({
   notSandboxed: item.not_sandboxed,
   error: item.error ?? undefined,
   effects: item.effects === undefined ? [] : toEffectPhrases(item.effects),
+  isEffectIcons: false,
   preview: preview === undefined ? { kind: 'none' } : { kind: 'whole', text: preview.lines.join('\n') },
   isWhole: true,
 });
@@ -61,15 +64,18 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   const whole = toWholeItem(read);
   const ends = read.preview && toTextEnds(read.preview, room);
   const cut = (text: string, rows: number) => toLineText(toVisibleLine(text), rows * room.columns);
+  const effects = toEffectRoom(read.item, whole.effects, room);
+  const isEffectIcons = effects.length > 0 && room.rows <= ROWS_FOR_ICONS;
   const titleRows = ends ? 1 : Math.ceil(room.rows / 2);
-  const header = cut(whole.header, titleRows);
-  const subject = whole.subject === undefined ? undefined : cut(whole.subject, titleRows);
+  const besides = isEffectIcons ? effects.length * ROOM_OF_ICON : 0;
+  const cutTitle = (text: string) => toLineText(toVisibleLine(text), titleRows * Math.max(10, room.columns - besides));
+  const header = cutTitle(whole.header);
+  const subject = whole.subject === undefined ? undefined : cutTitle(whole.subject);
   const reasonRows = Math.ceil(room.rows / 3);
   const label = cut(whole.label, 1);
   // The banner has the reason, too, so it gives way first.
   const notSandboxed = whole.notSandboxed && (reasonRows === 1 ? '' : cut(whole.notSandboxed, reasonRows));
   const error = whole.error === undefined ? undefined : cut(whole.error, reasonRows);
-  const effects = toEffectRoom(read.item, whole.effects, room);
   return {
     header,
     subject,
@@ -77,16 +83,20 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
     notSandboxed,
     error,
     effects,
+    isEffectIcons,
     preview: ends && !ends.isWhole ? { kind: 'ends', lines: ends.lines } : whole.preview,
-    isWhole:
-      (ends?.isWhole ?? true) &&
-      (subject === undefined ? header === whole.header : subject === whole.subject) &&
-      label === whole.label &&
-      notSandboxed === whole.notSandboxed &&
-      effects === whole.effects &&
-      error === whole.error,
+    isWhole: (ends?.isWhole ?? true) && isSame(whole, { header, subject, label, notSandboxed, error, effects }),
   };
 }
+
+type Cut = Pick<AskedItem, 'header' | 'subject' | 'label' | 'notSandboxed' | 'error' | 'effects'>;
+
+const isSame = (whole: Cut, cut: Cut): boolean =>
+  (cut.subject === undefined ? cut.header === whole.header : cut.subject === whole.subject) &&
+  cut.label === whole.label &&
+  cut.notSandboxed === whole.notSandboxed &&
+  cut.error === whole.error &&
+  cut.effects === whole.effects;
 
 /** With few rows, the phrases name only the kinds. */
 function toEffectRoom(item: ApprovalItem, whole: readonly EffectPhrase[], room: Room): readonly EffectPhrase[] {
@@ -95,6 +105,8 @@ function toEffectRoom(item: ApprovalItem, whole: readonly EffectPhrase[], room: 
   return isFitting || item.effects === undefined ? whole : toEffectPhrases(item.effects, { isShort: true });
 }
 
+/** With so few rows, a line of effects would push the end of the call out of sight. */
+const ROWS_FOR_ICONS = 3;
 /** An icon and the gap around it, in cells. */
 const ROOM_OF_ICON = 4;
 

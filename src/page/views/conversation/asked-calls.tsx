@@ -8,7 +8,7 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
 import { findLanguage } from '../../state/text/languages.ts';
 import { PatchView } from '../text/patch-view.tsx';
-import { Effects } from './effects.tsx';
+import { EffectIcons, Effects } from './effects.tsx';
 import { NotSandboxed, ToolHeader } from './tool-card.tsx';
 import { useRoom } from './use-room.ts';
 
@@ -69,11 +69,12 @@ const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) =>
       {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
       {item.policy && <span class="tag">{policyText(item.policy)}</span>}
       {asked.notSandboxed === '' && <span class="tag unsafe">not sandboxed</span>}
+      {asked.isEffectIcons && <EffectIcons phrases={asked.effects} />}
       {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
     </p>
     {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
     {item.repeated !== undefined && <p class="repeated">{repeatedCall(item.repeated)}</p>}
-    {asked.effects.length > 0 && <Effects phrases={asked.effects} />}
+    {asked.effects.length > 0 && !asked.isEffectIcons && <Effects phrases={asked.effects} />}
     {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
     {asked.preview.kind === 'whole' && (
       <PatchView text={asked.preview.text} isDiff={isDiff(item)} language={findLanguage(item.func_name)} />

@@ -27,3 +27,14 @@ export const Effects = ({ phrases }: { phrases: readonly EffectPhrase[] }) => (
     ))}
   </ul>
 );
+
+/** The same without words, which its label has. */
+export const EffectIcons = ({ phrases }: { phrases: readonly EffectPhrase[] }) => (
+  <span class="effect-icons" role="img" aria-label={phrases.map(({ text }) => text).join(', ')}>
+    {phrases.map(({ kind, text }) => (
+      <span key={text} class={isRisky(kind) ? 'risky' : ''} title={text}>
+        <Icon name={ICONS[kind]} />
+      </span>
+    ))}
+  </span>
+);
