@@ -36,6 +36,9 @@ test('a command runs only after Approve, and its output is shown while it runs',
   await card.getByRole('heading', { name: 'May the agent do this?' }).waitFor();
   await state(page, 'attention');
   assert.match(await card.innerText(), /echo ran > ran\.txt/);
+  assert.deepEqual(await card.getByRole('list', { name: 'Effects' }).getByRole('listitem').allInnerTexts(), [
+    'Writes: ran.txt',
+  ]);
   assert.match(await page.title(), /^\(!\) /);
   assert.equal(await contentOf('ran.txt'), 'not there');
   await button(page, 'Approve').click();

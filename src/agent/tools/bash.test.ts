@@ -47,6 +47,7 @@ test('a command always needs approval and is shown whole, and the approval cover
     needsApproval: true,
     effects: {
       list: [
+        { kind: 'write', target: '~/.cache', certain: false },
         { kind: 'write', target: '.', certain: true },
         { kind: 'network', certain: false },
         { kind: 'unknown', target: 'npm test', certain: false },

@@ -70,6 +70,23 @@ test('a question says which of its calls tool policies decide about', () => {
   );
 });
 
+test('effects are one line, which names only their kinds where room is short', () => {
+  const asked = question('make');
+  const effects = {
+    list: [
+      { kind: 'write' as const, target: '.', certain: true },
+      { kind: 'network' as const, target: `${'a'.repeat(30)}.example`, certain: true },
+      { kind: 'unknown' as const, target: 'make all', certain: false },
+    ],
+  };
+  const known = { ...asked, items: asked.items.map((item) => ({ ...item, effects })) };
+  const lines = [80, 40].map((columns) => toQuestionLines(known, { paint, room: { rows: 4, columns } })[2]);
+  assert.deepEqual(lines, [
+    `  Writes: . · Network: ${'a'.repeat(30)}.example · Unknown: make all?`,
+    '  Writes · Network · Unknown',
+  ]);
+});
+
 test('a question about a budget says what is used up, and how much more it asks for', () => {
   const budget = { of: 'model', key: 'openai/m', unit: 'usd', limit: 2.5, spent: 2.51, more: 0.63 } as const;
   const asked: Question = { approvalId: 'a1', kind: 'budget', items: [], budget };

@@ -41,6 +41,3 @@ const RULES = new Map(ALL.flatMap((rules) => [...rules]));
 export const findRule = (name: string): ProgramRule | undefined =>
   RULES.get(name) ??
   (/^(python|perl|ruby|lua|php|node|pip)[\d.]+$/.test(name) ? RULES.get(name.replace(/[\d.]+$/, '')) : undefined);
-
-/** All programs with a rule, for tests. */
-export const knownPrograms = (): string[] => [...RULES.keys()];
