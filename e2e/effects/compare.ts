@@ -10,7 +10,7 @@ export interface Miss {
 
 /** Programs that others start as a part of their own work, which their effects include. */
 const HELPERS: Record<string, readonly string[]> = {
-  tar: ['gzip', 'bzip2', 'xz', 'zstd'],
+  tar: ['gzip', 'bzip2', 'xz', 'zstd', 'sh'], // it starts the others by sh -c
   zcat: ['gzip'],
   gunzip: ['gzip'],
   egrep: ['grep'],

@@ -100,7 +100,7 @@ test('hostile commands are read in bounded time, and say that something is unkno
   for (const [name, command] of Object.entries(HOSTILE)) {
     const start = performance.now();
     const reading = read(command);
-    assert.ok(performance.now() - start < 1_500, `${name}: ${performance.now() - start} ms`);
+    assert.ok(performance.now() - start < 3_000, `${name}: ${performance.now() - start} ms`);
     const isHarmless = ['a long word', 'a long sum', 'globs', 'braces', 'tests'].includes(name);
     assert.ok(isHarmless || isAsked(reading), name);
   }

@@ -134,7 +134,7 @@ const UNZIP = toRule({
 
 /** zip writes the archive next to a temporary file in the same folder. */
 const ZIP = toRule({
-  options: '-r -q -j -9 -0 -1 -y -u -f -d -m -g -v -e -o -X -l -D -R -T -x,-i,-P,-s,-n:value -@ -b:write',
+  options: '-r -q -j -9 -0 -1 -y -u -f -d -m -g -v -e -o -X -l -D -R -x,-i,-P,-s,-n:value -@ -b:write',
   operands: ['write', 'read'],
   also: (call, { operands, given }) => {
     const [archive, ...members] = operands;

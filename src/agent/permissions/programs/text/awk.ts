@@ -25,7 +25,8 @@ const MAX_LENGTH = 2_000;
 const RUNS = /\b(system|getline|ARGV|ARGC)\b|@|\/inet/;
 /** `|`, which starts a command, but not `||` or that of a regular expression such as `/a|b/`. */
 const PIPE = /(^|[^|])\|([^|]|$)/;
-const OUTPUT = />{1,2}\s*"([^"\\]*)"/g;
+/** A file name that nothing is appended to. */
+const OUTPUT = />{1,2}\s*"([^"\\]*)"(?=\s*([;}\n]|$))/g;
 
 function runProgram(word: ShellWord, call: ProgramCall): void {
   const text = word.value;
