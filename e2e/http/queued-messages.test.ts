@@ -106,3 +106,47 @@ test('A message beyond the tenth that waits must be answered `queue_full` and no
   await talk.ended({ runId: first.msg_id });
   assert.deepEqual(await textsOf(talk), ['user: fills the queue', 'assistant: finally']);
 });
+
+test('A `client_send_id` must name a message of its caller in its workstream, whatever ids other runs have', async () => {
+  await using talk = await openConversation(daemon);
+  await using other = await openConversation(daemon);
+  const hold = stall();
+  model.when('counted', say('first'));
+  model.when('holds both up', [hold, say('held')]);
+  const counted = { message: 'counted', client_send_id: '1' };
+  const first = await askIn(talk)('POST /send', counted);
+  assert.deepEqual([first.body.status, first.body.msg_id], ['ok', '1']);
+  await talk.ended({ runId: '1' });
+  await askIn(other)('POST /send', { message: 'holds both up' });
+  const sendWithKey = async () => {
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'try-1' };
+    const init = { method: 'POST', headers, body: JSON.stringify(counted) };
+    return readBody(await daemon.fetch(`/v1/api/workstreams/${other.wsId}/send`, init));
+  };
+  const queued = await sendWithKey();
+  assert.deepEqual([queued.status, queued.msg_id === '1'], ['queued', false]);
+  const remove = async () => (await askIn(other)('DELETE /send', { msg_id: '1' })).body.status;
+  assert.deepEqual([await remove(), await remove()], ['removed', 'not_found']);
+  const { run_id } = await sendWithKey();
+  hold.release();
+  await other.ended({ runId: run_id });
+  assert.deepEqual((await other.until('user_turn', (turn) => turn.run_id === run_id)).client_send_ids, ['1']);
+});
+
+test('A message that was taken back must be sent when its `client_send_id` is sent again', async () => {
+  await using talk = await openConversation(daemon);
+  const hold = stall();
+  model.when('holds it up', [hold, say('held')]);
+  model.when('sent after all', say('at last'));
+  await askIn(talk)('POST /send', { message: 'holds it up' });
+  const send = async () =>
+    (await askIn(talk)('POST /send', { message: 'sent after all', client_send_id: 'again-1' })).body;
+  const first = await send();
+  assert.deepEqual((await askIn(talk)('DELETE /send', { msg_id: 'again-1' })).body, { status: 'removed' });
+  const second = await send();
+  assert.deepEqual([first.status, second.status, second.msg_id === first.msg_id], ['queued', 'queued', false]);
+  assert.deepEqual(await send(), second, 'and once only');
+  hold.release();
+  await talk.ended({ runId: second.run_id });
+  assert.deepEqual((await textsOf(talk)).slice(2), ['user: sent after all', 'assistant: at last']);
+});

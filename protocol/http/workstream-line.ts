@@ -112,7 +112,10 @@ export const workstreamLineEndpoints = {
           message: z.string().default(''),
           /** Default: all uploaded attachments that were not sent yet; empty: none. */
           attachment_ids: z.array(z.string().max(128)).optional(),
-          /** An idempotency key; becomes the `msg_id` unless that is taken. The header takes precedence. */
+          /**
+           * An idempotency key within the workstream, and the client's name for the message. Becomes the `msg_id` unless a run
+           * has that id. The header takes precedence as the key.
+           */
           client_send_id: z
             .string()
             .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must have 1 to 128 letters, digits, _ or -')

@@ -193,6 +193,8 @@ export const workstreamContracts = {
           queue: z.boolean().optional(),
           /** Like `queue`, but the model reads the message at the next turn of the run in progress. */
           steer: z.boolean().optional(),
+          /** The client's own name for the message, in this workstream. Default: `idempotencyKey`. */
+          clientSendId: optionalText(128),
           idempotencyKey: optionalKey(),
         })
         .meta({ id: 'WorkstreamSendParams' }),

@@ -65,7 +65,14 @@ export const queueContracts = {
   'queue.remove': contract({
     summary: 'Take a waiting message back; its files can be sent again.',
     scope: 'write',
-    params: () => z.strictObject({ wsId: WsId, runId: RunId }).meta({ id: 'QueueRemoveParams' }),
+    params: () =>
+      z
+        .strictObject({
+          wsId: WsId,
+          /** The run's id, or the `clientSendId` or idempotency key of the caller's own message. */
+          runId: RunId,
+        })
+        .meta({ id: 'QueueRemoveParams' }),
     result: () =>
       z
         .strictObject({

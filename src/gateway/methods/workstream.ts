@@ -209,13 +209,14 @@ async function send(
     queue = false,
     steer = false,
     idempotencyKey,
+    clientSendId = idempotencyKey,
   }: Parameters<Handled<'workstream.send'>>[0],
   call: Call,
   { workstreams, runs, events, attachments }: WorkstreamMethodDeps,
 ): Promise<Sent> {
   const text = message.trim();
   const kept = keptOf<Omit<Sent, 'status'>>(call);
-  if (kept) return { status: 'ok', ...kept };
+  if (kept && !(await runs.wasTakenBack(kept.runId))) return { status: 'ok', ...kept };
   const principal = call.principal?.id ?? 'unknown';
   const claim = await attachments.claim({ wsId, principal }, { ids: attachmentIds });
   if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
@@ -226,7 +227,7 @@ async function send(
     message: text,
     claim,
     ...callerOf(call),
-    ...(idempotencyKey !== undefined && { key: idempotencyKey }),
+    ...(clientSendId !== undefined && { key: clientSendId }),
     source: 'person',
     ...(steer && { request: { steer } }),
     also(runId, to) {

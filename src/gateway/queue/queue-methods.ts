@@ -1,6 +1,7 @@
 import type { queueContracts } from '../../../protocol/queue/queue-methods.ts';
 import type { Handlers } from '../call.ts';
 import { callerOf } from '../caller.ts';
+import type { Runs } from '../runs/runs.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { type QueueChanges, toQueuedMessages } from './queue-changes.ts';
@@ -9,9 +10,11 @@ const OK = { status: 'ok' } as const;
 
 export const queueMethods = ({
   workstreams,
+  runs,
   changes,
 }: {
   workstreams: Pick<Workstreams, 'get'>;
+  runs: Pick<Runs, 'find'>;
   changes: QueueChanges;
 }): Handlers<keyof typeof queueContracts> => ({
   async 'queue.list'({ wsId }, call) {
@@ -34,8 +37,11 @@ export const queueMethods = ({
     return OK;
   },
   async 'queue.remove'({ wsId, runId }, call) {
-    const workstream = await workstreams.get(wsId, viewerOf(call));
-    const waits = workstream.queue.find(runId) !== undefined;
-    return { removed: waits && (await workstream.cancelRun(runId)) };
+    const viewer = viewerOf(call);
+    const workstream = await workstreams.get(wsId, viewer);
+    // The caller's own message comes first: the id of another caller's run may be the same text as its key.
+    const own = await runs.find(runId, { principal: callerOf(call).principal, wsId: workstream.data.wsId, viewer });
+    const waiting = workstream.queue.find(own?.run.runId ?? runId);
+    return { removed: waiting !== undefined && (await workstream.cancelRun(waiting.run.runId)) };
   },
 });

@@ -20,7 +20,7 @@ import { LOST_REQUEST, requestOf } from './run-rows.ts';
 
 export interface AcceptOptions extends Sender {
   message: string;
-  /** The caller's idempotency key; becomes the run's id unless that is taken. */
+  /** The caller's name for the message; becomes the run's id unless that is taken. */
   key?: string;
   source: RunRecord['source'];
   request?: Omit<RunRequest, 'message' | 'rights' | 'sender' | 'attachments'>;
@@ -166,6 +166,18 @@ export class Runs {
     const run = toRecord(row);
     const { steeredInto: into } = run.request;
     return into === undefined ? { run, ended: Promise.resolve(toResult(row)) } : this.#follow(run, into);
+  }
+
+  /** Whether a message was dropped before it was sent, so that its key may send it again. */
+  async wasTakenBack(runId: string | undefined): Promise<boolean> {
+    if (runId === undefined) return false;
+    const dropped = this.#store.db
+      .selectFrom('runs')
+      .select('run_id')
+      .where('run_id', '=', runId)
+      .where('status', '=', 'cancelled')
+      .where('started_ms', 'is', null);
+    return (await dropped.executeTakeFirst()) !== undefined;
   }
 
   /** A message that was given to another run ends with that run. */

@@ -27,6 +27,9 @@ function prioritized(message: string): { text: string; priority: 'important' | '
   return text === undefined ? { text: message, priority: 'notice' } : { text, priority: 'important' };
 }
 
+/** So that the key of a message to an id that no workstream can have is not too long. */
+const MAX_WS_ID = 64;
+
 const removal = {
   params: ({ ws_id }: { ws_id: string }) => ({ wsId: ws_id }),
   reply: (_: unknown, { ws_id }: { ws_id: string }) => ({ status: 'ok' as const, deleted: ws_id }),
@@ -70,7 +73,9 @@ export const workstreamLineRoutes = [
         attachmentIds: attachment_ids ?? ('pending' as const),
         queue: true,
         steer: priority === 'important' || undefined,
-        idempotencyKey: given(client_send_id),
+        clientSendId: given(client_send_id),
+        // Clients count their messages per workstream.
+        idempotencyKey: given(client_send_id) && `${ws_id.slice(0, MAX_WS_ID)}:${client_send_id}`,
       };
     },
     reply: ({ runId, queued = false, attachedIds = [], droppedIds = [] }, { message }) => ({
