@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
@@ -95,4 +96,41 @@ test('Every answered request must have a line with its `requestId` in the log, o
     assert.ok(outcomes.includes(line), line);
   const ids = answered.map(({ requestId }) => requestId);
   assert.deepEqual([ids.includes('stream-1'), ids.includes('plain-1')], [true, true]);
+});
+
+/** The answer to a request that reaches no row of the interface, by its bytes. */
+async function answerTo(line: string, headers: Record<string, string>) {
+  const socket = connect(daemon.port, '127.0.0.1');
+  const all = { Host: `127.0.0.1:${daemon.port}`, ...headers };
+  socket.write(
+    [`${line} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n'),
+  );
+  const [head = '', body] = (await text(socket)).split('\r\n\r\n');
+  const [status = '', ...fields] = head.toLowerCase().split('\r\n');
+  return { status: Number(status.split(' ')[1]), fields, body };
+}
+
+test('A request that gets no WebSocket must be answered like every other one', async () => {
+  const upgrade = { Connection: 'close, Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
+  const socket = { ...upgrade, 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' };
+  const cases: [line: string, headers: Record<string, string>, status: number, problem: string | undefined][] = [
+    ['GET /nopath', socket, 404, undefined],
+    ['POST /v1/ws', { ...socket, 'Content-Length': '0' }, 404, undefined],
+    ['CONNECT localhost:1', {}, 404, undefined],
+    ['GET /v1/ws', { ...socket, Origin: 'http://evil.test' }, 403, 'Forbidden: request from another site'],
+    ['GET /v1/ws', { ...socket, Host: 'evil.test' }, 403, 'Forbidden: this host name is not allowed'],
+    ['GET /v1/ws', upgrade, 400, 'Missing or invalid Sec-WebSocket-Key header'],
+    ['GET /', { Expect: 'miracles', Connection: 'close' }, 417, 'Expect: only 100-continue is supported'],
+  ];
+  for (const [at, [line, headers, status, error]] of cases.entries()) {
+    const id = `raw-${at}`;
+    const answer = await answerTo(line, { ...headers, 'X-Request-Id': id });
+    const body = error === undefined ? 'Not found' : JSON.stringify({ error, request_id: id });
+    assert.deepEqual([answer.status, answer.body], [status, body], line);
+    for (const field of ['access-control-allow-origin: *', `x-request-id: ${id}`])
+      assert.ok(answer.fields.includes(field), `${line}: ${answer.fields}`);
+  }
+  await daemon.get('/health'); // the lines arrive over a pipe
+  for (const [at, [line, , status]] of cases.entries())
+    assert.deepEqual(linesOf(`raw-${at}`), [['a request was answered', line.split(' ')[0], status]]);
 });

@@ -285,7 +285,7 @@ function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: Http
     closing,
   });
   const server = createHttpServer(app, { bodies, isSandboxedPeer, clock, log });
-  gateway.sockets.attach(server);
+  gateway.sockets.attach(server, app.raw.refuseUpgrade);
   return server;
 }
 

@@ -16,7 +16,7 @@ test('both paths open a WebSocket, a query is ignored, other paths are not found
   await using gateway = await listeningGateway();
   const at = (path: string) => gateway.open({}, path);
   for (const path of ['/', '/v1/ws', '/v1/ws?x=1']) assert.ok(await at(path));
-  for (const path of ['/v1', '/v1/ws/', '/health', '/V1/WS']) await assert.rejects(at(path), { message: /404/ });
+  for (const path of ['/v1', '/v1/ws/', '/health', '/V1/WS']) await assert.rejects(at(path), { message: /404/ }); // of the HTTP server
 });
 
 test('compression is not accepted even if offered', async () => {

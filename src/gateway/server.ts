@@ -19,7 +19,7 @@ import { createHello, type GatewayView } from './connections/hello.ts';
 import { createFrameJoin } from './connections/outbox.ts';
 import { createRevocations } from './connections/revocations.ts';
 import type { Follow } from './connections/subscriptions.ts';
-import { refuseUpgrade } from './connections/upgrade.ts';
+import { type RefuseUpgrade, STOPPING, unacceptable } from './connections/upgrade.ts';
 import type { Wire } from './connections/wire.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Presence } from './presence/presence.ts';
@@ -49,7 +49,7 @@ export interface GatewayServerDeps {
 
 /** The WebSocket side of the gateway, on an HTTP server that the caller opens and closes. */
 export interface GatewayServer {
-  attach(server: Server): void;
+  attach(server: Server, refuse: RefuseUpgrade): void;
   /** Sends ticks, pings and presence, until aborted. */
   run(signal: AbortSignal): Promise<void>;
   /**
@@ -75,7 +75,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     policy: { maxBufferedBytes, tickIntervalMs },
   };
   const hello = createHello(view, deps.defer);
-  const { connections, onUpgrade, shut } = createDoor(deps, {
+  const { connections, attach, shut } = createDoor(deps, {
     dispatch: deps.dispatch,
     authenticator: deps.authenticator,
     hello,
@@ -105,7 +105,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
   }
 
   return {
-    attach: (server) => void server.on('upgrade', onUpgrade),
+    attach,
     async run(signal) {
       const publish = (entries: PresenceEntry[]) =>
         broadcast.publish('presence', { presence: entries }, { stateVersion: stateVersion() });
@@ -172,12 +172,12 @@ function createDoor(
   // Not created in onUpgrade, where it would keep the whole request in memory for as long as the socket lives.
   const onSocketError = (error: Error) => log.debug({ err: error }, 'a socket failed');
 
-  function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  function onUpgrade({ request, socket, head }: Asked, refuse: RefuseUpgrade): void {
     socket.on('error', onSocketError);
     const address = clientAddress(request);
     void whenThere(enter({ request, socket, address }), (entry) => {
       if (entry.kind === 'admitted' && !isClosing) letIn({ request, socket, head }, { ...entry, address });
-      else refuseUpgrade(socket, entry.kind === 'refused' ? entry.status : 503);
+      else refuse(request, socket, entry.kind === 'refused' ? entry.refusal : STOPPING);
     });
   }
 
@@ -193,7 +193,10 @@ function createDoor(
 
   return {
     connections,
-    onUpgrade,
+    attach(server: Server, refuse: RefuseUpgrade): void {
+      server.on('upgrade', (request, socket, head) => onUpgrade({ request, socket, head }, refuse));
+      sockets.on('wsClientError', (error, socket, request) => refuse(request, socket, unacceptable(error)));
+    },
     /** Refuses new clients; resolves when the last one is gone. */
     shut(): Promise<void> {
       isClosing = true;

@@ -30,6 +30,7 @@ import { createForms } from './input/form.ts';
 import { createLargeBodies } from './input/large-bodies.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { createRawRequests, type RawRequests } from './raw/raw-requests.ts';
 import { createRequestIds, type RequestIdOf } from './request-id.ts';
 import { createRouters, type FindRouter } from './routers.ts';
 import { auditRoutes } from './routes/accounts/audit.ts';
@@ -93,6 +94,7 @@ export interface HttpDeps {
 export interface HttpApp {
   classes: ExpressClasses;
   requestIdOf: RequestIdOf;
+  raw: RawRequests;
   listener: RequestListener<ExpressClasses['IncomingMessage'], ExpressClasses['ServerResponse']>;
 }
 
@@ -115,6 +117,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   return {
     classes: createExpressClasses(app),
     requestIdOf,
+    raw: createRawRequests({ requestIdOf, metrics, notFound: NOT_FOUND, clock, log }),
     listener(req, res) {
       const { path: sent, query } = splitTarget(req.url ?? '/');
       const path = withoutNode(sent, deps.cluster);

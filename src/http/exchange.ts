@@ -90,7 +90,7 @@ const lateStatus = ({ headersSent, statusCode }: ServerResponse, status: number)
 
 /** Counts an answer and writes its line to the log. */
 export function noteAnswered(
-  { req, requestId, endpoint, startedMs }: Exchange,
+  { req, requestId, endpoint, startedMs }: Pick<Exchange, 'req' | 'requestId' | 'endpoint' | 'startedMs'>,
   statusCode: number,
   {
     metrics,

@@ -1,4 +1,4 @@
-import type { OriginPolicy } from '../gateway/auth/origin-policy.ts';
+import { FOREIGN, type OriginPolicy, UNKNOWN_HOST } from '../gateway/auth/origin-policy.ts';
 import { problemOfHead } from '../gateway/auth/request-head.ts';
 import { type Exchange, everyAnswer, failureAnswer, type HttpMetrics, type Respond } from './exchange.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -30,16 +30,15 @@ function refusalOf({ req, path }: Exchange, { originPolicy, rateLimit, metrics }
   const { method = '', headers } = req;
   const problem = problemOfHead(req.rawHeaders);
   if (problem) return { status: problem.status, body: { error: problem.text } };
-  if (!originPolicy.checkHost(headers.host)) return UNKNOWN_HOST;
-  if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return FOREIGN;
+  if (!originPolicy.checkHost(headers.host)) return forbidden(UNKNOWN_HOST);
+  if (!originPolicy.admitsForeign(method, path) && originPolicy.isForeign(headers)) return forbidden(FOREIGN);
   const waitMs = rateLimit === undefined || method === 'OPTIONS' || UNLIMITED.has(path) ? 0 : rateLimit(req);
   if (waitMs === 0) return undefined;
   metrics.rateLimited();
   return tooManyRequests(waitMs);
 }
 
-const UNKNOWN_HOST: Failure = { status: 403, body: { error: 'Forbidden: this host name is not allowed' } };
-const FOREIGN: Failure = { status: 403, body: { error: 'Forbidden: request from another site' } };
+const forbidden = (error: string): Failure => ({ status: 403, body: { error } });
 
 /** Monitoring must always get through. */
 const UNLIMITED = new Set(['/health', '/metrics', '/openapi.json', '/docs']);

@@ -18,15 +18,21 @@ async function exchange(port: number, text: string): Promise<string> {
 }
 
 /** `n`: how many requests got no id of their own so far. */
-const head = (status: string, n = 1) =>
-  `HTTP/1.1 ${status}\r\nAccess-Control-Allow-Origin: *\r\nX-Request-Id: edge-${n}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+const refused = (status: string, error: string, n = 1) => {
+  const body = JSON.stringify({ error, request_id: `edge-${n}` });
+  const headers = ['Access-Control-Allow-Origin: *', `X-Request-Id: edge-${n}`, 'Connection: close'];
+  const content = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+  return [`HTTP/1.1 ${status}`, ...headers, ...content, '', body].join('\r\n');
+};
+
+const INVALID = 'The request is not valid HTTP/1.1';
 
 test('input that is not HTTP is answered and the connection closed', async () => {
   await using edge = await httpEdge();
-  assert.equal(await exchange(edge.port, 'nonsense\r\n\r\n'), head('400 Bad Request'));
+  assert.equal(await exchange(edge.port, 'nonsense\r\n\r\n'), refused('400 Bad Request', INVALID));
   assert.deepEqual(
     edge.log.fields.map((fields) => [Reflect.get(fields, 'requestId'), Reflect.get(fields, 'status')]),
-    [['edge-1', '400 Bad Request']],
+    [['edge-1', 400]],
   );
 });
 
@@ -41,14 +47,17 @@ test('ambiguous requests that servers read differently are refused', async () =>
     'Content-Length: +5\r\n\r\n{}   ',
   ];
   for (const [at, rest] of bodies.entries())
-    assert.equal(await exchange(edge.port, start + rest), head('400 Bad Request', at + 1), rest);
+    assert.equal(await exchange(edge.port, start + rest), refused('400 Bad Request', INVALID, at + 1), rest);
   assert.deepEqual(edge.asked, []);
 });
 
 test('headers beyond 16 KiB are 431', async () => {
   await using edge = await httpEdge();
   const answer = await exchange(edge.port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`);
-  assert.equal(answer, head('431 Request Header Fields Too Large'));
+  assert.equal(
+    answer,
+    refused('431 Request Header Fields Too Large', 'The headers of the request have more than 16 KiB'),
+  );
 });
 
 test('a client that resets its connection does no harm', async () => {

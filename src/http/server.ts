@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
@@ -6,8 +6,10 @@ import { isWebSocketUpgrade } from '../gateway/connections/upgrade.ts';
 import type { Log } from '../log.ts';
 import type { HttpApp } from './app.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
-import { everyAnswer, failureAnswer } from './exchange.ts';
+import { failureAnswer } from './exchange.ts';
+import { closeSoon, rawAnswer } from './raw/raw-answer.ts';
 import type { RequestIdOf } from './request-id.ts';
+import type { Failure } from './status.ts';
 
 interface ServerDeps {
   bodies: Pick<BodyDeadlines, 'begin'>;
@@ -27,7 +29,7 @@ const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMIT
  * Creates a server with limits against slow and oversized requests. Streams are responses, so these limits do not
  * affect them.
  */
-export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, deps: ServerDeps): Server {
+export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpApp, deps: ServerDeps): Server {
   const { bodies, isSandboxedPeer, clock, log } = deps;
   const server = createServer(
     {
@@ -48,10 +50,8 @@ export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, de
   );
   server.maxHeadersCount = LIMITS.requestHeaders + 1; // Node drops further headers silently; one more makes the excess visible
   // Without a listener, Node answers itself and reads the body to its end.
-  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    const headers = everyAnswer({ requestId: requestIdOf(req) });
-    res.writeHead(417, { ...headers, 'Content-Length': 0, Connection: 'close' }).end();
-  });
+  server.on('checkExpectation', raw.refuseExpectation);
+  server.on('connect', raw.refuseConnect);
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
     // Without a listener, a client that resets its connection would end the process.
@@ -60,15 +60,14 @@ export function createHttpServer({ listener, classes, requestIdOf }: HttpApp, de
     if (judged !== undefined) void holdBack(socket, judged, { requestIdOf, clock, log });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const status = CLIENT_ERRORS[error.code ?? ''] ?? '400 Bad Request';
+    const failure = CLIENT_ERRORS[error.code ?? ''] ?? INVALID;
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const requestId = requestIdOf(UNREAD);
     // Without the error itself: it holds the bytes that were sent, and they may be a credential. A client that leaves during
     // a body is logged with its request.
     if (error.code !== 'HPE_INVALID_EOF_STATE')
-      log.debug({ requestId, status, code: error.code }, 'refused a request that cannot be read');
-    socket.end(unreadAnswer({ status, requestId }));
-    closeSoon(socket, clock);
+      log.debug({ requestId, status: failure.status, code: error.code }, 'refused a request that cannot be read');
+    answerUnread(socket, { requestId, failure, clock });
   });
   return server;
 }
@@ -84,52 +83,33 @@ async function holdBack(
   if (!(await judged)) return void socket.resume();
   const requestId = requestIdOf(UNREAD);
   log.warn({ requestId }, 'refused a connection from a sandboxed command');
-  const { contentType, body } = failureAnswer({ requestId }, SANDBOXED);
-  socket.end(unreadAnswer({ status: '403 Forbidden', requestId, contentType, body }));
-  closeSoon(socket, clock);
+  answerUnread(socket, { requestId, failure: SANDBOXED, clock });
 }
 
-const SANDBOXED = { status: 403, body: { error: 'Forbidden: sandboxed commands cannot connect to the daemon' } };
+const SANDBOXED: Failure = {
+  status: 403,
+  body: { error: 'Forbidden: sandboxed commands cannot connect to the daemon' },
+};
 
 /** Stands for a request whose head was not read, so its own id is unknown. */
 const UNREAD = { headers: {} };
 
-interface UnreadAnswer {
-  /** The number and its text. */
-  status: string;
+/** Answers a request without its head. */
+function answerUnread(socket: Socket, { requestId, failure, clock }: Unread): void {
+  socket.end(rawAnswer(requestId, failureAnswer({ requestId }, failure)));
+  closeSoon(socket, clock);
+}
+
+interface Unread {
   requestId: string;
-  contentType?: string | undefined;
-  /** In ASCII. */
-  body?: string;
+  failure: Failure;
+  clock: Clock;
 }
 
-/** The bytes of an answer to a request that Node has not read. */
-function unreadAnswer({ status, requestId, contentType, body = '' }: UnreadAnswer): string {
-  const headers = {
-    ...everyAnswer({ requestId }),
-    Connection: 'close',
-    ...(contentType !== undefined && { 'Content-Type': contentType }),
-    'Content-Length': body.length,
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n');
-}
+const INVALID: Failure = { status: 400, body: { error: 'The request is not valid HTTP/1.1' } };
 
-const LINGER_MS = 1_000;
-
-/**
- * Closes after a delay, because closing at once could reset the connection before the client reads the answer. Without
- * this, a client could also keep it open.
- */
-function closeSoon(socket: Socket, clock: Clock): void {
-  const closed = new AbortController();
-  socket.once('close', () => closed.abort());
-  const close = () => socket.destroy();
-  clock.sleep(LINGER_MS, closed.signal).then(close, close);
-}
-
-const CLIENT_ERRORS: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+const CLIENT_ERRORS: Record<string, Failure> = {
+  HPE_HEADER_OVERFLOW: { status: 431, body: { error: 'The headers of the request have more than 16 KiB' } },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, body: { error: 'The chunk extensions of the body are too large' } },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, body: { error: 'The request was not complete in time' } },
 };

@@ -1,5 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** The refusals, over HTTP and of WebSockets. */
+export const UNKNOWN_HOST = 'Forbidden: this host name is not allowed';
+export const FOREIGN = 'Forbidden: request from another site';
+
 export interface OriginPolicy {
   /** False for an unknown host name, such as that of a foreign page whose DNS name points at this machine. */
   checkHost(host: string | undefined): boolean;

@@ -6,14 +6,14 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { OriginPolicy } from '../auth/origin-policy.ts';
 import { createAdmission } from './admission.ts';
 import { tokenOfUpgrade, type UpgradeToken } from './credentials.ts';
-import { refusalOf } from './upgrade.ts';
+import { NO_PLACE, refusalOf, type UpgradeRefusal } from './upgrade.ts';
 
 /**
  * `credential`: that of the request, valid or not. `leaveLobby` frees the place; closing the socket does so too.
  */
 export type Entry =
   | { kind: 'admitted'; credential: UpgradeToken; leaveLobby(): void }
-  | { kind: 'refused'; status: number };
+  | { kind: 'refused'; refusal: UpgradeRefusal };
 
 interface AskedUpgrade {
   request: IncomingMessage;
@@ -48,13 +48,13 @@ export function createEntrance({ authenticator, originPolicy, log }: EntranceDep
 
   return ({ request, socket, address }: AskedUpgrade): Entry | Promise<Entry> => {
     const refusal = refusalOf(request, originPolicy);
-    if (refusal !== undefined) return { kind: 'refused', status: refusal };
+    if (refusal !== undefined) return { kind: 'refused', refusal };
     const credential = tokenOfUpgrade(request.headers, originPolicy);
     return whenThere(isKnown(credential), (known): Entry => {
       // Places are limited for unauthenticated clients only; a valid credential needs none.
       if (known) return { kind: 'admitted', credential, leaveLobby: () => undefined };
       const leaveLobby = admission.enter(address);
-      if (!leaveLobby) return { kind: 'refused', status: 503 };
+      if (!leaveLobby) return { kind: 'refused', refusal: NO_PLACE };
       socket.once('close', leaveLobby); // also if ws rejects the request and never calls back
       if (socket.destroyed) leaveLobby();
       return { kind: 'admitted', credential, leaveLobby };

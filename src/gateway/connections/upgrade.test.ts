@@ -12,7 +12,7 @@ async function answerTo(upgrade: string): Promise<string> {
   try {
     const { port } = server.address() as AddressInfo;
     const socket = connect(port, '127.0.0.1');
-    socket.write(`GET /health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n\r\n`);
+    socket.write(`GET /v1/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n\r\n`);
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk);
     return Buffer.concat(chunks).toString();

@@ -1,37 +1,58 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { OriginPolicy } from '../auth/origin-policy.ts';
+import { FOREIGN, type OriginPolicy, UNKNOWN_HOST } from '../auth/origin-policy.ts';
 import { problemOfHead } from '../auth/request-head.ts';
+
+/** Why a request gets no WebSocket, as an HTTP answer. */
+export interface UpgradeRefusal {
+  status: number;
+  error: string;
+  headers?: Record<string, string>;
+}
+
+/** Answers a request that gets no WebSocket, like every other request to the same port, and closes its connection. */
+export type RefuseUpgrade = (request: IncomingMessage, socket: Duplex, refusal: UpgradeRefusal) => void;
 
 const PATHS = new Set(['/', '/v1/ws']);
 
 /**
- * Why an upgrade request gets no WebSocket, as an HTTP status; undefined when it may have one. Pages of other sites are
- * refused unless allowed: they could not log in, but could use up all places for unauthenticated clients.
+ * Whether a request asks for a WebSocket where there is one. The offers of all others, such as curl’s of HTTP/2, are
+ * ignored, and they are answered as plain HTTP.
+ */
+export const isWebSocketUpgrade = ({
+  method,
+  url,
+  headers,
+}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && PATHS.has((url ?? '').split('?', 1)[0] ?? '');
+
+/**
+ * Undefined for a request that may have a WebSocket. Pages of other sites are refused unless allowed: they could not log
+ * in, but could use up all places for unauthenticated clients.
  */
 export function refusalOf(
-  { url, headers, rawHeaders }: IncomingMessage,
+  { headers, rawHeaders }: IncomingMessage,
   originPolicy: Pick<OriginPolicy, 'checkHost' | 'admitsSocket'>,
-): number | undefined {
+): UpgradeRefusal | undefined {
   const problem = problemOfHead(rawHeaders);
-  if (problem) return problem.status;
-  if (!PATHS.has((url ?? '').split('?', 1)[0] ?? '')) return 404;
-  if (!originPolicy.checkHost(headers.host)) return 403;
-  return originPolicy.admitsSocket(headers) ? undefined : 403;
+  if (problem) return { status: problem.status, error: problem.text };
+  if (!originPolicy.checkHost(headers.host)) return { status: 403, error: UNKNOWN_HOST };
+  return originPolicy.admitsSocket(headers) ? undefined : { status: 403, error: FOREIGN };
 }
 
 /** Places become free as fast as handshakes end, so a refused client should retry soon. */
-const RETRY_AFTER_SECS = 1;
+const SOON = { 'Retry-After': '1' };
 
-/** Answers an upgrade request with a status only, plus Retry-After for a 503. */
-export function refuseUpgrade(socket: Duplex, status: number): void {
-  socket.once('finish', () => socket.destroy());
-  const retryAfter = status === 503 ? `Retry-After: ${RETRY_AFTER_SECS}\r\n` : '';
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${retryAfter}Connection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
-}
+export const NO_PLACE: UpgradeRefusal = {
+  status: 503,
+  error: 'Too many clients have not logged in yet. Try again in a second.',
+  headers: SOON,
+};
+export const STOPPING: UpgradeRefusal = { status: 503, error: 'The daemon is stopping', headers: SOON };
 
-/** Whether a request asks for a WebSocket. Other upgrades, such as curl’s offer of HTTP/2, are ignored. */
-export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket';
+/** Of a request that `ws` cannot accept. The header names the versions that it speaks. */
+export const unacceptable = ({ message }: Error): UpgradeRefusal => ({
+  status: 400,
+  error: message,
+  headers: { 'Sec-WebSocket-Version': '13, 8' },
+});

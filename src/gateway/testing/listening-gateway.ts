@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { HelloOk } from '../../../protocol/connect.ts';
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Principal } from '../auth/principal.ts';
+import { isWebSocketUpgrade, type RefuseUpgrade } from '../connections/upgrade.ts';
 import { expandScopes } from '../rights.ts';
 import { DAEMON } from '../sharing/perception.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
@@ -59,9 +60,15 @@ export async function listeningGateway({ isAuthEnabled = true, ...options }: Lis
   });
 }
 
+/** The product's answer is that of the HTTP edge. */
+const refuse: RefuseUpgrade = (_request, socket, { status, headers = {} }) => {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${fields.join('')}Connection: close\r\n\r\n`);
+};
+
 /** Serves the gateway on a port; after a restart or a crash, the new process serves the same one. */
 async function listenFor(gateway: WholeGateway) {
-  const http = createServer((_, response) => response.end('plain'));
+  const http = createServer({ shouldUpgradeCallback: isWebSocketUpgrade }, (_, res) => res.writeHead(404).end('plain'));
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
   const { restart, crash } = gateway;
@@ -70,7 +77,7 @@ async function listenFor(gateway: WholeGateway) {
   const serve = () => {
     stop = new AbortController();
     http.removeAllListeners('upgrade');
-    gateway.gateway.sockets.attach(http);
+    gateway.gateway.sockets.attach(http, refuse);
     running = gateway.gateway.run(stop.signal);
   };
   const halt = async () => {
