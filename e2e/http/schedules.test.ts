@@ -54,7 +54,7 @@ test('A missing or wrong field of a schedule must answer 400 with its rule, and 
     [{ target_mode: undefined }, /^target_mode is required$/],
     [{ initial_message: ' ' }, /^initial_message is required$/],
     [{ schedule_type: undefined }, /^schedule_type is required$/],
-    [{ schedule_type: 'daily', cron_expr: '' }, /^schedule_type must be 'cron' or 'at'$/],
+    [{ schedule_type: 'daily' }, /^schedule_type must be 'cron' or 'at'$/],
     [{ cron_expr: '' }, /^cron_expr is required/],
     [{ cron_expr: '0 0 9 * * 1' }, /^Invalid cron expression: it must have five fields/],
     [{ cron_expr: '99 9 * * 1' }, /^Invalid cron expression: it /],

@@ -212,5 +212,7 @@ test('A reload must apply the edited file, and answer `noop` if nothing has chan
   assert.deepEqual((await reload()).body, { status: 'ok' });
   assert.equal((await (await daemon.fetch('/health')).json()).max_ws, 9);
   await writeFile(file, '{');
-  assert.match(told(await reload())[1], /^is not JSON/);
+  assert.match(told(await reload())[1], /the file: is not JSON/);
+  await writeFile(file, '{ "tools": { "timeoutSecs": 0 } }');
+  assert.match(told(await reload())[1], /tools\.timeoutSecs: must/);
 });

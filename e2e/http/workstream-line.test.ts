@@ -171,12 +171,15 @@ test('An invalid field on a path by workstream must answer 400 with its rule, an
     'POST /close': ['reason must have at most 512 bytes', { reason: 'é'.repeat(257) }],
     'POST /rewind': ['turns must be a positive integer', ...[0, -1, 1.5, '1', true].map((turns) => ({ turns })), {}],
     'POST /title': ['title is required', {}, { title: ' ' }],
+    'POST /share': ['user_id: no user has this id', { user_id: 'nope' }],
   };
   for (const [target, [error, ...requests]] of Object.entries(refusals))
     for (const sent of requests)
       assert.deepEqual(await askIn(talk)(target, sent), { status: 400, body: { error } }, JSON.stringify(sent));
   const { body } = await askIn(talk)('POST /send', { message: 'x', client_send_id: 'a b' });
   assert.deepEqual(body, { error: 'client_send_id: must have 1 to 128 letters, digits, _ or -' });
+  const { body: long } = await askIn(talk)('POST /title', { title: 'x'.repeat(129) });
+  assert.deepEqual(long, { error: 'title: must have at most 128 characters' });
   for (const limit of [0, 501]) assert.equal((await askIn(talk)(`GET /history?limit=${limit}`)).status, 400);
   assert.equal((await askIn(talk)('GET ')).body.name, 'kept');
   assert.deepEqual((await talk.agree()).events, []);

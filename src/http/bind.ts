@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
+import type { FieldNames } from './input/field-problems.ts';
 import type { HeaderFields } from './status.ts';
 
 /** An endpoint mapped to one gateway method by renaming fields. */
@@ -19,6 +20,7 @@ export interface Binding {
   refusedTo?(error: GatewayError, via: Via): (HeaderFields & { Location: string }) | undefined;
   /** Whether the call created something, for an endpoint whose status is `200 or 201`. */
   isNew?(result: never): boolean;
+  fieldNames?: FieldNames;
   /** The daemon calls the method itself: for a public endpoint whose method requires a scope. */
   asDaemon?: true;
 }
@@ -36,6 +38,7 @@ interface Renamings<E extends Endpoint, M extends MethodName> {
   reply(result: Result<M>, request: z.output<ReturnType<E['request']>>): z.input<ReturnType<E['reply']>>;
   refusal?(details: unknown): Record<string, unknown>;
   replyTo?(details: unknown): z.input<ReturnType<E['reply']>> | undefined;
+  fieldNames?: FieldNames;
   asDaemon?: true;
 }
 

@@ -37,8 +37,8 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const statusOf = toStatusOf(binding);
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
-  const { refusal, replyTo } = binding;
-  const plain: FailDeps = { respond, log, refusal, replyTo };
+  const { refusal, replyTo, fieldNames } = binding;
+  const plain: FailDeps = { respond, log, refusal, replyTo, fieldNames };
 
   /** Redirects a refusal where the row says so. */
   function askOrSend(exchange: Exchange, caller: Principal | undefined): unknown {
@@ -51,7 +51,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     });
   }
 
-  const hinting: FailDeps = { respond, log, hint: HINT };
+  const hinting: FailDeps = { ...plain, hint: HINT };
 
   function ask(exchange: Exchange, caller: Principal | undefined, { input, fileIds }: Input): unknown {
     const { req, fields } = exchange;
@@ -79,6 +79,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
 
   return {
     endpoint,
+    fieldNames,
     work(exchange, caller) {
       const { req } = exchange;
       if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return askOrSend(exchange, caller);

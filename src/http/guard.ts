@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { whenThere } from '../timing/when-there.ts';
 import { type Exchange, failureAnswer, json, type Respond } from './exchange.ts';
 import type { Gate } from './gate.ts';
-import { inFields } from './input/field-problems.ts';
+import { type FieldNames, inFields } from './input/field-problems.ts';
 import { lacksScope, toFailure, unauthorized } from './status.ts';
 
 export interface GuardDeps extends FailDeps {
@@ -22,15 +22,17 @@ export interface Guarded {
   endpoint: Endpoint;
   /** `caller` is undefined only for public rows. Errors that it throws or rejects with become the answer. */
   work(exchange: Exchange, caller: Principal | undefined): unknown;
+  fieldNames?: FieldNames | undefined;
 }
 
 /** The checks before every endpoint, whether it answers with JSON, a stream or bytes. */
-export function guard({ endpoint, work }: Guarded, deps: GuardDeps): (exchange: Exchange) => void {
+export function guard({ endpoint, work, fieldNames }: Guarded, deps: GuardDeps): (exchange: Exchange) => void {
   const { gate, identify } = deps;
+  const failing: FailDeps = { ...deps, fieldNames };
   return (exchange) => {
     if (gate(exchange)) return;
     const serve = (principal: Principal | undefined) => work(exchange, admit(principal, endpoint.scope));
-    attempt(exchange, () => whenThere(identify(exchange.req, endpoint), serve), deps);
+    attempt(exchange, () => whenThere(identify(exchange.req, endpoint), serve), failing);
   };
 }
 
@@ -53,14 +55,16 @@ export interface FailDeps {
   refusal?: ((details: unknown) => Record<string, unknown>) | undefined;
   /** The reply instead of the refusal, from the error's details. */
   replyTo?: ((details: unknown) => unknown) | undefined;
+  fieldNames?: FieldNames | undefined;
 }
 
 /** Answers with the error, if the client is still connected. */
-export function fail(exchange: Exchange, error: unknown, { respond, log, hint, refusal, replyTo }: FailDeps): void {
+export function fail(exchange: Exchange, error: unknown, deps: FailDeps): void {
+  const { respond, log, hint, refusal, replyTo, fieldNames } = deps;
   const reply = error instanceof GatewayError && replyTo?.(error.details);
   if (reply) return void respond(exchange, json(200, reply));
   const { requestId } = exchange;
-  const { status, body, headers } = toFailure(inFields(onLine(error, exchange)));
+  const { status, body, headers } = toFailure(inFields(onLine(error, exchange), fieldNames));
   if (!(error instanceof GatewayError))
     log.error({ err: error, endpoint: exchange.endpoint, requestId }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer

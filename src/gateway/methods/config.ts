@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../protocol/errors.ts';
 import type { Result } from '../../../protocol/index.ts';
 import type { ConfigIssue, configContracts } from '../../../protocol/methods/config.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
@@ -69,12 +70,18 @@ export function configMethods({
       answer(await configFile.patch(raw, baseHash), extended, call),
     'config.schema': () => configFile.schema(),
     'config.reload': async (_params, call) => {
-      const { applied, restart } = await configFile.reload();
+      const { applied, restart } = await configFile.reload().catch(withoutIssues);
       await takeEffect(applied, affected);
       await record([...applied, ...restart], call);
       return { status: applied.length > 0 ? 'ok' : 'noop', applied, restart };
     },
   };
+}
+
+/** The issues are about keys of the file, and not about params, which HTTP would rename. */
+function withoutIssues(error: unknown): never {
+  if (!(error instanceof GatewayError)) throw error;
+  throw new GatewayError(error.code, error.message, { cause: error, retryable: error.retryable });
 }
 
 /** A record has at most this many keys, of this length; names are free in some places, such as those of models. */

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../protocol/errors.ts';
 import { REPORT_GROUPINGS, type usageContracts } from '../../../protocol/methods/usage.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import type { Clock } from '../../clock.ts';
 import type { Handlers } from '../call.ts';
 import { viewerOf } from '../sharing/perception.ts';
@@ -29,7 +29,7 @@ export const usageMethods = ({
   'usage.report': ({ groupBy = 'day', ...query }) => {
     const grouping = REPORT_GROUPINGS.find((one) => one === groupBy);
     if (grouping === undefined)
-      throw new GatewayError('INVALID_REQUEST', `group_by must be one of: ${REPORT_GROUPINGS.join(', ')}`);
+      throw wrongField('groupBy', `must be one of: ${REPORT_GROUPINGS.join(', ')}`, { separator: ' ' });
     return readUsageReport({ ...query, groupBy: grouping }, { store, users, clock });
   },
   'budget.list': async ({ wsId }, call) => {

@@ -95,12 +95,13 @@ function scheduleOf(form: ScheduleForm, context: ScheduleContext): CronSchedule 
   const { before } = context;
   const kind = form.scheduleType || before?.kind;
   if (!kind) throw invalid('schedule_type is required');
+  if (!['cron', 'at', before?.kind].includes(kind)) throw invalid("schedule_type must be 'cron' or 'at'");
   if (kind !== 'cron') refuseOther(kind, { cron_expr: form.cronExpr, timezone: form.timezone });
   if (kind !== 'at') refuseOther(kind, { at_time: form.atTime });
   if (kind === 'cron') return cronOf(form, before);
   if (kind === 'at') return atOf(form, context);
-  if (before?.kind === 'every' && kind === 'every') return before;
-  throw invalid("schedule_type must be 'cron' or 'at'");
+  if (before?.kind !== 'every') throw invalid("schedule_type must be 'cron' or 'at'");
+  return before;
 }
 
 function refuseOther(kind: string, fields: Record<string, string | undefined>): void {

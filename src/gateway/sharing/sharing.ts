@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { AuditDetail } from '../audit/audit-record.ts';
 import type { Call } from '../call.ts';
@@ -132,4 +133,4 @@ const notYours = () =>
 const ofEveryone = () =>
   new GatewayError('INVALID_REQUEST', 'The main session and the sessions of jobs stay shared, and the operator’s');
 
-const noSuchUser = () => new GatewayError('INVALID_REQUEST', 'userId: no user has this id');
+const noSuchUser = () => wrongField('userId', 'no user has this id');

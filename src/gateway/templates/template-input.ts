@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 
 /** Throws with the words that clients of the specification expect. */
 export function checkName(name: string): string {
@@ -19,7 +20,7 @@ export function checkVariables(variables: string): string {
 
 export function checkNotification(notifyOnComplete: string): string {
   if (jsonIn(notifyOnComplete) !== undefined) return notifyOnComplete;
-  throw new GatewayError('INVALID_REQUEST', 'notify_on_complete must be valid JSON');
+  throw wrongField('notifyOnComplete', 'must be valid JSON', { separator: ' ' });
 }
 
 /** Undefined if it is not JSON. */

@@ -208,7 +208,7 @@ test('invalid templates are refused', async () => {
     ['wstemplate.create', {}, 'name is required'],
     ['wstemplate.create', { name: 'desk' }, 'Name already exists'],
     ['wstemplate.create', { name: 'x', promptTemplate: 'none' }, 'Prompt template not found: none'],
-    ['wstemplate.create', { name: 'x', notifyOnComplete: '{' }, 'notify_on_complete must be valid JSON'],
+    ['wstemplate.create', { name: 'x', notifyOnComplete: '{' }, 'notifyOnComplete must be valid JSON'],
     ['wstemplate.get', { wsTemplateId: 'wst_0' }, 'Not found'],
   ];
   for (const [method, params, message] of refusals)

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isPermission, type Permission } from '../../../protocol/methods/accounts/permissions.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 
 /** Shorter passwords are guessed too easily; longer ones cost memory. */
 const PASSWORD = { fewest: 8, mostBytes: 1_024 };
@@ -12,10 +13,12 @@ export function checkUsername(username: string): string {
 
 export function checkDisplayName(displayName: string): string {
   const name = displayName.trim();
-  if (name === '') throw new GatewayError('INVALID_REQUEST', 'display_name is required');
-  if (name.length > 256) throw new GatewayError('INVALID_REQUEST', 'display_name must have at most 256 characters');
+  if (name === '') throw wrongName('is required');
+  if (name.length > 256) throw wrongName('must have at most 256 characters');
   return name;
 }
+
+const wrongName = (problem: string) => wrongField('displayName', problem, { separator: ' ' });
 
 export function checkPassword(password: string): string {
   if ([...password].length < PASSWORD.fewest)

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
@@ -88,8 +89,7 @@ export const idTaken = (cause?: unknown): GatewayError =>
  * Refuses an id that a workstream has or had: what a deleted one has spent, and its budget, stay stored under its id.
  */
 export async function requireUnusedId(wsId: string, { db }: Pick<Store, 'db'>): Promise<void> {
-  if (kindOfKey(wsId) !== 'wsId')
-    throw new GatewayError('INVALID_REQUEST', 'ws_id: must have 32 digits from 0-9 and a-f');
+  if (kindOfKey(wsId) !== 'wsId') throw wrongField('wsId', 'must have 32 digits from 0-9 and a-f');
   for (const table of ['workstreams', 'usage', 'workstream_budgets'] as const) {
     const row = await db.selectFrom(table).select('ws_id').where('ws_id', '=', wsId).limit(1).executeTakeFirst();
     if (row) throw idTaken();

@@ -1,14 +1,29 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { issuesOf } from '../../../protocol/parse.ts';
 
-/** Names the fields that the HTTP client sent, instead of the method's params, in a refusal by the method's schema. */
-export function inFields(error: unknown): unknown {
+/** The fields of a request whose params have other names, by param. Empty: the whole body is the param. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+/** Names the fields that the HTTP client sent, instead of the method's params, in a refusal of the method. */
+export function inFields(error: unknown, names: FieldNames | undefined): unknown {
   if (!(error instanceof GatewayError) || error.code !== 'INVALID_REQUEST') return error;
   const issues = issuesOf(error.details);
   if (issues.length === 0) return error;
-  const told = issues.slice(0, 8).map(({ path, message }) => (path === '' ? message : `${toField(path)}: ${message}`));
+  const told = issues.slice(0, 8).map(({ path, message }) => {
+    const field = toField(path, names);
+    // Some texts are specified without a colon.
+    return field === '' ? message : `${field}${error.message.startsWith(`${path} `) ? '' : ':'} ${message}`;
+  });
   return new GatewayError('INVALID_REQUEST', told.join('; '), { cause: error });
 }
 
-const toField = (path: string): string =>
-  path === 'idempotencyKey' ? 'Idempotency-Key' : path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** The name over HTTP of a param, or of a place inside it. */
+export function toField(path: string, names: FieldNames = {}): string {
+  const [param = '', ...inside] = path.split('.');
+  const name = names[param];
+  if (name === '') return inside.join('.');
+  if (name !== undefined) return [name, ...inside].join('.');
+  return path === 'idempotencyKey'
+    ? 'Idempotency-Key'
+    : path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -75,6 +75,7 @@ export const clusterRoutes = [
     reply: ({ nodes, total }) => ({ nodes: nodes.map(toNode), total }),
   }),
   bind(clusterEndpoints.workstreams, 'cluster.workstreams', {
+    fieldNames: { nodeId: 'node' },
     params: ({ state, node, search, page, per_page, sort }) => ({
       state,
       nodeId: node || undefined,

@@ -11,6 +11,7 @@ import { dispositionOf } from './attachment.ts';
 export const importRoutes = [
   bind(conversationEndpoints.import, 'workstream.import', {
     params: ({ workdir, ...conversation }) => ({ conversation, workdir: given(workdir) }),
+    fieldNames: { conversation: '' },
     reply: ({ wsId, name, messageCount, unknownModel, missingFiles }) => ({
       ws_id: wsId,
       name,

@@ -86,6 +86,7 @@ export const memoryRoutes = [
   }),
   bind(memoryEndpoints.adminSearch, 'memory.admin.search', {
     params: ({ q, limit, ...filters }) => ({ query: q, ...filtersOf(filters), limit: limitOf(limit, SEARCH_MOST) }),
+    fieldNames: { query: 'q' },
     reply: (page) => pageOf(page, toAdminMemory),
   }),
   bind(memoryEndpoints.adminGet, 'memory.admin.get', {

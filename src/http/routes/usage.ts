@@ -22,6 +22,7 @@ export const usageRoutes = [
       model: given(model),
       groupBy: given(group_by),
     }),
+    fieldNames: { sinceMs: 'since', untilMs: 'until' },
     reply: ({ summary, breakdown }) => ({
       summary: [toSums(summary)],
       breakdown: breakdown.map((row) => ({ key: row.key, username: row.username ?? null, ...toSums(row) })),

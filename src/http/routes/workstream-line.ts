@@ -93,6 +93,7 @@ export const workstreamLineRoutes = [
   }),
   bind(workstreamLineEndpoints.unsend, 'queue.remove', {
     params: ({ ws_id, msg_id }) => ({ wsId: ws_id, runId: msg_id }),
+    fieldNames: { runId: 'msg_id' },
     reply: ({ removed }) => ({ status: removed ? ('removed' as const) : ('not_found' as const) }),
   }),
   bind(workstreamLineEndpoints.approve, 'workstream.approve', {
@@ -129,6 +130,7 @@ export const workstreamLineRoutes = [
   }),
   bind(workstreamLineEndpoints.title, 'workstream.update', {
     params: ({ ws_id, title }) => ({ wsId: ws_id, name: title?.trim() }),
+    fieldNames: { name: 'title' },
     reply: ({ name }) => ({ status: 'ok' as const, title: name }),
   }),
   bind(workstreamLineEndpoints.refreshTitle, 'workstream.retitle', {

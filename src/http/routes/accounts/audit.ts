@@ -12,6 +12,7 @@ export const auditRoutes = [
       limit,
       offset,
     }),
+    fieldNames: { sinceMs: 'since', untilMs: 'until' },
     reply: ({ events, total }) => ({
       events: events.map((event) => ({
         event_id: event.eventId,

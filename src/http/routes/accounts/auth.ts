@@ -54,6 +54,7 @@ export const authRoutes = [
   bind(authEndpoints.refresh, 'auth.refresh', { params: () => ({}), reply: toSession, headers: withCookie }),
   bind(authEndpoints.password, 'auth.password', {
     params: ({ current_password, new_password }) => ({ current: current_password, new: new_password }),
+    fieldNames: { current: 'current_password', new: 'new_password' },
     reply: toSession,
     headers: withCookie,
   }),

@@ -29,6 +29,7 @@ const toPage = ({ details }: GatewayError, via: Via) =>
 export const oidcRoutes = [
   bind(oidcEndpoints.authorize, 'oidc.authorize', {
     params: ({ prompt }) => ({ fresh: prompt === 'login' }),
+    fieldNames: { fresh: 'prompt' },
     reply: () => ({}),
     headers: ({ url, pending }, via) => ({
       ...NOT_STORED,

@@ -75,6 +75,7 @@ export const userRoutes = [
       scopes: scopes === undefined ? undefined : listed(scopes),
       expiresInMs: expires_days == null ? undefined : Math.round(expires_days * DAY_MS),
     }),
+    fieldNames: { expiresInMs: 'expires_days' },
     reply: ({ token, tokenId, tokenPrefix, scope }) => ({
       token,
       token_id: tokenId,
