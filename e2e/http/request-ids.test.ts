@@ -41,7 +41,7 @@ async function send(id: string, { body, ...given }: { body: string } & Record<st
   return [answer.statusCode, JSON.parse(await text(answer)), answer.headers['x-request-id']];
 }
 
-test('Every error with a JSON body must have its `request_id` there and in the log', async () => {
+test('Every error with a JSON body must have its `request_id` there and, with `logLevel: "debug"`, in the log', async () => {
   const operator = { Authorization: `Bearer ${daemon.token}`, body: '{"ws_id":"nobody","approved":true}' };
   const answers: Record<string, [number, string, Parameters<typeof send>[1]]> = {
     'no-credential': [401, 'Unauthorized: missing or invalid token', { body: '{}' }],
@@ -69,7 +69,7 @@ test('Every error with a JSON body must have its `request_id` there and in the l
     assert.deepEqual(linesOf(refused).at(-1), ['a request was answered', 'POST', status], refused);
 });
 
-test('Every answered request must have a line with its `requestId` in the log, over HTTP and WebSocket', async () => {
+test('With `logLevel: "debug"`, every answered request must have a line with its `requestId` in the log, over HTTP and WebSocket', async () => {
   const client = await daemon.client();
   await client.call('workstream.list', {});
   await assert.rejects(client.call('sessions.resolve', { key: 'nobody-knows-it' }));

@@ -54,7 +54,10 @@ test('The schema of the settings must have the default and the range of every se
     ...{ is_secret: false, min_value: 1, max_value: 10_000, choices: null, help: '', reference_url: '' },
     restart_required: false,
     config_key: 'server.maxWorkstreams',
+    settable: true,
   });
+  const fixed = (key: string) => find(key).settable === false;
+  assert.deepEqual(['oidc.issuer', 'oidc.roleMap', 'models', 'logLevel'].map(fixed), [true, true, true, false]);
   assert.deepEqual(find('durability').choices, ['normal', 'full']);
   assert.deepEqual(
     body.schema.filter(({ description }: { description: string }) => description === ''),

@@ -68,3 +68,22 @@ test('`refresh-title` must write a new title, or say why none was written and ch
   assert.deepEqual([name, title], ['kept', 'Gardens']);
   assert.equal((await refresh('0'.repeat(32))).status, 404);
 });
+
+test('`title` must rename a workstream, also a stored one', async () => {
+  await using talk = await openConversation(daemon, { name: 'old name' });
+  model.when('says something', say('fine'));
+  await (await talk.ask('says something')).answer;
+  const { wsId } = talk;
+  const rename = async (title: string) => (await daemon.post(`/v1/api/workstreams/${wsId}/title`, { title })).body;
+  const rowIn = async (list: string) => {
+    const { workstreams } = (await daemon.get(`/v1/api/${list}`)).body;
+    return workstreams.find(({ ws_id }: { ws_id: string }) => ws_id === wsId);
+  };
+  assert.deepEqual(await rename(' New name '), { status: 'ok', title: 'New name' });
+  for (const { name, title } of [await detail(wsId), await rowIn('dashboard'), await rowIn('workstreams')])
+    assert.deepEqual([name, title], ['New name', 'New name']);
+  await daemon.post(`/v1/api/workstreams/${wsId}/close`, {});
+  assert.deepEqual(await rename('Stored name'), { status: 'ok', title: 'Stored name' });
+  const { name, title, alias } = await rowIn('workstreams/saved');
+  assert.deepEqual([name, title, alias], ['Stored name', 'Stored name', 'Stored name']);
+});

@@ -264,15 +264,6 @@ test('`rewind` and `retry` must act on the last turn of the person', async () =>
   assert.deepEqual(await textsOf(talk), ['user: first to stay', 'assistant: better']);
 });
 
-test('`title` must rename a workstream, also a stored one', async () => {
-  await using talk = await openConversation(daemon, { name: 'old name' });
-  const rename = (title: string) => askIn(talk)('POST /title', { title });
-  assert.deepEqual(await rename(' New name '), { status: 200, body: { status: 'ok', title: 'New name' } });
-  assert.equal((await askIn(talk)('GET ')).body.name, 'New name');
-  await askIn(talk)('POST /close', {});
-  assert.deepEqual(await rename('Stored name'), { status: 200, body: { status: 'ok', title: 'Stored name' } });
-});
-
 test('A deleted workstream must be gone, and the main session must not be deleted', async () => {
   await using talk = await openConversation(daemon);
   await answered(talk, 'soon forgotten', 'yes');

@@ -25,6 +25,8 @@ const Definition = z.object({
   ...described,
   /** Its place in config.json, with dots. */
   config_key: z.string(),
+  /** False: it is changed only in config.json itself. */
+  settable: z.boolean(),
   default: z.unknown(),
   min_value: z.number().nullable(),
   max_value: z.number().nullable(),

@@ -157,28 +157,6 @@ export const workstreamContracts = {
         })
         .meta({ id: 'WorkstreamHistoryResult' }),
   }),
-  'workstream.update': contract({
-    summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
-    scope: 'write',
-    stepUp: ({ autoApprove }) => autoApprove === true,
-    params: () =>
-      z
-        .strictObject({
-          wsId: WsId,
-          /** Empty: removes the name, so that the generated one is used. */
-          name: z.string().max(128).optional(),
-          model: optionalText(256),
-          /** From the next run on. */
-          effort: Effort.optional(),
-          autoApprove: z.boolean().optional(),
-          /** Accepts the folder that is now at the path of the working directory. */
-          confirmWorkdir: z.literal(true).optional(),
-          /** Absolute paths of all further folders that may be read without asking. */
-          readable: z.array(z.string().min(1).max(4096)).max(32).optional(),
-        })
-        .meta({ id: 'WorkstreamUpdateParams' }),
-    result: () => WorkstreamRow,
-  }),
   'workstream.send': contract({
     summary: 'Give a workstream one user message; its reply arrives as events.',
     scope: 'write',

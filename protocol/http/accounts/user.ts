@@ -44,7 +44,8 @@ export const userEndpoints = {
     request: () =>
       z.object({
         query: z.string().optional(),
-        limit: z.coerce.number().int().min(1).max(1_000).optional(),
+        /** Default: all, as far as one answer has them. */
+        limit: z.coerce.number().int().min(1).max(1_000).default(1_000),
         offset: z.coerce.number().int().min(0).optional(),
       }),
     reply: () => z.object({ users: z.array(User), total: z.number() }),

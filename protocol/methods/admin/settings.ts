@@ -35,6 +35,8 @@ export const SettingDefinition = z
     ...described,
     /** Its place in config.json, with dots. */
     configKey: z.string(),
+    /** False: it is changed only in config.json itself, as secrets are. */
+    settable: z.boolean(),
     /** Null without a default. */
     default: z.unknown(),
     minValue: z.number().optional(),

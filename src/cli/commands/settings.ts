@@ -84,11 +84,12 @@ function effectOf(source: Setting['source'], { restartRequired }: SettingDefinit
 }
 
 function factsOf({ source }: Setting, definition: SettingDefinition): string[] {
-  const { default: usual, choices, restartRequired, isSecret } = definition;
+  const { default: usual, choices, restartRequired, isSecret, settable } = definition;
   const range = rangeOf(definition);
   return [
     `from: ${SOURCES[source]}`,
     ...(isSecret ? ['a secret, which is changed in config.json only'] : [`default: ${toLine(usual) || 'none'}`]),
+    ...(isSecret || settable ? [] : ['changed in config.json only']),
     ...(range === undefined ? [] : [range]),
     ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
     ...(restartRequired ? ['takes effect at the next start'] : []),

@@ -107,6 +107,7 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     overrides: new Map(
       [...deps.overrides].map(([key, { value, source }]) => [key, { value: maskValue(value, key.split('.')), source }]),
     ),
+    fileOnly: ['oidc'], // see findLoginChanges
     schema() {
       const schema = z.toJSONSchema(Config, { io: 'input' });
       const generatedAt = new Date(clock.now()).toISOString();

@@ -26,6 +26,7 @@ function setUp({ parsed = {}, overrides = new Map(), refuse }: Given = {}) {
   const settings = createDaemonSettings({
     configFile: {
       overrides,
+      fileOnly: [],
       schema: () => ({ schema, uiHints }),
       read: async () => ({
         parsed,

@@ -16,6 +16,8 @@ interface SettingsDeps {
 /** The configuration file, as far as the settings need it. Everything read from it is masked. */
 interface SettingsFile {
   readonly overrides: Overrides;
+  /** The keys that are changed only in the file itself. */
+  readonly fileOnly: readonly string[];
   schema(): Pick<Result<'config.schema'>, 'schema' | 'uiHints'>;
   read(): Promise<Pick<Result<'config.get'>, 'parsed' | 'config' | 'valid' | 'issues' | 'hash'>>;
   write(raw: string, baseHash: string): Promise<{ config: unknown; applied: string[] }>;
@@ -47,7 +49,7 @@ export interface DaemonSettings {
 
 /** The file masks its secrets, and keeps them when a mask is written back: no secret passes through here. */
 export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps): DaemonSettings {
-  const rows = () => toSettingRows(configFile.schema());
+  const rows = () => toSettingRows(configFile.schema(), configFile.fileOnly);
   /** Also finds a setting by its key in config.json. */
   const find = (key: string) => rows().find((row) => row.key === key || row.path.join('.') === key);
 

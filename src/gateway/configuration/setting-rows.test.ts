@@ -19,7 +19,7 @@ const schema = {
   },
 };
 const uiHints = { server: { restart: true }, 'models.*.apiKey': { sensitive: true } };
-const rows = toSettingRows({ schema, uiHints });
+const rows = toSettingRows({ schema, uiHints }, ['server']);
 
 function rowOf(key: string): SettingRow {
   return rows.find((row) => row.key === key) ?? assert.fail(`no row ${key}`);
@@ -28,7 +28,8 @@ function rowOf(key: string): SettingRow {
 test('every value of the schema is a setting, under the name of the specification where there is one', () => {
   assert.deepEqual(rows[0], {
     ...{ key: 'session.retention_days', path: ['session', 'retentionDays'], section: 'session', type: 'int' },
-    ...{ description: 'Days.', default: 30, minValue: 1, maxValue: 36_500, isSecret: false, restartRequired: false },
+    ...{ description: 'Days.', default: 30, minValue: 1, maxValue: 36_500 },
+    ...{ settable: true, isSecret: false, restartRequired: false },
   });
   assert.deepEqual(
     rows.map(({ key, type, section }) => [key, type, section]),
@@ -41,14 +42,14 @@ test('every value of the schema is a setting, under the name of the specificatio
   );
 });
 
-test('a record that holds a secret is secret as a whole, and a section that needs a restart marks all its settings', () => {
+test('a record that holds a secret is secret as a whole, settings of the file alone are not settable, and a section that needs a restart marks all its settings', () => {
   assert.deepEqual(
-    rows.map(({ key, isSecret, restartRequired }) => [key, isSecret, restartRequired]),
+    rows.map(({ key, isSecret, settable, restartRequired }) => [key, isSecret, settable, restartRequired]),
     [
-      ['session.retention_days', false, false],
-      ['server.allowedHosts', false, true],
-      ['server.port', false, true],
-      ['models', true, false],
+      ['session.retention_days', false, true, false],
+      ['server.allowedHosts', false, false, true],
+      ['server.port', false, false, true],
+      ['models', true, false, false],
     ],
   );
 });

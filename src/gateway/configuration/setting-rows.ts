@@ -20,12 +20,15 @@ const NAMES: Readonly<Record<string, string>> = {
   'ratelimit.trustedProxies': 'ratelimit.trusted_proxies',
 };
 
-/** The settings of the configuration schema, so that nothing about them is written a second time. */
-export function toSettingRows({
-  schema,
-  uiHints,
-}: Pick<Result<'config.schema'>, 'schema' | 'uiHints'>): readonly SettingRow[] {
-  return [...leavesOf(schema)].map(({ path, leaf }) => toRow(path, leaf, uiHints));
+/** The settings of the configuration schema, except those below the keys `fileOnly` also for writing, so that nothing about them is written a second time. */
+export function toSettingRows(
+  { schema, uiHints }: Pick<Result<'config.schema'>, 'schema' | 'uiHints'>,
+  fileOnly: readonly string[] = [],
+): readonly SettingRow[] {
+  return [...leavesOf(schema)].map(({ path, leaf }) => {
+    const row = toRow(path, leaf, uiHints);
+    return { ...row, settable: !row.isSecret && !fileOnly.some((place) => isAtOrBelow(path.join('.'), place)) };
+  });
 }
 
 interface Leaf {
@@ -45,7 +48,7 @@ function* leavesOf(schema: Json, above: readonly string[] = []): Generator<Leaf>
   }
 }
 
-function toRow(path: readonly string[], leaf: Json, hints: Hints): SettingRow {
+function toRow(path: readonly string[], leaf: Json, hints: Hints): Omit<SettingRow, 'settable'> {
   const stored = path.join('.');
   const key = NAMES[stored] ?? stored;
   const [section = '', ...rest] = key.split('.');

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
+import { wrongField } from '../../../protocol/parse.ts';
 import type { Attachments } from '../attachments/attachments.ts';
 import type { StagedFiles } from '../attachments/staged-files.ts';
 import { type Call, keptOf } from '../call.ts';
@@ -15,6 +16,7 @@ import type { Budgets } from '../usage/budgets.ts';
 import type { Always, AlwaysRules } from '../workstreams/always.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
+import { isShortPrefix } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 /** What creating a workstream needs. */
@@ -42,6 +44,8 @@ export async function createWorkstream(params: Asked, call: Call, deps: Creation
     throw new GatewayError('INVALID_REQUEST', 'Files are not possible with resume_ws');
   const begun = await deps.templates.begin({ template: resumeWs ? undefined : params.template, wsTemplate, skill });
   const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs, viewerOf(call)) : undefined;
+  if (!resumed && resumeWs && isShortPrefix(resumeWs))
+    throw wrongField('resumeWs', 'the beginning of an id has at least 3 characters');
   if (!resumed) return createNew(params, call, { begun, deps });
   const { workstream, wasOpen } = resumed;
   const always = alwaysOf(params, call, deps);

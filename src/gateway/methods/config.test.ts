@@ -19,7 +19,7 @@ function setUp(changed: string[]) {
   const details: unknown[] = [];
   const methods = configMethods({
     configFile: {
-      ...{ read: refused, schema: refused, digests: refused, overrides: new Map() },
+      ...{ read: refused, schema: refused, digests: refused, overrides: new Map(), fileOnly: [] },
       write: async () => change(changed),
       patch: async () => change(changed),
       reload: async () => ({ applied: changed, restart: ['otel.endpoint'] }),

@@ -15,6 +15,8 @@ export interface ConfigFile {
   /** Merges a patch into the file. */
   patch(raw: string, baseHash: string): Promise<ConfigChange>;
   schema(): Result<'config.schema'>;
+  /** The keys that are changed only in the file itself. */
+  readonly fileOnly: readonly string[];
   /** Applies the file after it was edited by hand. Throws INVALID_REQUEST with the issues. */
   reload(): Promise<Pick<ConfigChange, 'applied' | 'restart'>>;
   /** Recognizes stored values again, also masked ones: the digest of the value at a path. */

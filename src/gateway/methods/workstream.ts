@@ -119,7 +119,16 @@ function requireApproveForFolders(
 
 /** Updates a workstream. A name may also be given to a stored workstream; all other fields need a loaded one. */
 async function update(
-  { wsId, name, model, effort, autoApprove, confirmWorkdir, readable }: Parameters<Handled<'workstream.update'>>[0],
+  {
+    wsId,
+    name,
+    asTitle,
+    model,
+    effort,
+    autoApprove,
+    confirmWorkdir,
+    readable,
+  }: Parameters<Handled<'workstream.update'>>[0],
   call: Call,
   { workstreams, settings, folders, always: rules }: WorkstreamMethodDeps,
 ): Promise<WorkstreamRow> {
@@ -127,7 +136,7 @@ async function update(
   requireApproveForFolders({ confirmWorkdir, readable }, call);
   const isNameOnly = [model, effort, autoApprove, confirmWorkdir, readable].every((other) => other === undefined);
   const viewer = viewerOf(call);
-  const named = name === undefined ? undefined : { text: name, by: viewer };
+  const named = name === undefined ? undefined : { text: name, by: viewer, asTitle };
   const stored = isNameOnly && named ? await settings.renameStored(wsId, named) : undefined;
   if (stored) return stored.toRow();
   const workstream = await workstreams.get(wsId, viewer);

@@ -32,6 +32,7 @@ const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = {
   ...{ read: notHere, write: notHere, patch: notHere, schema: notHere, reload: notHere, digests: notHere },
   overrides: new Map(),
+  fileOnly: [],
 };
 
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };

@@ -16,6 +16,8 @@ import type { Workstreams } from './workstreams.ts';
 export interface NewName {
   text: string;
   by: Viewer;
+  /** It becomes the title, too. */
+  asTitle?: true | undefined;
 }
 
 export interface SettingsChange {
@@ -58,7 +60,8 @@ export class Settings {
       const data = await this.#findStored(wsId, name.by);
       if (!data) return undefined;
       const values = await this.#toValues(data, { name });
-      const statements = [nameStored(wsId, values.alias ?? null)];
+      const titled = titleIn(name);
+      const statements = [nameStored(wsId, { alias: values.alias ?? null, ...titled })];
       try {
         await this.#deps.store.commit({ statements, events: { wsId, events: [data.settingsEvent(values)] } });
       } catch (error) {
@@ -67,6 +70,7 @@ export class Settings {
         return undefined; // it was just loaded
       }
       data.applySettings(values);
+      Object.assign(data, titled);
       return data;
     });
   }
@@ -82,11 +86,12 @@ export class Settings {
     const values = await this.#toValues(data, change);
     if (Object.keys(values).length === 0) return;
     const { alias, ...others } = values;
+    const titled = titleIn(change.name);
     const updatedMs = Math.max(data.updatedMs, clock.now());
     try {
       await store.commit({
         statements: [
-          setWorkstream(data.wsId, { ...others, updated_ms: updatedMs }),
+          setWorkstream(data.wsId, { ...others, ...titled, updated_ms: updatedMs }),
           ...(alias === undefined ? [] : [writesAlias(setWorkstream(data.wsId, { alias }))]),
         ],
         events: { wsId: data.wsId, events: [data.settingsEvent(values)] },
@@ -96,6 +101,7 @@ export class Settings {
       throw error instanceof UnitRefused ? unknownWorkstream(error) : error;
     }
     data.applySettings(values);
+    Object.assign(data, titled);
     if (change.always) this.#deps.always.noteChange();
     data.updatedMs = Math.max(data.updatedMs, updatedMs);
   }
@@ -124,8 +130,14 @@ export class Settings {
   }
 }
 
+/** An empty name only removes the earlier one. */
+function titleIn(name: NewName | undefined): { title?: string } {
+  const title = name?.asTitle && name.text.trim();
+  return title ? { title } : {};
+}
+
 /** Fenced, so that the rename is refused if the workstream was just loaded. */
-const nameStored = (wsId: string, alias: string | null): Statement =>
+const nameStored = (wsId: string, names: { alias: string | null; title?: string }): Statement =>
   writesAlias(
-    statementOf(build.updateTable('workstreams').set({ alias }).where('ws_id', '=', wsId).where('loaded', '=', 0), 1),
+    statementOf(build.updateTable('workstreams').set(names).where('ws_id', '=', wsId).where('loaded', '=', 0), 1),
   );

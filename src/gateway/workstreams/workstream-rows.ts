@@ -133,7 +133,7 @@ export const readNamed = (store: Store, key: string, viewer: Viewer): Promise<Wo
 
 /**
  * Finds a workstream by exact alias, session key or id, then by the name it was created with or the beginning of its
- * id. Throws CONFLICT with the ids when several that the viewer perceives match.
+ * id, of which it needs three characters. Throws CONFLICT with the ids when several that the viewer perceives match.
  */
 export async function readByName(store: Store, name: string, viewer: Viewer): Promise<WorkstreamTable | undefined> {
   const perceived = store.db
@@ -156,6 +156,9 @@ export async function readByName(store: Store, name: string, viewer: Viewer): Pr
     .execute();
   return onlyOne(name, meant);
 }
+
+/** Whether `readByName` does not look for ids that begin with it. */
+export const isShortPrefix = (name: string): boolean => /^[0-9a-f]{1,2}$/.test(toIdPrefix(name));
 
 function onlyOne(name: string, found: readonly WorkstreamTable[]): WorkstreamTable | undefined {
   const [first, ...others] = found.length > 1 ? found.filter(({ loaded }) => loaded !== DELETED) : found;

@@ -10,6 +10,7 @@ import { toField } from '../input/field-problems.ts';
 const SET_BY_ROUTE: Partial<Record<keyof typeof CONTRACTS, readonly string[]>> = {
   'workstream.send': ['queue', 'steer'],
   'workstream.history': ['withCursor'],
+  'workstream.update': ['asTitle'],
   'oidc.callback': ['pending'],
 };
 

@@ -129,7 +129,7 @@ export const workstreamLineRoutes = [
     reply: ({ status, runId }) => ({ status, run_id: runId }),
   }),
   bind(workstreamLineEndpoints.title, 'workstream.update', {
-    params: ({ ws_id, title }) => ({ wsId: ws_id, name: title?.trim() }),
+    params: ({ ws_id, title }) => ({ wsId: ws_id, name: title?.trim(), asTitle: true as const }),
     fieldNames: { name: 'title' },
     reply: ({ name }) => ({ status: 'ok' as const, title: name }),
   }),

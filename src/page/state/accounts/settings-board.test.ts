@@ -5,6 +5,7 @@ import { createFakeClient } from '../fake-client.ts';
 import { factsOf, SettingsBoard } from './settings-board.ts';
 
 const described = { isSecret: false, restartRequired: false };
+const settable = true;
 const timeout = { key: 'tools.timeout', type: 'int', description: 'Time limit.', section: 'tools', ...described };
 const hosts = {
   ...{ key: 'server.allowedHosts', type: 'list', description: 'Host names.', section: 'server' },
@@ -16,8 +17,8 @@ async function open() {
   const stored: Record<string, unknown> = {};
   fake.answer('settings.schema', () => ({
     schema: [
-      { ...timeout, configKey: 'tools.timeoutSecs', default: 120, minValue: 1, maxValue: 3_600 },
-      { ...hosts, configKey: hosts.key, default: [] },
+      { ...timeout, settable, configKey: 'tools.timeoutSecs', default: 120, minValue: 1, maxValue: 3_600 },
+      { ...hosts, settable, configKey: hosts.key, default: [] },
     ],
   }));
   fake.answer('settings.list', () => ({

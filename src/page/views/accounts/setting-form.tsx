@@ -9,7 +9,7 @@ import { useSubmit } from '../use-submit.ts';
 /** One setting, with its field, its facts and what is wrong with a value. */
 export function SettingForm({ desk, entry }: { desk: Desk; entry: SettingEntry }) {
   const { settings: board } = desk.accounts;
-  const { key, description, isSecret, source } = entry;
+  const { key, description, isSecret, settable, source } = entry;
   const shown = toSettingText(entry.value);
   const typed = useSignal(shown);
   const isSaved = useSignal(false);
@@ -27,16 +27,23 @@ export function SettingForm({ desk, entry }: { desk: Desk; entry: SettingEntry }
   return (
     <li class="panel-row setting">
       <form onSubmit={onSubmit} noValidate>
-        <label for={`setting-${key}`}>{key}</label>
+        {settable ? <label for={`setting-${key}`}>{key}</label> : <strong>{key}</strong>}
         <p class="account-facts" id={`about-${key}`}>
           {description}
         </p>
-        {isSecret ? (
+        {isSecret && (
           <p class="soft">
             {shown === '***' ? 'A secret is set.' : 'Not set.'} Secrets are changed in config.json or by environment
             variables only.
           </p>
-        ) : (
+        )}
+        {!isSecret && !settable && (
+          <p class="soft">
+            {shown === '' ? 'Not set.' : <code>{shown}</code>} It is changed in config.json only, on the machine of the
+            daemon.
+          </p>
+        )}
+        {settable && (
           <div class="setting-row">
             <Field
               entry={entry}
@@ -57,7 +64,7 @@ export function SettingForm({ desk, entry }: { desk: Desk; entry: SettingEntry }
         </p>
         <p class="account-facts">{[rangeOf(entry), ...factsOf(entry)].filter(Boolean).join(' · ')}</p>
       </form>
-      {source === 'storage' && !isSecret && (
+      {source === 'storage' && settable && (
         <form onSubmit={onReset}>
           <button type="submit" class="quiet" disabled={resetting.value} aria-label={`Reset ${key} to its default`}>
             Reset to the default
