@@ -51,7 +51,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     });
   }
 
-  const hinting: FailDeps = { ...plain, hint: HINT };
+  const hinting: FailDeps = { respond, log, hint: HINT, fieldNames };
 
   function ask(exchange: Exchange, caller: Principal | undefined, { input, fileIds }: Input): unknown {
     const { req, fields } = exchange;

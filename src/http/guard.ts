@@ -27,8 +27,8 @@ export interface Guarded {
 
 /** The checks before every endpoint, whether it answers with JSON, a stream or bytes. */
 export function guard({ endpoint, work, fieldNames }: Guarded, deps: GuardDeps): (exchange: Exchange) => void {
-  const { gate, identify } = deps;
-  const failing: FailDeps = { ...deps, fieldNames };
+  const { gate, identify, respond, log } = deps;
+  const failing: FailDeps = { respond, log, fieldNames };
   return (exchange) => {
     if (gate(exchange)) return;
     const serve = (principal: Principal | undefined) => work(exchange, admit(principal, endpoint.scope));
