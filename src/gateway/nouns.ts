@@ -147,10 +147,10 @@ export function joinNouns(
 /** Parts of conversations that are asked for by themselves. */
 const partNouns = (
   { store, readOutput, auth, clock }: Pick<NounDeps, 'store' | 'readOutput' | 'auth' | 'clock'>,
-  { records: { messages, budgets }, talks: { workstreams } }: Pick<Conversations, 'records' | 'talks'>,
+  { records: { messages, budgets, events }, talks: { workstreams } }: Pick<Conversations, 'records' | 'talks'>,
 ) => ({
   output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-  queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store }) }) },
+  queue: { methods: queueMethods({ workstreams, changes: createQueueChanges({ store, events }) }) },
   usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
 });
 

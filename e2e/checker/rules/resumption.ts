@@ -59,7 +59,7 @@ function wrongLoss({ asked, reason, truncated, isOfStream }: View['opening'] & {
 
 const WITHOUT_PLACE: ReadonlySet<string> = new Set([
   ...['connected', 'state_change', 'compaction', 'busy_error', 'in_progress_snapshot'],
-  ...['message_queued', 'message_dispatched'], // what waits is a state, and not in the log (decision 67)
+  ...['message_queued', 'message_dispatched', 'message_dropped'], // what waits is a state, and not in the log (decision 67)
 ]);
 
 /** A stream begins with its identity and position; only log events have a cursor; the history is the stored one. */
