@@ -154,3 +154,17 @@ test('only approvers set budgets, of workstreams that exist', async () => {
   assert.equal((await gateway.refusal('budget.set', { wsId: 'nobody', tokens: 1 })).code, 'NOT_FOUND');
   assert.equal((await gateway.refusal('budget.set', { wsId, tokens: 0 })).code, 'INVALID_REQUEST');
 });
+
+test('an approval may name the pseudo call by which HTTP clients know a question about a budget', async () => {
+  await using gateway = await withBudget(50);
+  const wsId = await gateway.main();
+  await say(gateway, wsId, 'one');
+  await gateway.isIdle(wsId);
+  await say(gateway, wsId, 'two');
+  await asked(gateway, wsId);
+  const refused = await gateway.refusal('workstream.approve', { wsId, approved: true, callId: 'call_1' });
+  assert.deepEqual([refused.code, refused.message], ['CONFLICT', 'stale call_id']);
+  await gateway.call('workstream.approve', { wsId, approved: true, callId: '__budget_override__' });
+  await gateway.isIdle(wsId);
+  assert.equal(gateway.puppet.requests.length, 2);
+});
