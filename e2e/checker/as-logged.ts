@@ -5,13 +5,24 @@ export function asLogged(sent: Record<string, unknown>): StreamEvent {
   const added = new Set(['content', 'cycle_id', 'ws_id'].filter((name) => !isOwn(sent, name)));
   const isEmpty = ([name, value]: [string, unknown]) =>
     sent.type === 'user_turn' && (EMPTY.get(name) ?? '?') === JSON.stringify(value);
-  const fields = Object.entries(sent).filter((field) => !added.has(field[0]) && !isEmpty(field));
+  const fields = Object.entries(sent)
+    .filter((field) => !added.has(field[0]) && !isEmpty(field))
+    .map(([name, value]) => [name, isBudgetCall(name, value) ? [] : value]);
   return Object.fromEntries(fields) as unknown as StreamEvent; // as the stream has encoded it
 }
 
 /** Events of the state and of names are about a workstream in the log, too. */
 const isOwn = ({ type }: Record<string, unknown>, name: string): boolean =>
   name === 'ws_id' && (type === 'ws_state' || type === 'ws_rename');
+
+/** The pseudo call of a question about a budget, or its id in the decision. */
+function isBudgetCall(name: string, value: unknown): boolean {
+  if ((name !== 'items' && name !== 'call_ids') || !Array.isArray(value)) return false;
+  const [call, ...others] = value;
+  return others.length === 0 && (call === BUDGET_CALL || call?.call_id === BUDGET_CALL);
+}
+
+const BUDGET_CALL = '__budget_override__';
 
 /** What a message without these fields is sent with. */
 const EMPTY = new Map([

@@ -7,7 +7,7 @@ import { effectsOfStarts, nothingOutlives } from './rules/effects.ts';
 import { denseLog, denseMessages, nothingForgotten, silentBetweenRuns } from './rules/log.ts';
 import { withinBudget } from './rules/memory.ts';
 import { agentNumbers, broadcastNumbers, cumulativeText, oneChatEnd } from './rules/numbering.ts';
-import { openings, resumption } from './rules/resumption.ts';
+import { openings, questionsShown, resumption } from './rules/resumption.ts';
 import { allOver, oneEnd, oneRunAtATime } from './rules/runs.ts';
 import { noSecret } from './rules/secrets.ts';
 import { onceInOrder, readToTheEnd, seenIsOnDisk } from './rules/seen.ts';
@@ -45,6 +45,7 @@ export const RULES = {
   'every event is received once and in order': onceInOrder,
   'readers receive the last event': readToTheEnd,
   'a stream begins with its position': openings,
+  'a new stream shows the pending question': questionsShown,
   'a stream resumes exactly or says why not': resumption,
   'events of a run are numbered': agentNumbers,
   'broadcasts are numbered': broadcastNumbers,

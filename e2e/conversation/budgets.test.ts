@@ -58,6 +58,11 @@ test('50 runs at once keep to a budget, also over kill -9, ask one question, and
   assert.ok(made * CALL <= LIMIT + CALL && made >= 8, `${made} requests`);
   const [first] = approvals;
   assert.deepEqual([first?.kind, first?.items, first?.budget?.of, first?.budget?.limit], ['budget', [], 'day', LIMIT]);
+  const { body } = await daemon.get(`/v1/api/workstreams/${waiting[0]}`);
+  assert.deepEqual(
+    body.pending_approval.items.map(({ func_name }: { func_name: string }) => func_name),
+    ['__budget_override__'],
+  );
   const [row] = (await client.call('usage.get', {})).rows;
   const estimated = row?.estimatedTokens ?? 0;
   assert.ok(estimated >= lost * CALL, 'calls without an answer count at least like the others');

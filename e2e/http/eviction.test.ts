@@ -34,7 +34,7 @@ test('At the limit the workstream that was idle longest must be unloaded, and it
   assert.deepEqual((await loaded()).slice(1), [first, third]);
 });
 
-test('A workstream with a pending approval, a run or a queued message must stay loaded. If no other can go, a path by workstream answers 429, and other paths answer 400', async () => {
+test('A workstream with a pending approval, a run or a queued message must stay loaded. If no other can go, a path by workstream answers 429, other paths answer 400, and history and detail are read without loading it', async () => {
   const [asking, running] = [await create(), await create()];
   const hold = stall();
   model.when('wants a command', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_e' }), say('done'));
@@ -52,8 +52,14 @@ test('A workstream with a pending approval, a run or a queued message must stay 
   assert.deepEqual(await ask('POST', 'workstreams/new', {}), { status: 400, body: FULL });
   assert.deepEqual(await ask('POST', 'send', { ws_id: stored, message: 'hello' }), { status: 400, body: FULL });
   assert.deepEqual(await ask('GET', `events?ws_id=${stored}`), { status: 400, body: FULL });
-  for (const route of ['', '/history', '/events'])
-    assert.deepEqual([route, await ask('GET', `workstreams/${stored}${route}`)], [route, { status: 429, body: FULL }]);
+  assert.deepEqual(await ask('GET', `workstreams/${stored}/events`), { status: 429, body: FULL });
+  const detail = await ask('GET', `workstreams/${stored}`);
+  assert.deepEqual([detail.status, detail.body.ws_id, detail.body.state], [200, stored, 'idle']);
+  const { status, body } = await ask('GET', `workstreams/${stored}/history`);
+  const texts = body.messages.map(({ content }: { content: string }) => content);
+  assert.deepEqual([status, texts, typeof body.cursor], [200, ['comes back to life', 'welcome'], 'string']);
+  const client = await daemon.client();
+  await assert.rejects(client.call('workstream.open', { wsId: stored }), { code: 'RATE_LIMITED' });
   for (const [route, body] of Object.entries({ '/send': { message: 'x' }, '/open': {}, '/rewind': { turns: 1 } }))
     assert.deepEqual(
       [route, await ask('POST', `workstreams/${stored}${route}`, body)],

@@ -67,6 +67,55 @@ test('A message that begins with `!!!` must be queued as `important` without the
   await talk.ended({ runId: body.msg_id });
 });
 
+/** What a stream says about messages that wait: `[type, text or id]`. */
+const toldIn = ({ frames }: { frames: readonly { data: Record<string, unknown> }[] }) =>
+  frames.flatMap(({ data }) =>
+    data.type === 'message_queued' || data.type === 'message_dropped' ? [[data.type, data.message ?? data.msg_id]] : [],
+  );
+
+test('A queued message that is taken back or dropped by a cancel must be announced by `message_dropped` to the open streams', async () => {
+  await using talk = await openConversation(daemon);
+  await using stream = await daemon.sse(talk.wsId);
+  await stream.until('history');
+  const hold = stall();
+  model.when('is in the way', [hold, say('never')]);
+  const ids: string[] = [];
+  for (const message of ['is in the way', 'taken back', 'dropped'])
+    ids.push((await askIn(talk)('POST /send', { message })).body.msg_id);
+  const [, taken, dropped] = ids;
+  await askIn(talk)('DELETE /send', { msg_id: taken });
+  await askIn(talk)('POST /cancel', {});
+  await stream.until(({ data }) => data.type === 'message_dropped' && data.msg_id === dropped);
+  assert.deepEqual(toldIn(stream), [
+    ['message_queued', 'taken back'],
+    ['message_queued', 'dropped'],
+    ['message_dropped', taken],
+    ['message_dropped', dropped],
+  ]);
+});
+
+test('A queued message that is edited must be announced again by `message_queued` with its new text', async () => {
+  await using talk = await openConversation(daemon);
+  await using stream = await daemon.sse(talk.wsId);
+  await stream.until('history');
+  const hold = stall();
+  model.when('is long', [hold, say('never')]);
+  const ids: string[] = [];
+  for (const message of ['is long', 'a', 'b']) ids.push((await askIn(talk)('POST /send', { message })).body.msg_id);
+  const [, first = '', second = ''] = ids;
+  const { wsId } = talk;
+  const client = await daemon.client();
+  await client.call('queue.edit', { wsId, runId: second, message: 'bee' });
+  await client.call('queue.move', { wsId, runId: second, to: 0 });
+  await client.call('queue.steer', { wsId, runId: first });
+  await stream.until(({ data }) => data.type === 'message_queued' && data.priority === 'important');
+  assert.deepEqual(
+    toldIn(stream).map(([, text]) => text),
+    ['a', 'b', 'bee', 'bee', 'a', 'a'],
+  );
+  await askIn(talk)('POST /cancel', {});
+});
+
 test('A message that waited must be announced by `message_dispatched` when a run answers or reads it', async () => {
   await using talk = await openConversation(daemon);
   await using stream = await daemon.sse(talk.wsId);

@@ -29,7 +29,10 @@ export const TRANSIENT_EVENTS = {
     },
     'StreamOpeningHistory',
   ),
-  /** A message waits for the run in progress; sent when it begins to wait, and at the beginning of streams. */
+  /**
+   * A message waits for the run in progress; sent when it begins to wait, at the beginning of streams, and again when it
+   * was edited, steers the run, or waits in another place.
+   */
   message_queued: event('message_queued', {
     message: z.string(),
     /** `important`: the run in progress reads it at its next turn. */
@@ -38,6 +41,8 @@ export const TRANSIENT_EVENTS = {
   }),
   /** A message no longer waits: the run that answers it has begun, or has read it. */
   message_dispatched: event('message_dispatched', { msg_id: z.string(), run_id: z.string() }),
+  /** A message no longer waits and will not be sent: it was taken back, or dropped by a cancel. */
+  message_dropped: event('message_dropped', { msg_id: z.string() }),
   busy_error: event('busy_error', { message: z.string() }),
   in_progress_snapshot: event('in_progress_snapshot', {
     content: z.string(),

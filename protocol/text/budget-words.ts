@@ -13,6 +13,10 @@ export function amountOf(amount: number, { unit }: Amount): string {
 export const budgetOf = ({ of, key, limit, unit }: BudgetState): string =>
   `The budget of ${OWNERS[of](key)} (${amountOf(limit, { unit })})`;
 
+/** A warning before it is used up. */
+export const nearlyUsed = (state: BudgetState): string =>
+  `${budgetOf(state)} is ${Math.floor((100 * state.spent) / state.limit)}% used.`;
+
 /** What a person can do about a budget that is used up. */
 export function remedyFor({ of }: Pick<BudgetState, 'of'>): string {
   if (of === 'workstream') return 'Raise it with /budget, or with budgets.workstream in config.json.';

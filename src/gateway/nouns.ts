@@ -147,10 +147,14 @@ export function joinNouns(
 /** Parts of conversations that are asked for by themselves. */
 const partNouns = (
   { store, readOutput, auth, clock }: Pick<NounDeps, 'store' | 'readOutput' | 'auth' | 'clock'>,
-  { records: { messages, budgets }, talks: { workstreams }, turns: { runs } }: Conversations,
+  {
+    records: { messages, budgets, events },
+    talks: { workstreams },
+    turns: { runs },
+  }: Conversations,
 ) => ({
   output: { methods: outputMethods({ workstreams, messages, readOutput }) },
-  queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store }) }) },
+  queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
   usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
 });
 

@@ -3,7 +3,7 @@ import type { Broadcast } from './connections/broadcast.ts';
 import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { toDispatchedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
+import { toDispatchedEvent, toDroppedEvent, toQueuedEvent, toQueuedMessages } from './queue/queue-changes.ts';
 import type { AgentEvents } from './streams/agent-events.ts';
 import type { GlobalEvents } from './streams/global-events.ts';
 import type { UnseenRuns } from './streams/unseen-runs.ts';
@@ -52,7 +52,10 @@ export function observeWorkstreams(
       titles.runEnded(data, run, result);
       onAnswer();
     },
-    onDropped: (data, { runId }) => agentEvents.dropped(data, runId),
+    onDropped(data, { runId }) {
+      events.transient(data.wsId, JSON.stringify(toDroppedEvent(runId)));
+      agentEvents.dropped(data, runId);
+    },
     onSteered(data, { runId }, { into, ended }) {
       events.transient(data.wsId, JSON.stringify(toDispatchedEvent(runId, into)));
       void ended.then((result) => agentEvents.followed(data, runId, result));

@@ -207,6 +207,19 @@ export const SEEN_DEFECTS: Defect[] = [
     },
   },
   {
+    name: 'a stream begins after the question that waits',
+    rule: 'a new stream shows the pending question',
+    apply(evidence, random) {
+      const { streams, disk } = evidence;
+      const { workstream, part } = pickEvent(evidence, random, ({ type }) => type === 'approve_request');
+      const { offset = 0 } = workstream.events[part[0]] ?? {};
+      const isFirst = ({ wsId, frames: [connected] }: StreamHistory) =>
+        wsId === workstream.wsId && connected?.data.type === 'connected' && connected.data.recovered === undefined;
+      const [, history] = random.pick(streams.filter(isFirst)).frames;
+      if (history) history.id = `${disk.epoch}:${offset}`;
+    },
+  },
+  {
     name: 'an event of the log has no cursor',
     rule: OPENING,
     apply(evidence, random) {

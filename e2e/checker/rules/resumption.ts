@@ -59,7 +59,7 @@ function wrongLoss({ asked, reason, truncated, isOfStream }: View['opening'] & {
 
 const WITHOUT_PLACE: ReadonlySet<string> = new Set([
   ...['connected', 'state_change', 'compaction', 'busy_error', 'in_progress_snapshot'],
-  ...['message_queued', 'message_dispatched'], // what waits is a state, and not in the log (decision 67)
+  ...['message_queued', 'message_dispatched', 'message_dropped'], // what waits is a state, and not in the log (decision 67)
 ]);
 
 /** A stream begins with its identity and position; only log events have a cursor; the history is the stored one. */
@@ -129,3 +129,26 @@ function isShownTruly(shown: HistoryMessage, stored: StoredMessage | undefined):
 const callsIn = ({ tool_calls }: HistoryMessage): string => (tool_calls ?? []).map(({ id }) => id).join();
 const callsOf = (message: Message): string =>
   message.role === 'assistant' ? message.toolCalls.map(({ id }) => id).join() : '';
+
+/** A stream that does not resume begins before the question that is pending there, so its client gets the question. */
+export function* questionsShown(evidence: Evidence): Generator<Finding> {
+  const onDisk = new Map(evidence.disk.workstreams.map((workstream) => [workstream.wsId, workstream]));
+  for (const { reader, wsId, opening } of viewsOf(evidence)) {
+    const { recovered, cursor } = opening;
+    if (recovered || epochOf(cursor) !== evidence.disk.epoch) continue;
+    const hidden = pendingAt(onDisk.get(wsId)?.events ?? [], offsetOf(cursor));
+    if (hidden !== undefined)
+      yield { what: `begins after the pending question ${hidden}`, where: `${reader} ${cursor}` };
+  }
+}
+
+/** The question that waits for its answer at this offset. */
+function pendingAt(events: readonly Logged[], upTo: number): string | undefined {
+  let asked: string | undefined;
+  for (const { offset, event } of events) {
+    if (offset > upTo) break;
+    if (event.type === 'approve_request') asked = event.approval_id;
+    else if (event.type === 'approval_resolved' || (event.type === 'ws_state' && event.run)) asked = undefined;
+  }
+  return asked;
+}

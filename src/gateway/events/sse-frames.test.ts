@@ -48,9 +48,32 @@ test('A question and its decision must have the id of the approval as `cycle_id`
   const by = { kind: 'timeout' } as const;
   const resolved: StreamEvent = {
     ...{ type: 'approval_resolved', approval_id: 'apr_1', approved: false, feedback: '', by, always: false },
-    call_ids: [],
+    call_ids: ['call_1'],
   };
   for (const event of [asked, resolved]) assert.deepEqual(sent(event), { ...event, cycle_id: 'apr_1', ws_id: WS_ID });
+});
+
+test('A question about a budget must have the pseudo call `__budget_override__` as its only item, and so must its decision', () => {
+  const budget = { of: 'day', key: '2026-11-26', unit: 'tokens', limit: 1_000, spent: 1_200, more: 2_000 } as const;
+  const asked = { type: 'approve_request', approval_id: 'apr_1', kind: 'budget', expires_at_ms: 1, budget } as const;
+  const id = '__budget_override__';
+  const item = {
+    ...{ call_id: id, func_name: id, approval_label: id, needs_approval: true, error: null },
+    header: 'Continue with 2,000 tokens more?',
+    preview: 'The budget of today (1,000 tokens) is used up: 1,200 tokens.',
+  };
+  const told = { cycle_id: 'apr_1', ws_id: WS_ID };
+  assert.deepEqual(sent({ ...asked, items: [] }), { ...asked, items: [item], ...told });
+  const by = { kind: 'timeout' } as const;
+  const resolved = {
+    type: 'approval_resolved',
+    approval_id: 'apr_1',
+    approved: false,
+    feedback: '',
+    by,
+    always: false,
+  } as const;
+  assert.deepEqual(sent({ ...resolved, call_ids: [] }), { ...resolved, call_ids: [id], ...told });
 });
 
 test('`state_change` must have the user whose message the run answers as `acting_user_id`, also if it is empty', () => {

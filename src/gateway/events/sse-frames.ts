@@ -1,5 +1,6 @@
 import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
 import { STREAM_EVENTS, type StreamEventOf } from '../../../protocol/stream-events.ts';
+import { BUDGET_CALL, withBudgetCall } from '../usage/budget-item.ts';
 import { asCompaction } from './compaction-events.ts';
 
 /** Where an event stands: the workstream whose log it is in, and its cursor there. */
@@ -24,8 +25,9 @@ export function toSseFrames({ wsId, cursor, type }: Place, json: string): string
     case 'user_turn':
       return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterTurn(JSON.parse(json)))));
     case 'approve_request':
+      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterQuestion(JSON.parse(json)))));
     case 'approval_resolved':
-      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asCycle(JSON.parse(json)))));
+      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterDecision(JSON.parse(json)))));
     default:
       return withId(cursor, withWorkstream({ wsId, type }, json));
   }
@@ -56,8 +58,16 @@ const asLaterTurn = (event: StreamEventOf<'user_turn'>) => ({
   client_send_ids: event.client_send_ids ?? [],
 });
 
-const asCycle = (event: StreamEventOf<'approve_request' | 'approval_resolved'>) => ({
+const asLaterQuestion = (event: StreamEventOf<'approve_request'>) => ({
   ...event,
+  items: withBudgetCall(event),
+  cycle_id: event.approval_id,
+});
+
+/** Only decisions about budgets are about no calls. */
+const asLaterDecision = (event: StreamEventOf<'approval_resolved'>) => ({
+  ...event,
+  call_ids: event.call_ids.length === 0 ? [BUDGET_CALL] : event.call_ids,
   cycle_id: event.approval_id,
 });
 

@@ -3,11 +3,11 @@ import { formatCursor } from '../../../protocol/cursor.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
 import type { EventLog } from '../events/event-log.ts';
-import type { Workstream } from '../workstreams/workstream.ts';
 import { newestWithin, toHistory } from './history.ts';
 import { isCutShort } from './is-cut-short.ts';
 import type { Messages } from './messages.ts';
 import type { Notes } from './notes.ts';
+import type { ReadableWorkstream } from './readable-workstream.ts';
 
 interface Size {
   messages: number;
@@ -24,16 +24,16 @@ export interface Snapshots {
   /**
    * The position before the turn in progress. Call it after a turn of the event loop, when no commit is partly applied.
    */
-  placeOf(workstream: Workstream): Place;
+  placeOf(workstream: ReadableWorkstream): Place;
   /** `placeOf` after a turn of the event loop, with the cursor to continue from. */
-  nextPlace(workstream: Workstream): Promise<Place & { cursor: string }>;
+  nextPlace(workstream: ReadableWorkstream): Promise<Place & { cursor: string }>;
   /** The messages up to a position; at most the last `most`. */
   history(
-    workstream: Workstream,
+    workstream: ReadableWorkstream,
     place: Place,
     most?: number,
   ): Promise<{ messages: HistoryMessage[]; truncated: boolean }>;
-  take(workstream: Workstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
+  take(workstream: ReadableWorkstream): Promise<{ cursor: string; after: number; snapshot: WorkstreamSnapshot }>;
 }
 
 /** A position in the log, and the number of messages stored by then. */
@@ -49,12 +49,12 @@ interface SnapshotDeps {
 }
 
 export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snapshots {
-  const placeOf = ({ data }: Workstream): Place => ({
+  const placeOf = ({ data }: ReadableWorkstream): Place => ({
     after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
     upTo: data.turnStart?.afterSeq ?? data.messageCount,
   });
 
-  const pageAt = async ({ data, current }: Workstream, upTo: number, size: Size) => {
+  const pageAt = async ({ data, current }: ReadableWorkstream, upTo: number, size: Size) => {
     const range = { after: data.contextAfterSeq, upTo, limit: size.messages };
     const stored = size.messages === 0 ? [] : await messages.page(data.wsId, range);
     const page = newestWithin(toHistory(stored, current?.pendingApproval()), size.chars);

@@ -13,6 +13,7 @@ import { toHistory } from '../history/history.ts';
 import { isCutShort } from '../history/is-cut-short.ts';
 import type { Messages } from '../history/messages.ts';
 import type { Notes } from '../history/notes.ts';
+import { getReadable, type ReadableWorkstream } from '../history/readable-workstream.ts';
 import { shownPage } from '../history/shown-page.ts';
 import type { Snapshots } from '../history/snapshot.ts';
 import { type ListingDeps, listingMethods } from '../listing/listing-methods.ts';
@@ -28,7 +29,6 @@ import type { Folders } from '../workstreams/folders.ts';
 import type { ProjectCommands } from '../workstreams/project-commands.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
-import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { storedMethods } from './conversation/stored.ts';
 
@@ -63,11 +63,11 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
       return { title: await deps.titles.refresh(data, callerOf(call).principal, call.signal) };
     },
     'workstream.get': async ({ wsId }, call) => {
-      const { cursor, snapshot } = await snapshots.take(await workstreams.get(wsId, viewerOf(call)));
+      const { cursor, snapshot } = await snapshots.take(await getReadable(wsId, viewerOf(call), workstreams));
       return { cursor, snapshot };
     },
     'workstream.history': async ({ wsId, ...range }, call) =>
-      history(await workstreams.get(wsId, viewerOf(call)), range, deps),
+      history(await getReadable(wsId, viewerOf(call), workstreams), range, deps),
     'workstream.update': (params, call) => update(params, call, deps),
     'workstream.send': (params, call) => send(params, call, deps),
     'workstream.approve': (params, call) => approve(params, call, deps),
@@ -156,7 +156,11 @@ interface Range {
   withCursor?: boolean | undefined;
 }
 
-async function history(workstream: Workstream, { before, limit, withCursor }: Range, deps: WorkstreamMethodDeps) {
+async function history(
+  workstream: ReadableWorkstream,
+  { before, limit, withCursor }: Range,
+  deps: WorkstreamMethodDeps,
+) {
   if (before !== undefined) return page(workstream, { upTo: before - 1, limit }, deps);
   if (!withCursor) return page(workstream, { upTo: workstream.data.messageCount, limit }, deps);
   const { upTo, cursor } = await deps.snapshots.nextPlace(workstream);
@@ -164,7 +168,7 @@ async function history(workstream: Workstream, { before, limit, withCursor }: Ra
 }
 
 async function page(
-  { data, current }: Workstream,
+  { data, current }: ReadableWorkstream,
   { upTo, limit = PAGE }: { upTo: number; limit: number | undefined },
   { messages, notes }: WorkstreamMethodDeps,
 ) {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { TransientEvent } from '../../../protocol/events/transient.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
+import type { EventLog } from '../events/event-log.ts';
 import { lesserOf, type Rights } from '../rights.ts';
 import type { QueuedRun, RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
@@ -17,7 +18,12 @@ export interface QueueChanges {
   steer(queue: RunQueue, runId: string): Promise<void>;
 }
 
-export const createQueueChanges = ({ store }: { store: Store }): QueueChanges => ({
+interface QueueChangesDeps {
+  store: Store;
+  events: Pick<EventLog, 'transient'>;
+}
+
+export const createQueueChanges = ({ store, events }: QueueChangesDeps): QueueChanges => ({
   async edit(queue, { runId, message }, rights) {
     const { run } = getQueued(queue, runId);
     const { request: before } = run;
@@ -26,11 +32,13 @@ export const createQueueChanges = ({ store }: { store: Store }): QueueChanges =>
     if (text === '' && !before.attachments) throw new GatewayError('INVALID_REQUEST', 'Empty message');
     const given = before.rights && { rights: lesserOf(before.rights, rights) };
     await replaceRequest(store, { queue, run }, { ...before, ...given, message: text });
+    tellQueued(events, queue, [runId]);
   },
   async steer(queue, runId) {
     const { run } = getQueued(queue, runId);
     if (run.source !== 'person') throw new GatewayError('CONFLICT', 'Only messages of people can steer a run');
     await replaceRequest(store, { queue, run }, { ...run.request, steer: true });
+    tellQueued(events, queue, [runId]);
   },
   async move(queue, runId, to) {
     const item = getQueued(queue, runId);
@@ -47,8 +55,17 @@ export const createQueueChanges = ({ store }: { store: Store }): QueueChanges =>
       queue.sort();
       throw error;
     }
+    tellQueued(events, queue);
   },
 });
+
+/** Repeats messages to event streams as they wait now, in their order; default: all. */
+function tellQueued(events: QueueChangesDeps['events'], queue: RunQueue, runIds?: readonly string[]): void {
+  for (const { run, isStored } of queue.all()) {
+    if (!isStored || runIds?.includes(run.runId) === false) continue;
+    events.transient(run.wsId, JSON.stringify(toQueuedEvent(run)));
+  }
+}
 
 async function replaceRequest(
   store: Store,
@@ -93,6 +110,9 @@ export const toDispatchedEvent = (msgId: string, runId: string): TransientEvent 
   msg_id: msgId,
   run_id: runId,
 });
+
+/** The same message when it will not be sent. */
+export const toDroppedEvent = (msgId: string): TransientEvent => ({ type: 'message_dropped', msg_id: msgId });
 
 function getQueued(queue: RunQueue, runId: string): QueuedRun {
   const item = queue.find(runId);

@@ -3,6 +3,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Decision } from '../../agent/run/journal.ts';
 import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { withBudgetCall } from '../usage/budget-item.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { decided } from './live-run.ts';
@@ -87,7 +88,7 @@ export class Approvals {
 
 /** Throws CONFLICT for a call or cycle that is not pending; clients know these ids only from events. */
 function requireWaiting(pending: Approval | undefined, { callId, cycleId }: NamedApproval): void {
-  const isAsked = pending?.items.some(({ call_id }) => call_id === callId);
+  const isAsked = itemsOf(pending).some(({ call_id }) => call_id === callId);
   if (callId !== undefined && !isAsked) throw stale('call_id', pending);
   if (cycleId !== undefined && cycleId !== pending?.approvalId) throw stale('cycle_id', pending);
 }
@@ -95,8 +96,11 @@ function requireWaiting(pending: Approval | undefined, { callId, cycleId }: Name
 /** The details name what is pending now; they are null if nothing is. */
 function stale(what: string, pending: Approval | undefined): GatewayError {
   const details = {
-    currentCallId: pending?.items.find(({ needs_approval }) => needs_approval)?.call_id ?? null,
+    currentCallId: itemsOf(pending).find(({ needs_approval }) => needs_approval)?.call_id ?? null,
     currentCycleId: pending?.approvalId ?? null,
   };
   return new GatewayError('CONFLICT', `stale ${what}`, { details });
 }
+
+/** Also of a question about a budget: HTTP clients know its pseudo call. */
+const itemsOf = (pending: Approval | undefined) => (pending ? withBudgetCall(pending) : []);

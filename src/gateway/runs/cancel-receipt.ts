@@ -4,6 +4,7 @@ import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import { openCalls } from '../../agent/run/journal.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { leftovers } from '../../agent/run/run.ts';
+import { withBudgetCall } from '../usage/budget-item.ts';
 import type { LiveRun } from './live-run.ts';
 import type { QueuedRun } from './run-queue.ts';
 
@@ -19,10 +20,11 @@ export function receiptOf(live: LiveRun | undefined, queued: QueuedRun[]): Cance
   };
 }
 
-function toDenied({ approvalId, items }: Approval): NonNullable<CancelReceipt['pendingApproval']> {
+function toDenied(approval: Approval): NonNullable<CancelReceipt['pendingApproval']> {
+  const items = withBudgetCall(approval);
   const first = items.find(({ needs_approval }) => needs_approval);
   return {
-    approvalId,
+    approvalId: approval.approvalId,
     toolNames: items.map(({ func_name }) => func_name),
     ...(first && { callId: first.call_id }),
   };

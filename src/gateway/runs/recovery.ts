@@ -215,8 +215,10 @@ export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, st
   const { phase, afterSeq } = adopted.progress;
   if (phase === 'queued') return;
   data.state = stateOf(adopted.progress);
-  const afterOffset = await store.findNewestEvent(data.wsId, 'thinking_start');
-  if (phase !== 'started') data.turnStart = { afterOffset: Math.max(0, afterOffset - 1), afterSeq };
+  data.turnStart =
+    phase === 'started'
+      ? { afterOffset: await store.findNewestEvent(data.wsId, 'user_turn'), afterSeq: data.messageCount }
+      : { afterOffset: Math.max(0, (await store.findNewestEvent(data.wsId, 'thinking_start')) - 1), afterSeq };
   if (phase !== 'generating') return;
   await store.commit({ events: { wsId: data.wsId, events: [{ type: 'stream_end', interrupted: true }] } });
 }

@@ -22,7 +22,7 @@ export interface ReplayRange {
 
 /**
  * A range of a log as ordinary events with their own ids. Decided questions about calls are replayed as `tool_info`,
- * those about instructions are left out. Undefined for
+ * the others are left out. Undefined for
  * a range that is too long to hold in memory for a client; it must be read from the log, as fast as the client reads.
  */
 export async function replay(
@@ -51,7 +51,7 @@ export async function replay(
     if (event.type !== 'approve_request' || (offset > overUpTo && !decided.has(event.approval_id))) {
       return [{ id, json: text }];
     }
-    if (event.kind === 'instructions') return []; // no call follows
+    if (event.kind === 'instructions' || event.kind === 'budget') return []; // no call follows
     return [{ id, json: JSON.stringify({ type: 'tool_info', items: event.items } satisfies StreamEvent) }];
   });
 }

@@ -1,5 +1,6 @@
 import { DAEMON } from '../sharing/perception.ts';
 import { type WholeGateway, type WholeGatewayOptions, wholeGateway } from '../testing/whole-gateway.ts';
+import type { StreamRequest } from './event-streams.ts';
 
 /** How long a stream waits for a newer run. */
 export const HOLD_MS = 300;
@@ -24,7 +25,7 @@ export async function streamingGateway(options: WholeGatewayOptions = {}) {
 }
 
 /** A stream as in the HTTP interface: its beginning, then the log. */
-export async function openStream(gateway: WholeGateway, wsId: string, request: { snapshot?: boolean }) {
+export async function openStream(gateway: WholeGateway, wsId: string, request: Partial<StreamRequest>) {
   const { streams } = gateway.gateway;
   const leave = new AbortController();
   const { begin } = await streams.open(wsId, { viewer: DAEMON, resume: false, snapshot: false, ...request });

@@ -154,3 +154,40 @@ test('only approvers set budgets, of workstreams that exist', async () => {
   assert.equal((await gateway.refusal('budget.set', { wsId: 'nobody', tokens: 1 })).code, 'NOT_FOUND');
   assert.equal((await gateway.refusal('budget.set', { wsId, tokens: 0 })).code, 'INVALID_REQUEST');
 });
+
+test('an approval may name the pseudo call by which HTTP clients know a question about a budget', async () => {
+  await using gateway = await withBudget(50);
+  const wsId = await gateway.main();
+  await say(gateway, wsId, 'one');
+  await gateway.isIdle(wsId);
+  await say(gateway, wsId, 'two');
+  await asked(gateway, wsId);
+  const refused = await gateway.refusal('workstream.approve', { wsId, approved: true, callId: 'call_1' });
+  assert.deepEqual([refused.code, refused.message], ['CONFLICT', 'stale call_id']);
+  await gateway.call('workstream.approve', { wsId, approved: true, callId: '__budget_override__' });
+  await gateway.isIdle(wsId);
+  assert.equal(gateway.puppet.requests.length, 2);
+});
+
+test('an info warns once when a budget is used to four fifths, and again when its limit was raised', async () => {
+  await using gateway = await withBudget(250);
+  const wsId = await gateway.main();
+  const infos = async () =>
+    (await gateway.events(wsId)).flatMap((event) => (event.type === 'info' ? event.message : []));
+  const warned: string[] = [];
+  for (const [message, tokens] of [
+    ['one', 250],
+    ['two', 250],
+    ['three', 220],
+    ['four', 450],
+    ['five', 480],
+  ] as const) {
+    await gateway.call('budget.set', { wsId, tokens });
+    await say(gateway, wsId, message);
+    await gateway.isIdle(wsId);
+    warned.push(`${message}: ${(await infos()).join(' ')}`);
+  }
+  const first = 'The budget of this workstream (220 tokens) is 90% used.';
+  const next = 'The budget of this workstream (480 tokens) is 83% used.';
+  assert.deepEqual(warned, ['one: ', 'two: ', `three: ${first}`, `four: ${first}`, `five: ${first} ${next}`]);
+});

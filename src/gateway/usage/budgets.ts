@@ -55,6 +55,8 @@ export class Budgets {
   readonly #own = new Map<string, BudgetLimit>();
   readonly #holds = new Map<string, Hold>();
   readonly #turns = createSerialKeys();
+  /** The lines that were reported as nearly used up, with the limit of then. */
+  readonly #reported = new Map<string, number>();
   /** Resolves when a call in flight has ended. */
   #freed = Promise.withResolvers<void>();
 
@@ -120,9 +122,10 @@ export class Budgets {
         const admitted = await this.#admit({ run, call, limits, used: latest?.used }, signal);
         if (admitted?.kind !== 'admitted') return admitted;
         lines = admitted.lines;
-        return this.#held({ call, lines }, signal, (used) => {
+        const held = this.#held({ call, lines }, signal, (used) => {
           latest = used && { call, used };
         });
+        return { ...held, near: this.#nearlyUsed(lines) };
       },
       reserveLast: async (call, declined, signal) => {
         const limits = this.#limits(this.#keysOf(run, call.model));
@@ -206,6 +209,22 @@ export class Budgets {
     return { kind: 'admitted', lines };
   }
 
+  /** Each line once, and again when its limit was raised. A restart forgets what was reported. */
+  #nearlyUsed(lines: readonly Line[]): BudgetState[] {
+    const near = lines.filter(
+      (line) => line.spent >= line.limit * NEARLY && this.#reported.get(idOf(line)) !== line.limit,
+    );
+    for (const line of near) {
+      this.#reported.delete(idOf(line));
+      this.#reported.set(idOf(line), line.limit);
+    }
+    for (const id of this.#reported.keys()) {
+      if (this.#reported.size <= MOST_REPORTED) break;
+      this.#reported.delete(id); // the oldest: most belong to runs that are over
+    }
+    return near.map(toState);
+  }
+
   #held({ call, lines }: { call: BudgetedCall; lines: Line[] }, signal: AbortSignal, onUsed: OnUsed): Held {
     let isHeld = true;
     const free = () => {
@@ -254,6 +273,10 @@ interface Admitted {
   kind: 'admitted';
   lines: Line[];
 }
+
+/** The share from which a budget is reported as nearly used up. */
+const NEARLY = 0.8;
+const MOST_REPORTED = 10_000;
 
 const isOver = ({ spent, limit }: Line): boolean => spent >= limit;
 

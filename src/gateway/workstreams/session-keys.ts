@@ -36,13 +36,6 @@ export function noSession(key: string): GatewayError {
   return new GatewayError('NOT_FOUND', `${unknownSession(key).message} (allowed in a new key: ${ALIAS_WORDS})`);
 }
 
-/** The limit of loaded workstreams is reached, and none can be unloaded at the moment. */
-export class NoRoom extends GatewayError {
-  constructor(maxWorkstreams: number) {
-    super('INVALID_REQUEST', `Maximum of ${maxWorkstreams} workstreams reached`);
-  }
-}
-
 export const unknownWorkstream = (cause?: unknown): GatewayError =>
   new GatewayError('NOT_FOUND', 'Unknown workstream', { cause });
 

@@ -23,9 +23,12 @@ import type { OpeningPrompt } from '../templates/opening-prompts.ts';
 import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
 import { isJobKey } from './session-keys.ts';
 
-/** Where the model turn in progress begins: histories end before it, streams replay from it. */
+/**
+ * Where the model turn in progress begins: histories end before it, streams replay from it. The first turn of a run begins
+ * after the run's message, because a question may be asked before the model is.
+ */
 export interface TurnStart {
-  /** The offset before its `thinking_start`. */
+  /** The offset before its `thinking_start`, or of the `user_turn` of its run. */
   afterOffset: number;
   /** The number of messages stored by then. */
   afterSeq: number;
@@ -267,9 +270,11 @@ export const stateAfter = (status: WorkstreamTable['last_run_status']): Workstre
 function followEvents(data: WorkstreamData, events: readonly StreamEvent[], lastOffset: number): void {
   events.forEach((event, index) => {
     if (event.type === 'ws_state') data.state = event.state;
-    if (event.type === 'thinking_start') {
-      data.turnStart = { afterOffset: lastOffset - (events.length - index), afterSeq: data.messageCount };
-    }
+    const offset = lastOffset - (events.length - 1 - index);
+    const afterSeq = data.messageCount;
+    // Later messages of the run (feedback, steering) begin no turn.
+    if (event.type === 'user_turn') data.turnStart ??= { afterOffset: offset, afterSeq };
+    if (event.type === 'thinking_start') data.turnStart = { afterOffset: offset - 1, afterSeq };
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { workstreamLineEndpoints } from '../../../protocol/http/workstream-line.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import { withBudgetCall } from '../../gateway/usage/budget-item.ts';
 import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
 import { toCancelReply } from './workstream.ts';
@@ -10,7 +11,7 @@ export const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Appr
   approval_id: approvalId,
   cycle_id: approvalId,
   kind,
-  items,
+  items: withBudgetCall({ kind, items, budget }),
   ...(budget && { budget }),
   expires_at_ms: expiresAtMs,
 });

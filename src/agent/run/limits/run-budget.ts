@@ -1,4 +1,4 @@
-import type { BudgetQuestion } from '../../../../protocol/run-outcome.ts';
+import type { BudgetQuestion, BudgetState } from '../../../../protocol/run-outcome.ts';
 import type { Model, Usage } from '../../providers/model.ts';
 import type { CallSize } from './call-size.ts';
 
@@ -28,6 +28,8 @@ export interface BudgetedCall {
 /** What a call holds of the budgets, from its start until its usage is recorded. */
 export interface Held {
   kind: 'held';
+  /** The budgets that are nearly used up, unless that was reported before. */
+  near?: BudgetState[];
   /** Whether another request may follow in the same turn, if the first one used this. */
   covers(used: Usage): boolean;
   /** Call it after the usage is recorded; `used` is undefined if it is unknown. */

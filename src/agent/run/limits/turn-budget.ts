@@ -1,5 +1,5 @@
-import type { BudgetQuestion } from '../../../../protocol/run-outcome.ts';
-import { budgetOf, remedyFor } from '../../../../protocol/text/budget-words.ts';
+import type { BudgetQuestion, BudgetState } from '../../../../protocol/run-outcome.ts';
+import { budgetOf, nearlyUsed, remedyFor } from '../../../../protocol/text/budget-words.ts';
 import { endOfDay } from '../../../day.ts';
 import { toldMessage } from '../../prefix/open-turn.ts';
 import type { Prefix } from '../../prefix/prefix.ts';
@@ -73,6 +73,8 @@ export class TurnBudget {
       return known;
     };
     this.#held = await this.#hold({ model: called, size }, wanted);
+    const { near = [] } = this.#held;
+    if (near.length > 0) await run.recorder.record({ events: near.map(toInfo) });
     const { expected } = this.#isLast ? lastCallOf(size()) : size();
     this.#expected = expected;
     return { reserved: { expected, model: called } };
@@ -160,6 +162,8 @@ function whyNoMore(decision: Decision | undefined): string {
   if (decision.by.kind === 'timeout') return ', and nobody decided in time whether to spend more';
   return decision.feedback === '' ? ', and the run was stopped' : `, and the run was stopped: ${decision.feedback}`;
 }
+
+const toInfo = (state: BudgetState) => ({ type: 'info', message: nearlyUsed(state) }) as const;
 
 const NEXT_DAY = 'The day of this budget is over. The run goes on with the budget of today.';
 

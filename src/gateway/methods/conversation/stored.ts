@@ -4,7 +4,8 @@ import type { storedContracts } from '../../../../protocol/methods/conversation/
 import type { Handlers } from '../../call.ts';
 import { type Viewer, viewerOf } from '../../sharing/perception.ts';
 import type { Sharing } from '../../sharing/sharing.ts';
-import { MAIN, NoRoom, unknownWorkstream } from '../../workstreams/session-keys.ts';
+import { NoRoom } from '../../workstreams/closing.ts';
+import { MAIN, unknownWorkstream } from '../../workstreams/session-keys.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 
 interface StoredMethodDeps {
