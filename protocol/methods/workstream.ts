@@ -79,7 +79,7 @@ export const workstreamContracts = {
     scope: 'write',
     permission: 'workstreams.create',
     weight: 3,
-    stepUp: ({ autoApprove }) => autoApprove === true,
+    stepUp: ({ autoApprove, autoApproveTools = [] }) => autoApprove === true || autoApproveTools.length > 0,
     params: () =>
       z
         .strictObject({
@@ -160,7 +160,8 @@ export const workstreamContracts = {
   'workstream.update': contract({
     summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
-    stepUp: ({ autoApprove }) => autoApprove === true,
+    // Calls that read a folder of `readable` run without asking.
+    stepUp: ({ autoApprove, readable = [] }) => autoApprove === true || readable.length > 0,
     params: () =>
       z
         .strictObject({
