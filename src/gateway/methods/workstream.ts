@@ -87,7 +87,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
         () => workstreams.get(wsId, viewerOf(call)),
         async (workstream) => {
           if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
-          const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call) });
+          const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call), call });
           if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
           return { status: 'ok', wsId, ...(error !== undefined && { error }) };
         },

@@ -20,6 +20,7 @@ async function setUp({ enabled = true } = {}) {
   const call = (principal?: Principal, address = '1.2.3.4'): Call => ({
     ...{ principal, address, signal: new AbortController().signal, interim: () => undefined },
     ...{ kept: undefined, keep: () => [], audited: () => [], momentary: () => undefined, subscriptions: undefined },
+    perform: async () => undefined,
   });
   const login = async (params: { code?: string; token?: string }, address?: string) =>
     methods['auth.login'](params, call(undefined, address));
