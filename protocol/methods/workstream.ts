@@ -4,6 +4,7 @@ import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
 import { Approval } from './approval.ts';
+import { ALLOWING, ALLOWING_NEW } from './conversation/allowing.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
 import { sharingContracts, VISIBILITIES } from './conversation/sharing.ts';
@@ -79,7 +80,7 @@ export const workstreamContracts = {
     scope: 'write',
     permission: 'workstreams.create',
     weight: 3,
-    stepUp: ({ autoApprove, autoApproveTools = [] }) => autoApprove === true || autoApproveTools.length > 0,
+    ...ALLOWING_NEW,
     params: () =>
       z
         .strictObject({
@@ -160,8 +161,7 @@ export const workstreamContracts = {
   'workstream.update': contract({
     summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
-    // Calls that read a folder of `readable` run without asking.
-    stepUp: ({ autoApprove, readable = [] }) => autoApprove === true || readable.length > 0,
+    ...ALLOWING,
     params: () =>
       z
         .strictObject({

@@ -96,7 +96,6 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   write: [
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
-    'POST /v1/api/workstreams/import',
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share'].map(

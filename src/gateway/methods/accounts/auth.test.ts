@@ -161,7 +161,7 @@ test('an API token logs in with its own rights, until it expires or is revoked',
   const { jwt, ...rest } = await world.login({ token });
   assert.deepEqual(rest, {
     ...{ status: 'ok', role: 'read', scopes: ['read'], userId: `token:${tokenId}` },
-    permissions: [...PERMISSIONS],
+    permissions: ['read', 'workstreams.all'],
     expiresAtMs: world.clock.now() + 60_000,
   });
   await world.programs['token.revoke']({ tokenId }, world.call(operator));
