@@ -22,6 +22,6 @@ export const recordOf = (
 ): Statement[] => [
   ...call.audited(decision),
   ...(decision.approved && decision.always
-    ? call.audited({ action: 'workstream.allow', id: wsId, autoApprove: true, approvalId: decision.id })
+    ? call.audited({ as: 'workstream.allow', id: wsId, autoApprove: true, approvalId: decision.id })
     : []),
 ];
