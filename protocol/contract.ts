@@ -50,6 +50,10 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   audit?: {
     action: `${string}.${string}`;
     id?: string;
+    /** The kind of thing that `id` names. Default: the beginning of the action. */
+    of?: string;
+    /** Only calls with such params, which are not checked yet, are recorded; others, if the handler asks for it. */
+    when?(params: Readonly<Record<string, unknown>>): boolean;
     /** The param with a typed username. A refused call records it only if a user has it: people type passwords there. */
     username?: string;
     /** Only the handler knows whether something happened. */

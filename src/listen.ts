@@ -20,7 +20,11 @@ export async function listen(server: Server, { host, port }: { host: string; por
 
 /** Rejects with StartError if the address cannot be listened on. Called before a start creates or changes anything. */
 export async function requireFreePort(address: { host: string; port: number }): Promise<void> {
-  if (address.port === 0) return;
+  if (address.port !== 0) await requireAddress(address);
+}
+
+/** The same, also for port 0: then only the host is tried. */
+export async function requireAddress(address: { host: string; port: number }): Promise<void> {
   const server = createServer();
   await listen(server, address);
   await new Promise<void>((resolve) => server.close(() => resolve()));

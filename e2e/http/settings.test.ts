@@ -90,6 +90,7 @@ test('A setting that a flag or the environment replaces must show the value in f
 });
 
 test('An unknown setting, a missing value and a value out of range must answer 400 and change nothing', async () => {
+  const unchanged = await stored();
   const before = await readFile(file, 'utf8');
   assert.deepEqual(told(await put('no.such', { value: 1 })), [400, 'Unknown setting: no.such']);
   assert.deepEqual(told(await put('tools.timeout', {})), [400, 'value is required']);
@@ -105,6 +106,17 @@ test('An unknown setting, a missing value and a value out of range must answer 4
     assert.deepEqual([status, reason.slice(0, error.length)], [400, error]);
   }
   assert.equal(await readFile(file, 'utf8'), before);
+  // What the next start would refuse, in its words.
+  for (const [key, value, problem] of [
+    ['workdir', '/etc', /^workdir: Working directory \/etc: it is a system folder$/],
+    ['server.host', 'not a host', /^server\.host: "not a host" is not a host\./],
+    ['model.name', 'nope', /^model\.name: Unknown model "nope"\. Known: spare, /],
+  ] as const) {
+    const [status, error] = told(await put(key, { value }));
+    assert.equal(status, 400);
+    assert.match(String(error), problem);
+  }
+  assert.deepEqual(await stored(), unchanged);
 });
 
 test('A secret setting must answer 403 and stay as it is', async () => {

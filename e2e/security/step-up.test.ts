@@ -33,6 +33,7 @@ const NEEDED: readonly [string, object][] = [
   // No channel has this name, so nothing is created.
   ['cron.add', { ...JOB, approval: { mode: 'allow', tools: ['bash'] } }],
   ['cron.update', { id: 'nobody', patch: { approval: { mode: 'allow', tools: ['bash'] } } }],
+  ['schedule.create', { autoApproveTools: ['bash'] }],
   ['node.pair.approve', { requestId: 'nobody' }],
   ...onEach(['node.token.rotate', 'node.token.revoke'], { nodeId: 'nobody' }),
   ['user.create', { username: '', displayName: '', password: '' }],
@@ -64,6 +65,7 @@ const NOT_NEEDED: readonly [string, object][] = [
   ['wstemplate.create', { autoApprove: false, autoApproveTools: ' ' }],
   ['cron.add', { ...JOB, approval: { mode: 'wait' } }],
   ['cron.update', { id: 'nobody', patch: { approval: { mode: 'deny' }, enabled: true } }],
+  ['schedule.create', { autoApproveTools: [] }],
   ['node.pair.reject', { requestId: 'nobody' }],
   ['config.get', {}],
   ['settings.list', {}],
@@ -146,21 +148,6 @@ test('a call that needs a fresh proof must be refused to a browser session whose
   for (const call of NEEDED) assert.deepEqual(await refused(browser, call), expected, call[0]);
   for (const call of NOT_NEEDED) assert.equal(await refused(browser, call), undefined, call[0]);
   for (const call of NEEDED) assert.equal(await refused(program, call), undefined, `${call[0]} with a Bearer token`);
-});
-
-test('another message for a job whose calls are allowed needs a fresh proof, too; its name does not', async () => {
-  const { jwt } = await newAdmin();
-  const browser = await openBrowser(jwt);
-  const allowing = { ...JOB, payload: { kind: 'agentTurn', message: 'tidy up' }, enabled: false };
-  const approval = { mode: 'allow', tools: ['bash'] };
-  const { id } = (await browser.call('cron.add', { ...allowing, approval })) as { id: string };
-  const payload = { kind: 'agentTurn', message: 'send my files' };
-  await daemon.clock.advance(5 * MINUTE_MS);
-  assert.notEqual(await refused(browser, ['cron.update', { id, patch: { payload } }]), undefined);
-  await browser.call('cron.update', { id, patch: { name: 'tidy' } });
-  await browser.call('cron.update', { id, patch: { approval: { mode: 'deny' } } });
-  await browser.call('cron.update', { id, patch: { payload } });
-  await browser.call('cron.remove', { id });
 });
 
 test('A browser session must be answered 403 with the code `step_up` when its proof is five minutes old', async () => {

@@ -41,6 +41,7 @@ export const wakeContracts = {
   'set-heartbeats': contract({
     summary: 'Switch the periodic heartbeats off, or on again, until the daemon stops.',
     scope: 'write',
+    audit: { action: 'heartbeats.set' },
     params: () => z.strictObject({ enabled: z.boolean() }).meta({ id: 'SetHeartbeatsParams' }),
     result: () => z.strictObject({ ok: z.literal(true), enabled: z.boolean() }).meta({ id: 'SetHeartbeatsResult' }),
   }),
@@ -53,6 +54,7 @@ export const wakeContracts = {
   'voicewake.set': contract({
     summary: 'Set the wake words. Blank ones are dropped; an empty list restores the defaults.',
     scope: 'write',
+    audit: { action: 'voicewake.set' },
     params: () => z.strictObject({ triggers: z.array(PlainName.max(64)).max(32) }).meta({ id: 'VoiceWakeSetParams' }),
     result: () => VoiceWake,
   }),

@@ -4,6 +4,7 @@ import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
 import { Approval } from './approval.ts';
+import { ALLOWING_NEW } from './conversation/allowing.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
 import { sharingContracts, VISIBILITIES } from './conversation/sharing.ts';
@@ -79,7 +80,7 @@ export const workstreamContracts = {
     scope: 'write',
     permission: 'workstreams.create',
     weight: 3,
-    stepUp: ({ autoApprove }) => autoApprove === true,
+    ...ALLOWING_NEW,
     params: () =>
       z
         .strictObject({

@@ -30,6 +30,7 @@ import { type ClientPolicies, clientPolicies, rateLimitOf } from './client-polic
 import { createConfigFile } from './config/config-file.ts';
 import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
+import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { nodeIdOf } from './node-id.ts';
 import { outputsOf } from './tools.ts';
@@ -183,20 +184,7 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
   url(): string;
 }
 
-type GatewayOptions = Pick<
-  DaemonOptions,
-  | 'home'
-  | 'userHome'
-  | 'config'
-  | 'overrides'
-  | 'environment'
-  | 'version'
-  | 'hostTimeZone'
-  | 'clock'
-  | 'ids'
-  | 'log'
-  | 'logRing'
->;
+type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId' | 'assets' | 'setLogLevel'>;
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
@@ -234,6 +222,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
       home,
       live,
       keyHosts,
+      checkStart: createStartCheck(options),
       overrides,
       version,
       clock,

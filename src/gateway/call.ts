@@ -1,6 +1,6 @@
 import type { ClosingName } from '../../protocol/closings.ts';
 import type { GatewayEventPayload } from '../../protocol/events/gateway.ts';
-import type { MethodName, Params, Result } from '../../protocol/index.ts';
+import type { MethodName, Params, ParamsInput, Result } from '../../protocol/index.ts';
 import type { AuditDetail } from './audit/audit-record.ts';
 import type { Principal } from './auth/principal.ts';
 import type { Watched } from './sharing/perception.ts';
@@ -34,6 +34,11 @@ export interface Call {
    * are not recorded. A handler that does not ask for them is recorded after it succeeded.
    */
   audited(detail?: AuditDetail): Statement[];
+  /**
+   * Makes another call for the same caller, with all that its row asks for: rights, a fresh proof and a record. For
+   * methods that do what another one does, such as slash commands.
+   */
+  perform<M extends ServedMethod>(method: M, params: ParamsInput<M>): Promise<unknown>;
   /** Marks the answer as valid only now: a repeat of the key is executed again instead of getting the stored answer. */
   momentary(): void;
   /** The connection of the call; absent over HTTP. */
@@ -56,7 +61,7 @@ export function loggedAs(
 export type DirectEvent = 'node.pair.token' | 'node.pair.resolved' | 'node.invoke.request' | 'node.invoke.cancel';
 
 /** What a transport knows about a call; dispatch adds the rest of `Call`. */
-export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary' | 'audited'>;
+export type Caller = Omit<Call, 'kept' | 'keep' | 'momentary' | 'audited' | 'perform'>;
 
 /** A connection, for code that sends to it alone. */
 export interface ClientLink {

@@ -260,7 +260,6 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     rewinds,
     forks,
     compactions,
-    sharing,
     live,
     hidden,
     runs,

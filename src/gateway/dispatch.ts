@@ -1,4 +1,4 @@
-import type { Contract, Scope } from '../../protocol/contract.ts';
+import type { Contract } from '../../protocol/contract.ts';
 import { type ErrorCode, GatewayError } from '../../protocol/errors.ts';
 import { ErrorShape } from '../../protocol/frames.ts';
 import { CONTRACTS, isMethodName, type MethodName } from '../../protocol/index.ts';
@@ -8,14 +8,12 @@ import type { Log } from '../log.ts';
 import { createSerialKeys } from '../timing/serial-keys.ts';
 import type { CallAudit, CallRecord } from './audit/call-audit.ts';
 import { requireFreshProof } from './auth/fresh-proof.ts';
-import type { Principal } from './auth/principal.ts';
 import { requireStanding } from './auth/require-authentication.ts';
-import { isService } from './auth/services/service-tokens.ts';
 import { type Call, type Caller, type Handlers, loggedAs } from './call.ts';
 import { toErrorShape } from './error-shape.ts';
 import type { FrameCheck } from './frame-check.ts';
 import type { Idempotency, Keyed } from './idempotency.ts';
-import { holdsOneOf, mayCall } from './rights.ts';
+import { requireRights } from './required-rights.ts';
 
 /**
  * The single entrance to the gateway, for every transport. Returns the result directly if the handler had it at once,
@@ -70,21 +68,12 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
     const serial = row.serial?.(input);
     const handle = (keyed: Keyed) => {
       if (row.scope !== 'public') requireStanding(caller.principal);
-      return handler(input, withChecks(row, method, { ...caller, ...keyed, audited }));
+      const call: Call = { ...caller, ...keyed, audited, perform: async (other, its) => dispatch(other, its, caller) };
+      return handler(input, withChecks(call, { method, row, check }));
     };
     const work = (keyed: Keyed) => (serial === undefined ? handle(keyed) : serialKeys.run(serial, () => handle(keyed)));
     const key = row.idempotency && keyOf(input);
     return key === undefined ? work(UNKEYED) : idempotency.answer({ method, key, params: input, caller }, work);
-  }
-
-  /** Also checks the first of two answers. */
-  function withChecks({ interim: shape }: Contract, method: string, call: Call): Call {
-    if (shape === undefined) return call;
-    const interim = (payload: unknown) => {
-      if (check.isDue()) check.inspect(method, shape(), payload);
-      call.interim(payload);
-    };
-    return { ...call, interim };
   }
 
   /** Counts a failed call and returns the error for its caller. */
@@ -112,7 +101,7 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
     }
   }
 
-  return (method, params, caller) => {
+  const dispatch: Dispatch = (method, params, caller) => {
     const started = { label: isMethodName(method) ? method : 'unknown', caller, startedMs: clock.monotonic() };
     try {
       const answered = answer(method, params, caller);
@@ -121,13 +110,25 @@ export function createDispatch({ handlers, idempotency, audit, metrics, check, c
       return Promise.reject(failed(error, started));
     }
   };
+  return dispatch;
+}
+
+/** Also checks the first of two answers. */
+function withChecks(
+  call: Call,
+  { method, row: { interim: shape }, check }: { method: MethodName; row: Contract; check: FrameCheck },
+): Call {
+  if (shape === undefined) return call;
+  const interim = (payload: unknown) => {
+    if (check.isDue()) check.inspect(method, shape(), payload);
+    call.interim(payload);
+  };
+  return { ...call, interim };
 }
 
 /** The parsed params of a call that its caller may make. */
 function toInput({ row, method, params, caller }: Omit<Asked, 'handler'>): unknown {
-  requireScope(caller.principal, row.scope, method);
-  if (row.permission !== undefined) requirePermission(caller.principal, row.permission);
-  if (row.refusesServices) refuseServices(caller.principal, method);
+  requireRights(caller.principal, row, method);
   const input = parse(row.params(), params === undefined ? {} : params, `${method} params`);
   if (row.stepUp?.(input)) requireFreshProof(caller.principal);
   return input;
@@ -167,34 +168,6 @@ async function settled(record: CallRecord, answered: Promise<unknown>): Promise<
 const NOT_AUDITED = () => [];
 
 const UNKEYED: Keyed = { kept: undefined, keep: () => [], momentary: () => undefined };
-
-function requireScope(principal: Principal | undefined, needed: Scope, method: MethodName): void {
-  if (!principal) {
-    if (needed === 'public') return;
-    throw new GatewayError('UNAUTHORIZED', 'unauthorized');
-  }
-  if (mayCall(principal.scopes, needed)) return;
-  throw new GatewayError('FORBIDDEN', `${method} needs the ${needed} scope`);
-}
-
-/** Permissions come with the roles of a user. */
-function requirePermission(principal: Principal | undefined, needed: NonNullable<Contract['permission']>): void {
-  if (principal && holdsOneOf(principal.permissions, needed)) return;
-  const anyOf = typeof needed === 'string' ? [needed] : needed;
-  const named = anyOf.map((permission) => `'${permission}'`).join(', ');
-  throw new GatewayError(
-    'FORBIDDEN',
-    anyOf.length === 1 ? `Forbidden: missing ${named} permission` : `Forbidden: missing one of ${named}`,
-  );
-}
-
-function refuseServices(principal: Principal | undefined, method: MethodName): void {
-  if (!principal || !isService(principal)) return;
-  throw new GatewayError(
-    'FORBIDDEN',
-    `${method} refuses service tokens, because it creates credentials or gives rights`,
-  );
-}
 
 function keyOf(input: unknown): string | undefined {
   const key = typeof input === 'object' && input !== null && 'idempotencyKey' in input && input.idempotencyKey;

@@ -170,7 +170,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
   'admin.nodes': NODES,
-  'workstreams.create': ['workstream.create', 'workstream.open'],
+  'workstreams.create': ['workstream.create', 'workstream.open', 'workstream.import', 'workstream.fork'],
   'workstreams.close': ['workstream.close'],
   'workstreams.all': ['logs.tail'],
   'admin.users': [
@@ -204,7 +204,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   ],
   'tools.approve': DECISION_ROUTES,
   'workstreams.create': [
-    ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/{ws_id}/open'],
+    ...['new', 'import', '{ws_id}/open'].map((path) => `POST /v1/api/workstreams/${path}`),
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
   ],
   'workstreams.close': ['POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/{ws_id}/close'],

@@ -113,7 +113,7 @@ export const authContracts = {
   'auth.logout': contract({
     summary: 'End the caller’s login session, on open sockets and streams too.',
     scope: 'public',
-    audit: { action: 'auth.logout' },
+    audit: { action: 'auth.logout', by: 'handler' }, // one that ended nothing is no event
     params: () => z.strictObject({}).meta({ id: 'AuthLogoutParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'AuthLogoutResult' }),
   }),

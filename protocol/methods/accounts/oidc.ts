@@ -91,7 +91,7 @@ export const oidcContracts = {
     summary: 'Do not let a person of the provider log in as a user any more. The logins of the user end.',
     scope: 'approve',
     permission: 'admin.users',
-    audit: { action: 'user.identity.remove', id: 'subject' },
+    audit: { action: 'user.identity.remove' },
     stepUp: always,
     params: () => z.strictObject(Identified).meta({ id: 'OidcIdentityRemoveParams' }),
     result: () => z.strictObject({ status: z.literal('ok') }).meta({ id: 'OidcIdentityRemoveResult' }),

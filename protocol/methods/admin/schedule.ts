@@ -82,6 +82,7 @@ export const scheduleContracts = {
     summary: 'Add a schedule.',
     ...rights,
     audit: { action: 'cron.add', id: 'taskId', by: 'handler' },
+    stepUp: ({ autoApproveTools = [] }) => autoApproveTools.length > 0,
     serial: () => 'schedules',
     params: () => z.strictObject(Fields).meta({ id: 'ScheduleCreateParams' }),
     result: () => Schedule,

@@ -26,6 +26,7 @@ export const portableContracts = {
   'workstream.import': contract({
     summary: 'Create a workstream from an exported conversation. Long ones: POST …/import over HTTP.',
     scope: 'write',
+    permission: 'workstreams.create',
     weight: 3,
     params: () =>
       z

@@ -78,6 +78,7 @@ export const takingBackContracts = {
   'workstream.fork': contract({
     summary: 'Copy a conversation, up to the end of a turn, into a new workstream with the same folder and model.',
     scope: 'write',
+    permission: 'workstreams.create',
     weight: 3,
     params: () =>
       z

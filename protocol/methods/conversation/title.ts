@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../../contract.ts';
 import { optionalText } from '../../frames.ts';
 import { Effort } from '../../stream-events.ts';
+import { ALLOWING } from './allowing.ts';
 import { WorkstreamRow } from './listing.ts';
 
 /** Names, titles and settings. A model writes the titles. */
@@ -9,7 +10,7 @@ export const titleContracts = {
   'workstream.update': contract({
     summary: 'Rename, choose another model or effort, or set auto-approve or folders (which needs the approve scope).',
     scope: 'write',
-    stepUp: ({ autoApprove }) => autoApprove === true,
+    ...ALLOWING,
     params: () =>
       z
         .strictObject({

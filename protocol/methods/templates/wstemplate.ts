@@ -84,8 +84,8 @@ const fields = {
   enabled: z.boolean().optional(),
 };
 
-/** A workstream of such a template runs calls without asking. */
-const grantsApproval = ({
+/** Whether a workstream of such a template runs calls without asking. */
+export const allowsCalls = ({
   autoApprove,
   autoApproveTools = '',
 }: {
@@ -120,7 +120,7 @@ export const wstemplateContracts = {
     scope: 'approve',
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.create', id: 'wsTemplateId' },
-    stepUp: grantsApproval,
+    stepUp: allowsCalls,
     params: () => z.strictObject(fields).meta({ id: 'WsTemplateCreateParams' }),
     result: () => WsTemplate,
   }),
@@ -130,7 +130,7 @@ export const wstemplateContracts = {
     scope: 'approve',
     permission: 'admin.ws_templates',
     audit: { action: 'ws_template.update', id: 'wsTemplateId' },
-    stepUp: grantsApproval,
+    stepUp: allowsCalls,
     params: () => z.strictObject({ wsTemplateId: WsTemplateId, ...fields }).meta({ id: 'WsTemplateUpdateParams' }),
     result: () => WsTemplate,
   }),

@@ -40,6 +40,7 @@ async function setUp(text?: string) {
     home: home.path,
     live,
     keyHosts,
+    checkStart: async () => [],
     overrides: new Map(),
     version: '1.2.3',
     clock: fakeClock(0),

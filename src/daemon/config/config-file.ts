@@ -19,11 +19,14 @@ import { Config, findTooDeep, unknownKeys } from './config.ts';
 import { isSecretKey, maskText, maskValue, unmaskText } from './config-secrets.ts';
 import type { KeyHostBindings } from './key-hosts.ts';
 import { changedKeys, effectOf, type LiveConfig } from './live-config.ts';
+import type { StartCheck } from './start-check.ts';
 
 interface ConfigFileDeps {
   home: string;
   live: Pick<LiveConfig, 'check' | 'apply'>;
   keyHosts: KeyHostBindings;
+  /** Why the next start would refuse it. */
+  checkStart: StartCheck;
   overrides: Overrides;
   version: string;
   clock: Pick<Clock, 'now'>;
@@ -47,7 +50,7 @@ interface Reading {
 
 /** `<home>/config.json` for clients: secrets are masked, and a write replaces it atomically and keeps the old one as `.bak`. */
 export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
-  const { home, live, keyHosts, version, clock, digestOf } = deps;
+  const { home, live, keyHosts, checkStart, version, clock, digestOf } = deps;
   const file = path.join(home, 'config.json');
 
   /** Everything is checked before anything is written. */
@@ -57,7 +60,8 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     const typed = new Set(textsOf(readConfig(raw).parsed));
     const { parsed: old = {}, config: current } = readConfig(before ?? '{}');
     const moved = keyHosts.check(config, { before: current, typed });
-    const problems = [...live.check(config), ...moved, ...findLoginChanges(current, config)];
+    const refused = await checkStart(config, current);
+    const problems = [...live.check(config), ...moved, ...findLoginChanges(current, config), ...refused];
     if (problems.length > 0) throw invalid(problems);
     if (text !== before) await replaceFile(file, text);
     await keyHosts.remember(config);

@@ -26,7 +26,11 @@ export interface Options {
 }
 
 /** Resolves the settings: flags win over the environment, then config.json, then the defaults. */
-export function resolveOptions(flags: StartFlags, config: Config, around: Surroundings): Options {
+export function resolveOptions(
+  flags: StartFlags,
+  config: Pick<Config, 'server' | 'workdir'>,
+  around: Surroundings,
+): Options {
   const environment = present(around.environment);
   const host = toHost(flags.host ?? environment.HEADGATE_HOST ?? config.server.host ?? DEFAULT_ADDRESS.host);
   const authEnabled = toAuthEnabled(flags.auth, environment.SERVICE_AUTH_ENABLED);

@@ -8,6 +8,8 @@ export type AuditRecord = Omit<AuditEvent, 'seq'>;
 export interface AuditDetail {
   /** What was acted on, if neither the params nor the result name it. */
   id?: string;
+  /** The action. Default: that of the row. */
+  as?: `${string}.${string}`;
   /** What else is known. Never a secret. */
   [key: string]: unknown;
 }

@@ -11,8 +11,8 @@ import type { Statement } from '../store/store.ts';
 import type { AuditDetail, AuditRecord } from './audit-record.ts';
 import type { AuditTrail } from './audit-trail.ts';
 
-/** Calls that are refused must not fill the disk. */
-const REFUSALS = { burst: 300, perSecond: 2 };
+/** Calls that are refused, and those of nobody in particular, must not fill the disk. */
+const BOUNDED = { burst: 300, perSecond: 2 };
 const MAX_ID = 128;
 
 type AuditRow = NonNullable<Contract['audit']>;
@@ -43,12 +43,13 @@ interface CallAuditDeps {
 
 /** Records the calls whose contract says so. */
 export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps): CallAudit {
-  const refusals = createTokenBucket({ limit: () => REFUSALS, clock });
+  const bounded = createTokenBucket({ limit: () => BOUNDED, clock });
 
   return {
     begin(row, { input, caller }) {
       let isTaken = false;
-      const toRecord = (outcome: AuditOutcome, { id, ...detail }: AuditDetail): AuditRecord => {
+      const isMeant = row.when === undefined || (isRecord(input) && row.when(input));
+      const toRecord = (outcome: AuditOutcome, { id, as: action = row.action, ...detail }: AuditDetail): AuditRecord => {
         const { principal, address } = caller;
         // Whoever logs in is known only afterwards.
         const userId = principal?.userId ?? principal?.id ?? (outcome === 'ok' ? (id ?? '') : '');
@@ -58,8 +59,8 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
           userId,
           username: users.find(userId)?.username ?? '',
           principal: principal?.id ?? '',
-          action: row.action,
-          resourceType: row.action.slice(0, row.action.indexOf('.')),
+          action,
+          resourceType: row.of ?? action.slice(0, action.indexOf('.')),
           resourceId: id?.slice(0, MAX_ID) ?? '',
           outcome,
           detail: JSON.stringify(detail),
@@ -73,13 +74,14 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
           return [trail.statementOf(toRecord('ok', { ...detail, ...(id !== undefined && { id }) }))];
         },
         succeeded(result) {
-          if (isTaken || row.by === 'handler') return undefined;
+          if (isTaken || row.by === 'handler' || !isMeant) return undefined;
+          if (caller.principal === undefined && bounded.take() > 0) return undefined;
           const id = idIn(row, input) ?? idIn(row, result);
           return trail.append(toRecord('ok', id === undefined ? {} : { id }));
         },
         failed(error) {
           const code = error instanceof GatewayError ? error.code : 'INTERNAL';
-          if (code === 'INVALID_REQUEST' || refusals.take() > 0) return;
+          if (code === 'INVALID_REQUEST' || !isMeant || bounded.take() > 0) return;
           const outcome = code === 'FORBIDDEN' || code === 'UNAUTHORIZED' ? 'denied' : 'failed';
           const id = idIn(row, input);
           const detail = { ...(id !== undefined && { id }), ...typedIn(row, input, users), code };

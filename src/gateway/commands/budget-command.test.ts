@@ -62,7 +62,7 @@ test('an amount that is none is refused with what is right, and only approvers s
   for (const amount of ['5', 'off'])
     assert.equal(
       await told(gateway, `/budget ${amount}`, 'write'),
-      'Command error: A budget is set with the approve scope',
+      'Command error: budget.set needs the approve scope',
     );
   assert.deepEqual((await gateway.call('budget.list', { wsId: await gateway.main() })).budgets, []);
 });

@@ -3,20 +3,16 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { usageContracts } from '../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../protocol/run-outcome.ts';
 import { amountOf, budgetOf } from '../../../protocol/text/budget-words.ts';
-import type { Rights } from '../rights.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
+import type { CommandCaller } from './command.ts';
 
 /** `/budget`: shows the budgets that hold here, or replaces that of this workstream. The answer goes to `say`. */
 export const createBudgetCommand =
-  (budgets: Pick<Budgets, 'list' | 'set'>, say: (to: Workstream, text: string) => Promise<void>) =>
-  async (argument: string, workstream: Workstream, { rights }: { rights: Rights }): Promise<void> => {
+  (budgets: Pick<Budgets, 'list'>, say: (to: Workstream, text: string) => Promise<void>) =>
+  async (argument: string, workstream: Workstream, { call }: CommandCaller): Promise<void> => {
     const { wsId } = workstream.data;
-    if (argument !== '') {
-      const limit = toLimit(argument, wsId);
-      if (rights !== 'approve') throw new GatewayError('FORBIDDEN', 'A budget is set with the approve scope');
-      await budgets.set(wsId, limit);
-    }
+    if (argument !== '') await call.perform('budget.set', { wsId, ...toLimit(argument, wsId) });
     const states = await budgets.list({ wsId, runId: workstream.current?.run.runId });
     await say(workstream, states.length === 0 ? NONE : states.map(toLine).join('\n'));
   };

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Call } from '../call.ts';
 import type { Sender } from '../rights.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
@@ -26,4 +27,5 @@ export const toldToCaller = (error: GatewayError): ToldToCaller =>
 /** Who enters a command. */
 export interface CommandCaller extends Sender {
   viewer: Viewer;
+  call: Pick<Call, 'principal' | 'perform'>;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { DAEMON, OF_EVERYONE } from '../sharing/perception.ts';
 import { calling, never } from '../testing/puppet-model.ts';
-import { type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
+import { callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 
 /** Runs a command in `main`; returns the appended events. */
 async function command(gateway: WholeGateway, text: string): Promise<StreamEvent[]> {
@@ -89,9 +89,8 @@ test('a message during /clear waits, and is answered without the cleared context
   await using gateway = await wholeGateway();
   await say(gateway, 'a');
   const cleared = gateway.parts.commands.run(gateway.mainWorkstream(), '/clear', {
-    viewer: DAEMON,
-    principal: 'ada',
-    rights: 'approve',
+    ...{ viewer: DAEMON, principal: 'ada', rights: 'approve' as const },
+    call: { principal: callerOf().principal, perform: () => assert.fail('/clear performs no other call') },
   });
   const sent = gateway.accept('b');
   await cleared;

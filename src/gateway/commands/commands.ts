@@ -1,5 +1,6 @@
 import { type CommandName, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
+import { CONTRACTS } from '../../../protocol/index.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { isAsked, type Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
@@ -19,10 +20,10 @@ import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
 import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { requireRights } from '../required-rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import { sightInCommon } from '../sharing/perception.ts';
-import type { Sharing } from '../sharing/sharing.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -35,6 +36,7 @@ import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readNamed, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCaller } from './command.ts';
+import { methodOf } from './command-methods.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createListCommands } from './list-commands.ts';
 import { createModelCommands } from './model-commands.ts';
@@ -53,11 +55,10 @@ export interface CommandDeps {
   rewinds: Rewinds;
   forks: Forks;
   compactions: Compactions;
-  sharing: Pick<Sharing, 'share'>;
   live: Pick<LiveSettings, 'visibility'>;
   hidden: Pick<HiddenWorkstreams, 'make'>;
   runs: Pick<Runs, 'accept'>;
-  budgets: Pick<Budgets, 'list' | 'set'>;
+  budgets: Pick<Budgets, 'list'>;
   templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
   saved: SavedWorkstreams;
   models: Models;
@@ -87,7 +88,7 @@ export class Commands {
       effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: createResumeCommand(deps) },
       name: { when: 'always', run: (name, workstream, by) => this.#name(name, workstream, by) },
-      share: { when: 'always', run: createShareCommand(deps.sharing, say) },
+      share: { when: 'always', run: createShareCommand(say) },
       retry: this.#taking(takeBack.retry),
       rewind: this.#taking(takeBack.rewind),
       edit: this.#taking(takeBack.edit),
@@ -117,7 +118,11 @@ export class Commands {
     const command = this.#commands[word];
     let failure: string | undefined;
     const work = async () => {
-      failure = await this.#attempt(workstream, () => command.run(argument.trim(), workstream, by));
+      failure = await this.#attempt(workstream, () => {
+        const method = methodOf[word](argument.trim());
+        requireRights(by.call.principal, CONTRACTS[method], method);
+        return command.run(argument.trim(), workstream, by);
+      });
     };
     const isRun =
       command.when === 'alone'

@@ -1,18 +1,17 @@
 import { usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { mayPerceive, mayShare, type Owned } from '../sharing/perception.ts';
-import type { Sharing } from '../sharing/sharing.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { type CommandCaller, isNameInUse, toldToCaller } from './command.ts';
 
 /** `/share`: says who sees the workstream, or changes it. The answer goes to `say`. */
 export const createShareCommand =
-  (sharing: Pick<Sharing, 'share'>, say: (to: Workstream, text: string) => Promise<void>) =>
-  async (argument: string, workstream: Workstream, { viewer }: CommandCaller): Promise<void> => {
+  (say: (to: Workstream, text: string) => Promise<void>) =>
+  async (argument: string, workstream: Workstream, { viewer, call }: CommandCaller): Promise<void> => {
     const { data } = workstream;
     const visibility = toVisibility(argument);
     if (visibility !== undefined)
-      await sharing.share(data.wsId, { visibility }, { viewer, audited: () => [] }).catch((error: unknown) => {
+      await call.perform('workstream.share', { wsId: data.wsId, visibility }).catch((error: unknown) => {
         throw visibility === 'private' && isNameInUse(error) ? toldToCaller(error) : error;
       });
     // Someone who may share it always perceives it afterwards, because its owner stays.

@@ -61,12 +61,15 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
   }
 
   /** The issues stay in the message alone: HTTP would rename the keys of config.json in them to its own style. */
-  async function writeFile(config: Json, hash: string) {
+  async function writeFile(config: Json, hash: string, { key, path }: SettingRow) {
     try {
       return await configFile.write(`${JSON.stringify(config, null, 2)}\n`, hash);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      throw new GatewayError(error.code, error.message, { cause: error });
+      const problem = problemWith(path.join('.'), error);
+      throw new GatewayError(error.code, problem === undefined ? error.message : `${key}: ${problem}`, {
+        cause: error,
+      });
     }
   }
 
@@ -88,7 +91,7 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
       const problem = findProblem(row, value);
       if (problem !== undefined) throw new GatewayError('INVALID_REQUEST', `${row.key}: ${problem}`);
       const { parsed, hash } = await readFile();
-      const { config, applied } = await writeFile(withValue(parsed, row.path, value), hash);
+      const { config, applied } = await writeFile(withValue(parsed, row.path, value), hash, row);
       // As the file tells it: it may hide what was sent.
       const stored = shown(row, valueAt(config, row.path) ?? null);
       const digestAt = await configFile.digests();
@@ -103,10 +106,18 @@ export function createDaemonSettings({ configFile, trail, clock }: SettingsDeps)
       if (row.isSecret) throw secretRefused();
       const { parsed, hash } = await readFile();
       if (valueAt(parsed, row.path) === undefined) throw notFound();
-      const { applied } = await writeFile(withoutValue(parsed, row.path), hash);
+      const { applied } = await writeFile(withoutValue(parsed, row.path), hash, row);
       return { result: { key: row.key, default: row.default }, applied };
     },
   };
+}
+
+/** What a refusal of the file says about one key, if that is all it says. */
+function problemWith(key: string, { details }: GatewayError): string | undefined {
+  const issues: unknown[] = isRecord(details) && Array.isArray(details.issues) ? details.issues : [];
+  const [issue] = issues;
+  if (issues.length !== 1 || !isRecord(issue) || issue.path !== key) return undefined;
+  return typeof issue.message === 'string' ? issue.message : undefined;
 }
 
 const UNCHANGED = { changedBy: '' };

@@ -49,11 +49,14 @@ export async function createWorkstream(params: Asked, call: Call, deps: Creation
   if (!resumed) return createNew(params, call, { begun, deps });
   const { workstream, wasOpen } = resumed;
   const always = alwaysOf(params, call, deps);
-  if (always && !wasOpen) await deps.settings.change(workstream, { always });
+  if (always && !wasOpen) await deps.settings.change(workstream, { always }, recordOf(always, workstream.data, call));
   const { wsId, name, messageCount } = workstream.data;
   const answer: Created = { wsId, name, resumed: true, messageCount };
   return isSaid(params) ? sendFirst(workstream, { answer, params, call }, deps) : answer;
 }
+
+const recordOf = ({ tools }: Always, { wsId }: { wsId: string }, call: Call): Statement[] =>
+  call.audited({ id: wsId, autoApprove: tools === undefined, ...(tools && { autoApproveTools: tools }) });
 
 const isSaid = ({ initialMessage = '' }: Asked): boolean => initialMessage.trim() !== '';
 
@@ -94,12 +97,13 @@ async function createNew(
     messageCount: 0,
     ...(fileIds.length > 0 && { attachmentIds: fileIds }),
   });
+  const always = alwaysOf(allowedBy(params, begun), call, deps);
   const options = {
     owned: newlyOwned(viewerOf(call), live, visibility),
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
     ...(begun.model !== undefined && { model: begun.model }),
-    always: alwaysOf(allowedBy(params, begun), call, deps),
+    always,
     effort: begun.effort,
     ...(workdir !== undefined && { workdir, by: namerOf(call) }),
     wsId: newId,
@@ -114,6 +118,7 @@ async function createNew(
       ...(isSaid(params) ? [] : call.keep(answer)),
       ...begun.statementsFor(row.ws_id),
       ...files.statementsFor(row.ws_id),
+      ...(always ? recordOf(always, { wsId: row.ws_id }, call) : []),
       ...(budget ? [storeBudget(row.ws_id, budget)] : []),
     ];
   });

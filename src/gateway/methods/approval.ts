@@ -1,14 +1,27 @@
 import type { approvalContracts } from '../../../protocol/methods/approval.ts';
-import type { Handlers } from '../call.ts';
+import type { Call, Handlers } from '../call.ts';
 import { deciderOf } from '../caller.ts';
 import type { Approvals } from '../runs/approvals.ts';
 import { viewerOf } from '../sharing/perception.ts';
+import type { Statement } from '../store/store.ts';
 
 export const approvalMethods = (approvals: Approvals): Handlers<keyof typeof approvalContracts> => ({
   'approval.list': ({ wsId }, call) => ({ approvals: approvals.list(viewerOf(call), wsId) }),
   'approval.resolve': async ({ approvalId, approved, feedback = '', always = false }, call) => {
     const decision = { approved, feedback: feedback.trim(), always, by: deciderOf(call) };
-    await approvals.resolve(approvalId, decision, { viewer: viewerOf(call), also: call.audited({ approved, always }) });
+    const also = (wsId: string) => recordOf(call, { id: approvalId, wsId, approved, always });
+    await approvals.resolve(approvalId, decision, { viewer: viewerOf(call), also });
     return { ok: true, approvalId, approved };
   },
 });
+
+/** A decision; `always` also turns on auto-approve of the workstream, which has a record of its own. */
+export const recordOf = (
+  call: Pick<Call, 'audited'>,
+  { wsId, ...decision }: { id: string; wsId: string; approved: boolean; always: boolean },
+): Statement[] => [
+  ...call.audited(decision),
+  ...(decision.approved && decision.always
+    ? call.audited({ as: 'workstream.allow', id: wsId, autoApprove: true, approvalId: decision.id })
+    : []),
+];

@@ -29,7 +29,13 @@ function setUp(changed: string[]) {
   });
   const call = {
     ...callerOf(),
-    ...{ kept: undefined, keep: () => [], momentary: () => undefined, interim: () => undefined },
+    ...{
+      kept: undefined,
+      keep: () => [],
+      momentary: () => undefined,
+      interim: () => undefined,
+      perform: async () => undefined,
+    },
     audited: (detail: unknown): Statement[] => {
       details.push(detail);
       return [];

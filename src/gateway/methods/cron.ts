@@ -13,8 +13,8 @@ import { describeInWords } from '../../cron/schedule/schedule-words.ts';
 import { resolveTimeZone } from '../../cron/schedule/schedule-zone.ts';
 import type { Scheduler } from '../../cron/scheduler.ts';
 import { until } from '../../timing/until.ts';
-import { requireFreshProof } from '../auth/fresh-proof.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
+import { requireProofForAllowing } from '../cron/allowed-calls.ts';
 import type { CronJobs } from '../cron/cron-jobs.ts';
 import { explain, explainIdle } from '../cron/explain.ts';
 import type { Occurrences } from '../cron/occurrences.ts';
@@ -67,8 +67,7 @@ export function cronMethods(deps: CronMethodDeps): Handlers<keyof typeof cronCon
     }),
     'cron.update': onceLoaded(async (asked, { audited, principal }) => {
       const { id, patch } = asked;
-      // Another message for a job whose calls are allowed is as good as allowing them.
-      if (patch.payload !== undefined && jobs.get(id).approval.mode === 'allow') requireFreshProof(principal);
+      requireProofForAllowing(jobs.get(id), patch, principal);
       const changed = Object.keys(patch);
       return toWire(await jobs.update(asked, () => audited({ changed })), asked);
     }),

@@ -33,6 +33,7 @@ async function setUp() {
     const principal: Principal = { ...(caller.principal as Principal), ...(userId !== undefined && { userId }) };
     const call: Call = {
       ...{ ...caller, principal, kept: undefined, keep: () => [], audited: record, momentary: () => undefined },
+      perform: async () => undefined,
     };
     return async <M extends Method>(method: M, params: ParamsInput<M>): Promise<Result<M>> => {
       const { params: input, result } = CONTRACTS[method];

@@ -33,18 +33,19 @@ export const wakeMethods = ({
     return { ok: true };
   },
   'last-heartbeat': () => heartbeats.last,
-  'set-heartbeats': ({ enabled }) => {
+  'set-heartbeats': async ({ enabled }, call) => {
+    await store.commit({ statements: call.audited({ enabled }) });
     heartbeats.setEnabled(enabled);
     return { ok: true, enabled };
   },
   'voicewake.get': () => read(store),
-  'voicewake.set': async ({ triggers }) => {
+  'voicewake.set': async ({ triggers }, call) => {
     const words = [...new Set(triggers.map((word) => word.trim()).filter((word) => word !== ''))];
     const set = { triggers: words.length > 0 ? words : USUAL };
     const value = JSON.stringify(set.triggers);
     const upsert = build.insertInto('meta').values({ key: KEY, value });
     const row = upsert.onConflict((conflict) => conflict.column('key').doUpdateSet({ value }));
-    await store.commit({ statements: [statementOf(row)] });
+    await store.commit({ statements: [statementOf(row), ...call.audited(set)] });
     broadcast.publish('voicewake.changed', set);
     return set;
   },

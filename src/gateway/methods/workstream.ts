@@ -30,6 +30,7 @@ import type { ProjectCommands } from '../workstreams/project-commands.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { recordOf } from './approval.ts';
 import { storedMethods } from './conversation/stored.ts';
 
 interface WorkstreamMethodDeps extends TakingBackDeps, PortableDeps, ListingDeps, CreationDeps {
@@ -87,7 +88,7 @@ export function workstreamMethods(deps: WorkstreamMethodDeps): Handlers<keyof ty
         () => workstreams.get(wsId, viewerOf(call)),
         async (workstream) => {
           if (await projectCommands.send(workstream, command, callerOf(call))) return { status: 'ok', wsId };
-          const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call) });
+          const error = await commands.run(workstream, command, { ...callerOf(call), viewer: viewerOf(call), call });
           if (/^\/?help$/.test(command.trim())) await projectCommands.explain(workstream);
           return { status: 'ok', wsId, ...(error !== undefined && { error }) };
         },
@@ -140,13 +141,16 @@ async function update(
   const stored = isNameOnly && named ? await settings.renameStored(wsId, named) : undefined;
   if (stored) return stored.toRow();
   const workstream = await workstreams.get(wsId, viewer);
-  await folders.change(workstream, { isConfirmed: confirmWorkdir === true, readable });
-  await settings.change(workstream, {
+  await folders.change(workstream, { isConfirmed: confirmWorkdir === true, readable }, (now) =>
+    call.audited({ id: wsId, readable: now, ...(confirmWorkdir && { workdir: workstream.data.workdir }) }),
+  );
+  const change = {
     ...(named && { name: named }),
     ...(model !== undefined && { model }),
     ...(effort !== undefined && { thinkingLevel: effort }),
     ...(autoApprove !== undefined && { always: autoApprove ? rules.grant(callerOf(call).principal) : null }),
-  });
+  };
+  await settings.change(workstream, change, autoApprove === undefined ? [] : call.audited({ id: wsId, autoApprove }));
   return workstream.data.toRow();
 }
 
@@ -197,7 +201,7 @@ function approve(
   return whenThere(workstreams.findStaying(wsId, viewer) ?? workstreams.get(wsId, viewer), (workstream) => {
     const id = named.approvalId ?? workstream.current?.pendingApproval()?.approvalId;
     // Without a question nothing is decided, and nothing recorded.
-    const recorded = id === undefined ? [] : call.audited({ id, approved, always });
+    const recorded = id === undefined ? [] : recordOf(call, { id, wsId, approved, always });
     const decided: Decided = id === undefined ? NOTHING_DECIDED : { status: 'ok', approvalId: id };
     const also = [...call.keep(decided), ...recorded];
     return whenThere(approvals.resolveIn(workstream, decision, { ...named, also }), () => decided);

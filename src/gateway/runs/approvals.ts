@@ -18,7 +18,7 @@ interface NamedApproval {
 /** Who decides, and what is committed with it. */
 interface Resolving {
   viewer: Viewer;
-  also: Statement[];
+  also(wsId: string): Statement[];
 }
 
 interface InWorkstream extends NamedApproval {
@@ -50,7 +50,7 @@ export class Approvals {
     const owner = this.#workstreams
       .list(viewer)
       .find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
-    if (owner?.current) return owner.current.decide(approvalId, decision, also);
+    if (owner?.current) return owner.current.decide(approvalId, decision, also(owner.data.wsId));
     throw await this.#notWaiting(approvalId, viewer);
   }
 

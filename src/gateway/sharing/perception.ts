@@ -16,7 +16,7 @@ export type Watched = Owned & { readonly wsId: string };
 export type Viewer = Pick<Principal, 'userId' | 'permissions'>;
 
 /** The daemon itself, in work that nobody asked for. Never use it for the answer to a caller. */
-export const DAEMON: Viewer = { permissions: new Set(['workstreams.all']) };
+export const DAEMON: Viewer = { permissions: new Set(['workstreams.all', 'workstreams.create', 'workstreams.close']) };
 
 /** Someone of whom nothing is known: perceives what everyone does. */
 export const ANYONE: Viewer = { permissions: new Set() };

@@ -2,13 +2,12 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
-import type { AuditDetail } from '../audit/audit-record.ts';
 import type { Call } from '../call.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
-import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Store, UnitRefused } from '../store/store.ts';
 import type { WorkstreamStreams } from '../streams/workstream-streams.ts';
 import type { Users } from '../users/users.ts';
 import { kindOfKey, nameTaken, unknownWorkstream } from '../workstreams/session-keys.ts';
@@ -16,7 +15,7 @@ import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { isNameTaken, readById, writesAlias } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { gaining } from './audience.ts';
-import { DAEMON, mayPerceive, mayShare, type Owned, type Viewer, viewerOf } from './perception.ts';
+import { DAEMON, mayPerceive, mayShare, type Owned, viewerOf } from './perception.ts';
 
 interface SharingDeps {
   workstreams: Pick<Workstreams, 'find' | 'whileStill'>;
@@ -37,12 +36,6 @@ interface Changed {
   unnamed: Partial<WorkstreamData>;
 }
 
-/** Who changes it, and what is committed with the change. */
-interface Sharer {
-  viewer: Viewer;
-  audited(detail: AuditDetail): Statement[];
-}
-
 /**
  * Changes who perceives a workstream. It takes effect at once: those who lose sight of it see it closed, and those who
  * gain sight see it opened.
@@ -57,17 +50,13 @@ export class Sharing {
 
   /** Throws NOT_FOUND, also to those who do not perceive it; FORBIDDEN to those who may only use it. */
   async change(wsId: string, change: Change, call: Call): Promise<Result<'workstream.share'>> {
+    const work = () => this.#deps.workstreams.whileStill(wsId, () => this.#share(wsId, change, call));
+    const now = await this.#serial.run(wsId, work);
+    return { wsId, userId: now.ownerId, visibility: now.visibility, perceived: mayPerceive(viewerOf(call), now) };
+  }
+
+  async #share(wsId: string, { visibility, userId }: Change, call: Call): Promise<Owned> {
     const viewer = viewerOf(call);
-    const now = await this.share(wsId, change, { viewer, audited: call.audited });
-    return { wsId, userId: now.ownerId, visibility: now.visibility, perceived: mayPerceive(viewer, now) };
-  }
-
-  /** The same for a caller of a slash command. */
-  share(wsId: string, change: Change, by: Sharer): Promise<Owned> {
-    return this.#serial.run(wsId, () => this.#deps.workstreams.whileStill(wsId, () => this.#share(wsId, change, by)));
-  }
-
-  async #share(wsId: string, { visibility, userId }: Change, { viewer, audited }: Sharer): Promise<Owned> {
     const row = await readById(this.#deps.store, wsId, viewer);
     if (!row) throw unknownWorkstream();
     const before: Owned = { ownerId: row.owner_id, visibility: row.visibility };
@@ -77,7 +66,7 @@ export class Sharing {
     const now: Owned = { ownerId: userId ?? before.ownerId, visibility: visibility ?? before.visibility };
     const commit = (named: Parameters<typeof setWorkstream>[1]) => {
       const values = { owner_id: now.ownerId, visibility: now.visibility, ...named };
-      const recorded = audited({ id: wsId, userId: now.ownerId, ...now });
+      const recorded = call.audited({ id: wsId, userId: now.ownerId, ...now });
       return this.#deps.store.commit({ statements: [writesAlias(setWorkstream(wsId, values)), ...recorded] });
     };
     const isSeen = mayPerceive(viewer, now);

@@ -68,4 +68,5 @@ const NO_THROTTLE: LoginThrottle = { begin: () => ({ kind: 'counted', ended: () 
 const callBy = (principal: Principal | undefined): Call => ({
   ...{ principal, address: '127.0.0.1', signal: new AbortController().signal, interim: () => undefined },
   ...{ kept: undefined, keep: () => [], audited: () => [], momentary: () => undefined, subscriptions: undefined },
+  perform: async () => undefined,
 });

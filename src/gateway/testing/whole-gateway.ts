@@ -25,6 +25,8 @@ export interface CallAs {
   userId?: string;
   /** Default: all, or without the approve scope those of a member. */
   permissions?: ReadonlySet<Permission>;
+  /** Default: the operator token. */
+  source?: Principal['source'];
   signal?: AbortSignal;
   interim?(payload: unknown): void;
   subscriptions?: Subscriptions;
@@ -121,7 +123,7 @@ const MEMBER_PERMISSIONS = new Set(BUILTIN_ROLES['builtin-operator'].permissions
 export function callerOf({ scope = 'approve', id = 'ada', userId, signal, interim, ...as }: CallAs = {}): Caller {
   const ended = new AbortController().signal;
   const { permissions = scope === 'approve' ? ALL_PERMISSIONS : MEMBER_PERMISSIONS } = as;
-  const source = { kind: 'operator' } as const;
+  const { source = { kind: 'operator' } } = as;
   const principal: Principal = { id, scopes: expandScopes([scope]), permissions, source, ended };
   if (userId !== undefined) principal.userId = userId;
   return {

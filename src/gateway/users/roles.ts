@@ -80,7 +80,10 @@ export class Roles {
   }
 
   /** Throws CONFLICT when the name is taken. */
-  async create({ name, displayName, permissions }: NewRole, also: readonly Statement[]): Promise<Role> {
+  async create(
+    { name, displayName, permissions }: NewRole,
+    also: (roleId: string) => readonly Statement[],
+  ): Promise<Role> {
     const nowMs = this.#deps.clock.now();
     const row: RoleTable = {
       role_id: this.#deps.ids.id('role'),
@@ -93,7 +96,7 @@ export class Roles {
     if (isBuiltinRole(name)) throw nameTaken(name);
     try {
       const insert = statementOf(build.insertInto('roles').values(row));
-      await this.#deps.store.commit({ statements: [insert, ...also], durable: true });
+      await this.#deps.store.commit({ statements: [insert, ...also(row.role_id)], durable: true });
     } catch (error) {
       if (error instanceof UnitRefused) throw nameTaken(name, error);
       throw error;

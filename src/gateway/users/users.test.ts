@@ -49,7 +49,10 @@ test('names that differ only in case are one name', async () => {
 
 test('scopes follow from permissions: any admin permission grants approve', async () => {
   await using world = await setUp();
-  const { roleId } = await world.roles.create({ name: 'auditor', displayName: 'A', permissions: ['admin.audit'] }, []);
+  const { roleId } = await world.roles.create(
+    { name: 'auditor', displayName: 'A', permissions: ['admin.audit'] },
+    () => [],
+  );
   const { userId } = await world.add('ada', { roleIds: [] });
   assert.deepEqual(world.scopesOf(userId), []);
   await world.users.assign(userId, 'builtin-operator', { by: 'operator', also: [] });
@@ -63,7 +66,7 @@ test('scopes follow from permissions: any admin permission grants approve', asyn
 test('everything is the same after a restart', async () => {
   await using world = await setUp();
   const permissions = ['read', 'admin.usage'] as const;
-  const role = await world.roles.create({ name: 'counter', displayName: 'C', permissions }, []);
+  const role = await world.roles.create({ name: 'counter', displayName: 'C', permissions }, () => []);
   const { userId } = await world.add('ada', { roleIds: [role.roleId], passwordHash: 'h' });
   await world.users.update(userId, { disabled: true, displayName: 'Ada' }, []);
   const { users, roles } = await world.open();
@@ -76,7 +79,7 @@ test('everything is the same after a restart', async () => {
 
 test('changes of a role reach its holders, and only they hear of it', async () => {
   await using world = await setUp();
-  const role = await world.roles.create({ name: 'r', displayName: 'R', permissions: ['read', 'write'] }, []);
+  const role = await world.roles.create({ name: 'r', displayName: 'R', permissions: ['read', 'write'] }, () => []);
   const holder = await world.add('holder', { roleIds: [role.roleId] });
   await world.add('other');
   const end = world.users.endOf(holder.userId);
@@ -138,10 +141,16 @@ test('a change that cannot be stored changes nothing', async () => {
 test('roles have unique names, and built-in ones cannot be changed', async () => {
   await using world = await setUp();
   const asked = { name: 'r', displayName: 'R', permissions: [] };
-  await world.roles.create(asked, []);
+  await world.roles.create(asked, () => []);
   const taken = { code: 'CONFLICT', message: "Role 'r' already exists" };
-  await assert.rejects(world.roles.create(asked, []), taken);
-  await assert.rejects(world.roles.create({ ...asked, name: 'builtin-admin' }, []), { code: 'CONFLICT' });
+  await assert.rejects(
+    world.roles.create(asked, () => []),
+    taken,
+  );
+  await assert.rejects(
+    world.roles.create({ ...asked, name: 'builtin-admin' }, () => []),
+    { code: 'CONFLICT' },
+  );
   await assert.rejects(world.roles.update('builtin-admin', { permissions: [] }, []), {
     code: 'INVALID_REQUEST',
     message: 'Cannot modify builtin role',

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
-import type { Store } from '../store/store.ts';
+import type { Statement, Store } from '../store/store.ts';
 import type { Workdirs } from './workdirs.ts';
 import type { Workstream } from './workstream.ts';
 
@@ -22,7 +22,11 @@ export class Folders {
   }
 
   /** Throws UNAVAILABLE while a run is in progress, because it holds the folders that it was started with. */
-  async change(workstream: Workstream, { isConfirmed, readable }: FoldersChange): Promise<void> {
+  async change(
+    workstream: Workstream,
+    { isConfirmed, readable }: FoldersChange,
+    also: (readable: readonly string[]) => readonly Statement[] = () => [],
+  ): Promise<void> {
     if (!isConfirmed && readable === undefined) return;
     const { data } = workstream;
     const isDone = await workstream.whileIdle('folders', async () => {
@@ -31,7 +35,8 @@ export class Folders {
         ? await Promise.all(readable.map((path) => this.#workdirs.identify(path)))
         : data.readable;
       const columns = { workdir: workdir.path, workdir_ino: workdir.ino, readable_json: JSON.stringify(folders) };
-      await this.#store.commit({ statements: [setWorkstream(data.wsId, columns)] });
+      const statements = [setWorkstream(data.wsId, columns), ...also(folders.map(({ path }) => path))];
+      await this.#store.commit({ statements });
       Object.assign(data, { workdir: workdir.path, workdirIno: workdir.ino, readable: folders });
       await this.#workdirs.release(data.wsId);
       this.#workdirs.hold(data);

@@ -46,10 +46,10 @@ export class Settings {
     this.#deps = deps;
   }
 
-  /** An empty name restores the generated one. Refuses names in use and unknown models. */
-  change({ data }: Workstream, change: SettingsChange): Promise<void> {
+  /** An empty name restores the generated one. Refuses names in use and unknown models. `also` is committed with it. */
+  change({ data }: Workstream, change: SettingsChange, also: readonly Statement[] = []): Promise<void> {
     // One at a time: each event contains all settings, so it must not overtake an earlier change.
-    return this.#serial.run(data.wsId, () => this.#change(data, change));
+    return this.#serial.run(data.wsId, () => this.#change(data, change, also));
   }
 
   /**
@@ -81,7 +81,7 @@ export class Settings {
     return data?.wsId === wsId ? data : undefined; // a session key is not an id
   }
 
-  async #change(data: WorkstreamData, change: SettingsChange): Promise<void> {
+  async #change(data: WorkstreamData, change: SettingsChange, also: readonly Statement[]): Promise<void> {
     const { store, clock } = this.#deps;
     const values = await this.#toValues(data, change);
     if (Object.keys(values).length === 0) return;
@@ -93,6 +93,7 @@ export class Settings {
         statements: [
           setWorkstream(data.wsId, { ...others, ...titled, updated_ms: updatedMs }),
           ...(alias === undefined ? [] : [writesAlias(setWorkstream(data.wsId, { alias }))]),
+          ...also,
         ],
         events: { wsId: data.wsId, events: [data.settingsEvent(values)] },
       });

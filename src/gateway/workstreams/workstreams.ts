@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
+import { requirePermission } from '../required-rights.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
@@ -131,14 +132,18 @@ export class Workstreams {
     return row && (this.#open.get(row.ws_id)?.data ?? createWorkstreamData(row, this.#deps));
   }
 
-  /** Like `findByKey`, but creates the session of a scheduled job, and the viewer's own for a key shaped like an alias. */
+  /**
+   * Like `findByKey`, but creates the session of a scheduled job, and the viewer's own for a key shaped like an alias, which
+   * needs the permission that creating a workstream needs.
+   */
   async obtainByKey(key: string, viewer: Viewer): Promise<Workstream> {
     const found = await this.findByKey(key, viewer);
     if (found) return found;
     const { store, live } = this.#deps;
     const named = await nameNewSession(key, { store, owned: newlyOwned(viewer, live) });
-    if (named) return this.#pending.run(`${named.owned.ownerId} ${key}`, () => this.create(named));
-    throw noSession(key);
+    if (!named) throw noSession(key);
+    requirePermission(viewer, 'workstreams.create');
+    return this.#pending.run(`${named.owned.ownerId} ${key}`, () => this.create(named));
   }
 
   /** Reopens a stored workstream by anything that `readByName` accepts; undefined when there is none. */
@@ -183,6 +188,7 @@ export class Workstreams {
 
   /** Closes a workstream: cancels its runs and ends its readers; its rows stay. `also` is committed with that. */
   async close(wsId: string, viewer: Viewer, also: readonly Statement[] = []): Promise<void> {
+    requirePermission(viewer, 'workstreams.close');
     const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
     await this.#unload(workstream, [setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }), ...also]);

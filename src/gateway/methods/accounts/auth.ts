@@ -15,6 +15,7 @@ import type { Principal } from '../../auth/principal.ts';
 import { requireStanding } from '../../auth/require-authentication.ts';
 import type { SetupGate } from '../../auth/setup-gate.ts';
 import type { Call, Handlers } from '../../call.ts';
+import { effectiveOf } from '../../users/grant.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import { checkDisplayName, checkPassword, checkUsername } from '../../users/user-input.ts';
 import type { Users } from '../../users/users.ts';
@@ -165,7 +166,7 @@ const isSetupOpen = ({ authenticator, users }: AuthMethodDeps): boolean => authe
 const toWho = ({ id, userId, scopes, permissions }: Principal, users: Users) => ({
   userId: userId ?? id,
   scopes: [...scopes],
-  permissions: [...permissions],
+  permissions: effectiveOf({ scopes, permissions }),
   ...(userId !== undefined && { username: users.get(userId).username }),
 });
 

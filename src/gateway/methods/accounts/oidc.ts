@@ -86,7 +86,7 @@ function identityMethods({ users, roles, oidc: { settings, identities } }: OidcM
       const userId = await identities.findUser(issuer, subject);
       if (userId === undefined) throw new GatewayError('NOT_FOUND', 'Identity not found');
       requireOver(call, userId, { users, roles });
-      const also = [identities.removal({ issuer, subject }), ...call.audited({ issuer, subject, userId })];
+      const also = [identities.removal({ issuer, subject }), ...call.audited({ id: userId, issuer, subject })];
       if (!(await tookEffect(users.logOut(userId, also)))) throw new GatewayError('NOT_FOUND', 'Identity not found');
       return { status: 'ok' };
     },

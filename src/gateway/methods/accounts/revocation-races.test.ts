@@ -64,6 +64,7 @@ async function setUp() {
   const call = (principal?: Principal): Call => ({
     ...{ principal, address: '1.2.3.4', signal: new AbortController().signal, interim: () => undefined },
     ...{ kept: undefined, keep: () => [], audited: () => [], momentary: () => undefined, subscriptions: undefined },
+    perform: async () => undefined,
   });
   const as = async (token: string) => call(await authenticator.authenticate(token));
   const { userId } = await users.create(

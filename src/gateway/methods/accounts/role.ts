@@ -19,7 +19,7 @@ export const roleMethods = ({ roles, users }: RoleMethodDeps): Handlers<keyof ty
     const permissions = checkPermissions(asked);
     checkRoleName(name);
     requireHeld(call, permissions);
-    return roles.create({ name, displayName, permissions }, call.audited({ name, permissions }));
+    return roles.create({ name, displayName, permissions }, (id) => call.audited({ id, name, permissions }));
   },
   'role.update': async ({ roleId, displayName, permissions: asked }, call) => {
     requireAuthentication(call.principal, 'change roles');

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { scheduleContracts } from '../../../../protocol/methods/admin/schedule.ts';
 import type { Handlers } from '../../call.ts';
+import { requireProofForAllowing } from '../../cron/allowed-calls.ts';
 import type { Cron } from '../../cron/create-cron.ts';
 import { toOccurrence } from '../../cron/to-wire.ts';
 import { changeOf, inWordsOfHttp, jobOf, notFound, toSchedule } from '../../schedules/schedule-form.ts';
@@ -50,8 +51,9 @@ export function scheduleMethods({ cron, store, server, clock }: ScheduleMethodDe
       return shown(job.id);
     }),
     'schedule.get': asSchedules(({ taskId }) => shown(taskId)),
-    'schedule.update': asSchedules(async ({ taskId, ...form }, { audited }) => {
+    'schedule.update': asSchedules(async ({ taskId, ...form }, { audited, principal }) => {
       const change = changeOf(form, jobs.get(taskId), here());
+      requireProofForAllowing(jobs.get(taskId), change.patch, principal);
       await jobs.update({ id: taskId, ...change }, () => audited({ changed: Object.keys(change.patch) }));
       return shown(taskId);
     }),

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { Params } from '../../../../protocol/index.ts';
-import type { wstemplateContracts } from '../../../../protocol/methods/templates/wstemplate.ts';
+import { allowsCalls, type wstemplateContracts } from '../../../../protocol/methods/templates/wstemplate.ts';
 import { digestOf } from '../../../agent/project/instructions.ts';
+import { requireFreshProof } from '../../auth/fresh-proof.ts';
 import type { Handlers } from '../../call.ts';
 import { checkName, checkNotification } from '../../templates/template-input.ts';
 import type { Templates } from '../../templates/templates.ts';
@@ -29,6 +30,9 @@ export const wstemplateMethods = (templates: TemplateSources): Handlers<keyof ty
       const before = await ofWorkstreams.get(wsTemplateId);
       const change = await toFields(asked, templates);
       if (Object.keys(change).length === 0) throw new GatewayError('INVALID_REQUEST', 'No fields to update');
+      const after = { ...before, ...change };
+      // An enabled template that allows calls allows them for whatever else it says.
+      if (after.enabled && allowsCalls(after)) requireFreshProof(call.principal);
       const also = call.audited({ name: before.name, changed: Object.keys(change) });
       return ofWorkstreams.update(before, change, { by: editorOf(call), also });
     },

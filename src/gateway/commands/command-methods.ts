@@ -1,0 +1,31 @@
+import type { CommandName } from '../../../protocol/commands.ts';
+import type { ServedMethod } from '../call.ts';
+
+/**
+ * The method that does the same as a command with this argument: the command needs the rights of its row. Where a command
+ * has no such method, it needs what every command needs.
+ */
+export const methodOf: Readonly<Record<CommandName, (argument: string) => ServedMethod>> = {
+  help: () => 'workstream.command',
+  clear: () => 'workstream.command',
+  new: () => 'sessions.reset',
+  model: (alias) => (alias === '' ? 'models.list' : 'workstream.update'),
+  effort: () => 'workstream.update',
+  reason: () => 'workstream.update',
+  resume: () => 'workstream.history',
+  name: () => 'workstream.update',
+  share: (who) => (who === '' ? 'workstream.get' : 'workstream.share'),
+  retry: () => 'workstream.retry',
+  rewind: () => 'workstream.rewind',
+  edit: () => 'workstream.edit',
+  remove: () => 'workstream.remove',
+  fork: () => 'workstream.fork',
+  steer: () => 'workstream.send',
+  budget: (limit) => (limit === '' ? 'budget.list' : 'budget.set'),
+  tools: () => 'workstream.command',
+  template: () => 'workstream.command',
+  skill: () => 'workstream.command',
+  compact: () => 'sessions.compact',
+  workstreams: () => 'workstream.list',
+  history: () => 'workstream.history',
+};
