@@ -147,11 +147,7 @@ export function joinNouns(
 /** Parts of conversations that are asked for by themselves. */
 const partNouns = (
   { store, readOutput, auth, clock }: Pick<NounDeps, 'store' | 'readOutput' | 'auth' | 'clock'>,
-  {
-    records: { messages, budgets, events },
-    talks: { workstreams },
-    turns: { runs },
-  }: Conversations,
+  { records: { messages, budgets, events }, talks: { workstreams }, turns: { runs } }: Conversations,
 ) => ({
   output: { methods: outputMethods({ workstreams, messages, readOutput }) },
   queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },

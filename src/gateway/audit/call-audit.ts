@@ -49,7 +49,10 @@ export function createCallAudit({ trail, users, clock, ids, log }: CallAuditDeps
     begin(row, { input, caller }) {
       let isTaken = false;
       const isMeant = row.when === undefined || (isRecord(input) && row.when(input));
-      const toRecord = (outcome: AuditOutcome, { id, as: action = row.action, ...detail }: AuditDetail): AuditRecord => {
+      const toRecord = (
+        outcome: AuditOutcome,
+        { id, as: action = row.action, ...detail }: AuditDetail,
+      ): AuditRecord => {
         const { principal, address } = caller;
         // Whoever logs in is known only afterwards.
         const userId = principal?.userId ?? principal?.id ?? (outcome === 'ok' ? (id ?? '') : '');

@@ -10,6 +10,7 @@ import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import { idleLongest, NoRoom, thinOut, type Unloading } from './closing.ts';
+import { Leaving } from './leaving.ts';
 import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
 import { kindOfKey, MAIN, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
@@ -38,7 +39,7 @@ export class Workstreams {
   /** Loads and creations in progress, so that two callers get the same workstream. */
   readonly #pending = new OnceKeys<Workstream>();
   /** Unloads in progress. A caller who asks for one of these waits until it is known whether it stayed. */
-  readonly #leaving = new Map<string, Promise<unknown>>();
+  readonly #leaving = new Leaving();
   /** When a workstream was loaded again: somebody uses it, although its conversation is old. */
   readonly #reopenedMs = new Map<string, number>();
   /** Workstreams being created or loaded; they count towards the limit. */
@@ -211,7 +212,7 @@ export class Workstreams {
   /** Runs a change of a stored workstream, which nobody loads meanwhile. */
   async whileStill<T>(wsId: string, work: () => Promise<T>): Promise<T> {
     await Promise.allSettled([this.#leaving.get(wsId), this.#pending.get(wsId)]);
-    return this.#hold(wsId, work());
+    return this.#leaving.hold(wsId, work());
   }
 
   async shutdown(): Promise<void> {
@@ -281,12 +282,7 @@ export class Workstreams {
     // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
     workstream.retire(reason);
-    const gone = this.#putAway(workstream, marks).catch((error: unknown) => {
-      this.#open.set(wsId, workstream);
-      workstream.reopen();
-      throw error;
-    });
-    await this.#hold(wsId, gone);
+    await this.#leaving.hold(wsId, this.#putAway(workstream, marks));
     await this.#deps.workdirs.release(wsId);
     this.#reopenedMs.delete(wsId);
     if (reason === 'evicted') this.#deps.events.release(wsId);
@@ -294,19 +290,14 @@ export class Workstreams {
     this.#deps.onUnloaded(workstream.data, reason);
   }
 
-  /** Whoever asks for the workstream waits for the end of the work. */
-  async #hold<T>(wsId: string, work: Promise<T>): Promise<T> {
-    const over = work.catch(() => undefined); // the caller gets the error
-    this.#leaving.set(wsId, over);
-    try {
-      return await work;
-    } finally {
-      if (this.#leaving.get(wsId) === over) this.#leaving.delete(wsId);
-    }
-  }
-
   async #putAway(workstream: Workstream, marks: readonly Statement[]): Promise<void> {
-    await workstream.cancel({ force: false });
-    await this.#deps.store.commit({ statements: marks });
+    try {
+      await workstream.cancel({ force: false });
+      await this.#deps.store.commit({ statements: marks });
+    } catch (error) {
+      this.#open.set(workstream.data.wsId, workstream);
+      workstream.reopen();
+      throw error;
+    }
   }
 }
