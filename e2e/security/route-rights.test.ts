@@ -31,6 +31,9 @@ let names = 0;
 const FIELDS = {
   ...{ ws_id: 'none', resume_ws: 'none', approved: true, message: 'hi', turns: 1, title: 'mine', command: '/help' },
   ...{ role_id: 'none', subject: 'none', scopes: 'none', username: '', name: '', q: 'x', msg_id: 'none' },
+  // The result of a call that the file does not have: refused, but only after the caller's rights were checked.
+  ...{ format: 'headgate-conversation', version: 1 },
+  messages: [{ role: 'tool', createdMs: 0, callId: 'none', name: 'bash', output: '', outcome: 'done' }],
 };
 const QUERY = '?q=x&msg_id=none&ws_id=none&subject=none';
 

@@ -197,7 +197,7 @@ function createSockets(
     nodes: { admit: (candidate) => nodes.door.admit(candidate), join: joinNodes({ nodes, clock }) },
     follow: (wsId, after, stream) => events.follow(wsId, after, stream),
     onRateLimited: metrics.rateLimited,
-    health: { latest: () => health.recentJson(), version: () => health.version() },
+    health: { latest: () => JSON.stringify(health.summary()), version: () => health.version() },
     server: { version: server.version, host: server.host },
     live,
     tickIntervalMs,

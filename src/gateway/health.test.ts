@@ -43,17 +43,6 @@ function running({ health, published }: ReturnType<typeof setUp>) {
   return { published, stop: () => stop.abort(), ended };
 }
 
-test('clients that connect in the same moment get the same summary', async () => {
-  const { clock, backend, health } = setUp();
-  const status = (): unknown => JSON.parse(health.recentJson()).status;
-  assert.equal(status(), 'ok');
-  backend.status = 'down';
-  await clock.advance(49);
-  assert.equal(status(), 'ok');
-  await clock.advance(1);
-  assert.equal(status(), 'degraded');
-});
-
 test('the daemon is degraded while its model or its disk is', () => {
   const { backend, store, health } = setUp();
   const status = () => health.summary().status;

@@ -32,17 +32,15 @@ export interface HealthDeps {
 }
 
 const RECENT = 5;
-const RECENT_MS = 50;
 const REFRESH_MS = 60_000;
 /** A change is published soon, but a flapping state is not published each time. */
 const LOOK_MS = 2_000;
 
-/** The health of the daemon. All values are available without waiting. */
+/** The health of the daemon. All values are available without waiting, so a summary is never stale. */
 export class Health {
   readonly #deps: HealthDeps;
   readonly #startedMs: number;
   #version = 1;
-  #recent: { json: string; atMs: number } | undefined;
 
   constructor(deps: HealthDeps) {
     this.#deps = deps;
@@ -52,15 +50,6 @@ export class Health {
   /** The number of refreshes: the `health` part of `stateVersion`. */
   version(): number {
     return this.#version;
-  }
-
-  /** The summary as JSON, at most RECENT_MS old: thousands of clients that reconnect at once share it. */
-  recentJson(): string {
-    const nowMs = this.#deps.clock.monotonic();
-    if (this.#recent === undefined || nowMs - this.#recent.atMs >= RECENT_MS) {
-      this.#recent = { json: JSON.stringify(this.summary()), atMs: nowMs };
-    }
-    return this.#recent.json;
   }
 
   summary(): HealthSummary {

@@ -226,14 +226,15 @@ async function send(
     queue = false,
     steer = false,
     idempotencyKey,
-    clientSendId = idempotencyKey,
+    clientSendId,
   }: Parameters<Handled<'workstream.send'>>[0],
   call: Call,
   { workstreams, runs, events, attachments }: WorkstreamMethodDeps,
 ): Promise<Sent> {
   const text = message.trim();
-  const kept = keptOf<Omit<Sent, 'status'>>(call);
-  if (kept && !(await runs.wasTakenBack(kept.runId))) return { status: 'ok', ...kept };
+  const kept = await answeredBefore(call, clientSendId, runs);
+  if (kept) return { status: 'ok', ...kept };
+  const key = clientSendId ?? idempotencyKey;
   const principal = call.principal?.id ?? 'unknown';
   const claim = await attachments.claim({ wsId, principal }, { ids: attachmentIds });
   if (text === '' && claim.attachments.length === 0) throw new GatewayError('INVALID_REQUEST', 'Empty message');
@@ -244,7 +245,7 @@ async function send(
     message: text,
     claim,
     ...callerOf(call),
-    ...(clientSendId !== undefined && { key: clientSendId }),
+    ...(key !== undefined && { key }),
     source: 'person',
     ...(steer && { request: { steer } }),
     also(runId, to) {
@@ -260,4 +261,15 @@ async function send(
   );
   call.momentary(); // nothing was done, so a repeat of the key tries again
   return { status: 'busy' };
+}
+
+/** A key has one answer. An id that names the message in its queue is free again when it has left the queue unsent. */
+async function answeredBefore(
+  call: Call,
+  clientSendId: string | undefined,
+  runs: Pick<Runs, 'wasTakenBack'>,
+): Promise<Omit<Sent, 'status'> | undefined> {
+  const kept = keptOf<Omit<Sent, 'status'>>(call);
+  const isFree = clientSendId !== undefined && (await runs.wasTakenBack(kept?.runId));
+  return isFree ? undefined : kept;
 }
