@@ -27,32 +27,26 @@ interface SseOptions extends SseWriting, Pick<Exchange, 'requestId'> {
 }
 
 export function openSse(res: ServerResponse, options: SseOptions): SseStream {
-  const { clock, encode, defer, until, onReady, onEnd } = options;
+  const { clock, defer, until, onReady, onEnd } = options;
   const { socket } = res;
   const ended = new AbortController();
   let queue: string[] = [];
   let queuedLength = 0;
   let isBehind = false;
-  let lastWriteMs = clock.monotonic();
+  /** Like `ended.signal.aborted`, which costs much more to read for each event of each stream. */
+  let isOver = false;
+  const { write, waitingBytes, quietMs } = createWriter(res, options);
 
-  const hasRoom = () => res.writableLength + queuedLength < BUDGET_BYTES;
-  const write = (text: string) => {
-    lastWriteMs = clock.monotonic();
-    if (res.destroyed) return;
-    // Writes the chunk to the socket directly: encoding it in the response costs as much as the system call. `res.end`
-    // still ends the response.
-    if (socket && res.chunkedEncoding) socket.write(encode(text));
-    else res.write(text); // HTTP/1.0, or the previous answer on the connection is not finished
-  };
+  const hasRoom = () => waitingBytes() + queuedLength < BUDGET_BYTES;
   const flush = () => {
     const [first = ''] = queue;
     const text = queue.length === 1 ? first : queue.join('');
     queue = [];
     queuedLength = 0;
-    if (text !== '' && !ended.signal.aborted) write(text);
+    if (text !== '' && !isOver) write(text);
   };
   const catchUp = () => {
-    if (!isBehind || ended.signal.aborted || !hasRoom()) return;
+    if (!isBehind || isOver || !hasRoom()) return;
     isBehind = false;
     onReady();
   };
@@ -61,8 +55,9 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
     catchUp();
   };
   const end = () => {
-    if (ended.signal.aborted) return;
+    if (isOver) return;
     flush();
+    isOver = true;
     ended.abort();
     socket?.off('drain', catchUp);
     for (const signal of until) signal.removeEventListener('abort', end);
@@ -77,14 +72,14 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
   res.once('close', end);
   for (const signal of until) signal.addEventListener('abort', end, { once: true });
   if (until.some((signal) => signal.aborted)) setImmediate(end);
-  void keepAlive({ clock, ended: ended.signal, quietMs: () => clock.monotonic() - lastWriteMs }, () =>
+  void keepAlive({ clock, ended: ended.signal, quietMs }, () =>
     // A client that is behind has unread bytes already and must not get more.
     write((socket ?? res).writableNeedDrain ? '' : KEEPALIVE),
   );
 
   return {
     send(frames) {
-      if (ended.signal.aborted) return;
+      if (isOver) return;
       if (queue.length === 0) defer(flushAndCatchUp);
       queue.push(frames);
       queuedLength += frames.length;
@@ -94,6 +89,26 @@ export function openSse(res: ServerResponse, options: SseOptions): SseStream {
       return !isBehind;
     },
     end,
+  };
+}
+
+function createWriter(res: ServerResponse, { encode, clock }: Pick<SseOptions, 'encode' | 'clock'>) {
+  const { socket } = res;
+  /** Whether the last write filled the socket's own buffer, which is smaller than the budget. */
+  let isFull = false;
+  let lastWriteMs = clock.monotonic();
+  return {
+    write(text: string): void {
+      lastWriteMs = clock.monotonic();
+      if (res.destroyed) return;
+      // Writes the chunk to the socket directly: encoding it in the response costs as much as the system call. `res.end`
+      // still ends the response.
+      if (socket && res.chunkedEncoding) isFull = !socket.write(encode(text));
+      else isFull = !res.write(text); // HTTP/1.0, or the previous answer on the connection is not finished
+    },
+    /** 0 while the socket's own buffer has room: counting costs as much as a quarter of a write. */
+    waitingBytes: () => (isFull ? res.writableLength : 0),
+    quietMs: () => clock.monotonic() - lastWriteMs,
   };
 }
 
