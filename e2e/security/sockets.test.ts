@@ -32,7 +32,10 @@ const cast = await Promise.all(
 /** Not below /tmp, which is private inside the sandbox, because the sockets must be out of reach for another reason. */
 async function start(t: TestContext, { uid }: User, args: string[] = []) {
   const root = await mkdtemp('/var/tmp/headgate-sockets-');
-  t.after(() => rm(root, { recursive: true, force: true }));
+  // The daemon writes into the folder until it has ended.
+  const started = new AsyncDisposableStack();
+  t.after(() => started.disposeAsync());
+  started.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
   const [work, home] = [path.join(root, 'me/work'), path.join(root, 'me/home')];
   for (const folder of [work, home]) await mkdir(folder, { recursive: true });
   await chmod(root, 0o755);
@@ -42,11 +45,8 @@ async function start(t: TestContext, { uid }: User, args: string[] = []) {
   await link(process.execPath, path.join(work, 'node')).catch(() =>
     copyFile(process.execPath, path.join(work, 'node')),
   );
-  const daemon = await startDaemon({
-    ...{ home, model: model.url, args: ['--workdir', work, ...args], cwd: work },
-    ...(uid !== undefined && { uid }),
-  });
-  t.after(() => daemon[Symbol.asyncDispose]());
+  const options = { home, model: model.url, args: ['--workdir', work, ...args], cwd: work };
+  const daemon = started.use(await startDaemon({ ...options, ...(uid !== undefined && { uid }) }));
   const { active } = (await daemon.get('/health')).body.sandbox;
   return { root, work, daemon, isSandboxed: active };
 }
