@@ -63,7 +63,7 @@ export async function openWorkstream(page: Page, name: string): Promise<string> 
   await button(page, 'New workstream').click();
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await button(page, 'Create').click();
-  await page.getByRole('heading', { name, level: 1 }).waitFor();
+  await page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
   // On a phone the tab is in the closed drawer.
   const id = await page.getByRole('tab', { name, selected: true, includeHidden: true }).getAttribute('id');
   return id?.replace('tab-', '') ?? '';
