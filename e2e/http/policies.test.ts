@@ -175,7 +175,7 @@ test('A policy that denies must stop a call that is approved after it, also when
   assert.deepEqual([exists(second), resultsOf(open)], [false, [`blocked: ${blocked('write_file')}`]]);
 });
 
-test('A simulation must say what policies would have done with the latest calls, against what was decided', async () => {
+test('A simulation must compare what the policies would decide about the latest calls with what was decided', async () => {
   await using talk = await openConversation(daemon, { autoApproveTools: ['write_file'] });
   await run(talk, `write ${newFile()} and read .`);
   const simulate = async (policies: object[]) => {

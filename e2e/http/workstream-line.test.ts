@@ -214,7 +214,7 @@ test('A decision on a path by workstream must let the call run', async () => {
   assert.deepEqual((await decide()).body, { status: 'ok', cycle_id: '' }, 'nothing was pending');
 });
 
-test('`cancel` on a path by workstream must stop the run and report what was dropped', async () => {
+test('`POST …/{ws_id}/cancel` must stop the run and list what it dropped', async () => {
   await using talk = await openConversation(daemon);
   const { runId, approvalId } = await askFor(talk, 'asks and is stopped');
   const dropped = {

@@ -139,6 +139,7 @@ test('a view that loses its connection while it loads waits and then loads; anot
     ['settings.list', () => openPart(page, 'Settings'), '.setting-section'],
     ['user.list', () => openPart(page, 'Users'), '.empty'],
     ['role.list', () => openPart(page, 'Roles'), '.panel-row'],
+    ['policy.list', () => openPart(page, 'Tool policies'), '.empty'],
     ['audit.list', () => openPart(page, 'Audit trail'), '.audit-event'],
     ['usage.get', () => page.keyboard.press('Alt+u'), '.usage-table, .usage .panel-none'],
     ['cron.list', () => page.keyboard.press('Alt+s'), '.cron .panel-none'],

@@ -19,6 +19,13 @@ async function say(gateway: WholeGateway, wsId: string, message: string): Promis
   await gateway.call('workstream.send', { wsId, message });
 }
 
+/** The first turn uses up a small budget, and the second one asks. */
+async function useUp(gateway: WholeGateway, wsId: string): Promise<void> {
+  await say(gateway, wsId, 'one');
+  await gateway.isIdle(wsId);
+  await say(gateway, wsId, 'two');
+}
+
 test('a used-up budget asks a person before the next call, and goes on with what they grant', async () => {
   await using gateway = await withBudget(150);
   const wsId = await gateway.main();
@@ -52,9 +59,7 @@ test('a used-up budget asks a person before the next call, and goes on with what
 test('a person who declines ends the run with the reason, and the message can be sent again', async () => {
   await using gateway = await withBudget(50);
   const wsId = await gateway.main();
-  await say(gateway, wsId, 'one');
-  await gateway.isIdle(wsId);
-  await say(gateway, wsId, 'two');
+  await useUp(gateway, wsId);
   const { approvalId } = await asked(gateway, wsId);
   await gateway.call('approval.resolve', { approvalId, approved: false, feedback: 'too dear' });
   await gateway.isIdle(wsId);
@@ -75,9 +80,7 @@ test('a person who declines ends the run with the reason, and the message can be
 test('a question about a budget expires like others', async () => {
   await using gateway = await withBudget(50);
   const wsId = await gateway.main();
-  await say(gateway, wsId, 'one');
-  await gateway.isIdle(wsId);
-  await say(gateway, wsId, 'two');
+  await useUp(gateway, wsId);
   await asked(gateway, wsId);
   await gateway.clock.advance(LIVE.approvalMs);
   await gateway.isIdle(wsId);
@@ -111,9 +114,7 @@ test('the question and what was granted survive a kill; the question is not aske
 test('a grant that is not stored is not used: the question stays', async () => {
   await using gateway = await withBudget(50);
   const wsId = await gateway.main();
-  await say(gateway, wsId, 'one');
-  await gateway.isIdle(wsId);
-  await say(gateway, wsId, 'two');
+  await useUp(gateway, wsId);
   const { approvalId } = await asked(gateway, wsId);
   gateway.disk.diesAt = ({ statements = [] }) => statements.some(({ sql }) => sql.includes('budget_grants'));
   void gateway.call('approval.resolve', { approvalId, approved: true }).catch(() => undefined);
@@ -158,9 +159,7 @@ test('only approvers set budgets, of workstreams that exist', async () => {
 test('an approval may name the pseudo call by which HTTP clients know a question about a budget', async () => {
   await using gateway = await withBudget(50);
   const wsId = await gateway.main();
-  await say(gateway, wsId, 'one');
-  await gateway.isIdle(wsId);
-  await say(gateway, wsId, 'two');
+  await useUp(gateway, wsId);
   await asked(gateway, wsId);
   const refused = await gateway.refusal('workstream.approve', { wsId, approved: true, callId: 'call_1' });
   assert.deepEqual([refused.code, refused.message], ['CONFLICT', 'stale call_id']);

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { PolicyVerdict, SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
+import { type Reader, Reading } from '../reading/reading.ts';
 import { attempt, refusalOf } from './refusal.ts';
 
 /** What the form for a policy holds. */
@@ -9,12 +9,13 @@ export type PolicyDraft = SimulatedPolicy & { name: string };
 
 /** The tool policies of the daemon. Nothing is read until they are shown. */
 export class PolicyBoard {
-  readonly #client: Pick<GatewayClient, 'call'>;
+  readonly #client: Reader;
+  readonly reading: Reading;
   readonly #policies = signal<readonly ToolPolicy[] | undefined>(undefined);
-  readonly #problem = signal<string | undefined>(undefined);
 
-  constructor(client: Pick<GatewayClient, 'call'>) {
+  constructor(client: Reader) {
     this.#client = client;
+    this.reading = new Reading(client);
   }
 
   /** In the order in which they decide. Undefined until the first answer. */
@@ -22,19 +23,13 @@ export class PolicyBoard {
     return this.#policies;
   }
 
-  /** Why they could not be read. */
-  get problem(): ReadonlySignal<string | undefined> {
-    return this.#problem;
-  }
-
-  async read(): Promise<void> {
-    try {
-      const { policies } = await this.#client.call('policy.list', {});
-      this.#policies.value = policies;
-      this.#problem.value = undefined;
-    } catch (error) {
-      this.#problem.value = refusalOf(error);
-    }
+  read(): Promise<void> {
+    return this.reading.read(
+      () => this.#client.call('policy.list', {}),
+      ({ policies }) => {
+        this.#policies.value = policies;
+      },
+    );
   }
 
   /** Adds a policy, or changes the one with this id. This and the next methods return an error message, or undefined on success. */

@@ -6,6 +6,7 @@ import type { Desk } from '../../state/app.ts';
 import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
+import { ReadingNotice } from '../reading-notice.tsx';
 import { useFocusAfter } from '../use-focus-after.ts';
 
 interface PolicyListProps {
@@ -32,9 +33,7 @@ export function PolicyList({ desk, onEdit }: PolicyListProps) {
         </button>
       </header>
       <p class="soft">The first policy that matches a call decides, in all workstreams.</p>
-      <p class="problem" role="alert">
-        {board.problem.value}
-      </p>
+      <ReadingNotice of={[board.reading]} />
       {policies?.length === 0 && <p class="empty">No policies: each tool says whether it asks.</p>}
       <ul aria-label="Tool policies">
         {policies?.map((policy) => (
