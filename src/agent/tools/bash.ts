@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { CallEffects } from '../../../protocol/events/call-effects.ts';
 import type { Ids } from '../../ids.ts';
-import { toCallEffects } from '../permissions/call-effects.ts';
+import type { CommandReading } from '../permissions/command-reading.ts';
 import { readCommand } from '../permissions/read-command.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
@@ -66,7 +65,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     preview: args.command, // that it is not sandboxed is a separate field of the item
     approvalLabel: 'bash',
     needsApproval: true,
-    effects: readEffects(args.command, context, dependencies),
+    reading: readBash(args.command, context, dependencies),
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
     execute: (run) => execute({ args, context }, run, dependencies),
@@ -74,8 +73,8 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
 }
 
 /** What the command does, as far as its text tells. */
-function readEffects(command: string, { workdir }: ToolContext, { userHome }: BashDependencies): CallEffects {
-  return toCallEffects(readCommand(command, { folder: workdir.folder.path, home: userHome }));
+function readBash(command: string, { workdir }: ToolContext, { userHome }: BashDependencies): CommandReading {
+  return readCommand(command, { folder: workdir.folder.path, home: userHome });
 }
 
 /** The subject is one line in a list; the preview has the whole command. */

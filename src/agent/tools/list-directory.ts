@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { openConfinedFolder } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
-import { executeAt, prepareAt, toWarnings } from './files/file-call.ts';
+import { executeAt, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 
@@ -34,6 +34,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
           preview: toWarnings(place),
           approvalLabel: 'list_directory',
           needsApproval: place.base === undefined,
+          reading: toFileEffect('read', place),
           bindTo: place.path,
           execute: (run) => executeAt(call, place, { run, work: () => list(place, run.maxOutputBytes) }),
         };

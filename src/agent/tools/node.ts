@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallEffects } from '../../../protocol/events/call-effects.ts';
+import type { CommandReading } from '../permissions/command-reading.ts';
 import { takeHead, takeTail } from '../process/byte-ends.ts';
 import { StopReason } from '../stop-reason.ts';
 import { toStopLine } from './stop-line.ts';
@@ -97,7 +97,7 @@ function prepareInvoke(
     preview: `${node.name} (${node.nodeId})\n${command} ${JSON.stringify(params ?? {}, null, 2)}`,
     approvalLabel: `node ${command}`,
     needsApproval: true,
-    effects: toNodeEffects(node, command),
+    reading: toNodeEffects(node, command),
     bindTo: `node:${node.nodeId}:${node.pairing}`,
     execute: ({ signal, maxOutputBytes }) =>
       execute(
@@ -117,11 +117,13 @@ function prepareInvoke(
 }
 
 /** Of what happens on another machine, only the machine and the command are known. */
-const toNodeEffects = (node: NodeSummary, command: string): CallEffects => ({
-  list: [
+const toNodeEffects = (node: NodeSummary, command: string): CommandReading => ({
+  commands: [],
+  effects: [
     { kind: 'network', target: node.name, certain: true },
     ...(command === 'system.info' ? [] : [{ kind: 'unknown' as const, target: command, certain: false }]),
   ],
+  gaps: [],
 });
 
 const WHAT_THEN = 'It is unknown whether the command ran on the node.';

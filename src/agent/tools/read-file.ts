@@ -34,7 +34,7 @@ export function createReadFileTool({ confinement }: { confinement: Confinement }
           preview: toWarnings(place),
           approvalLabel: 'read_file',
           needsApproval: asksToRead(place),
-          effects: toFileEffect('read', place),
+          reading: toFileEffect('read', place),
           bindTo: place.path,
           execute: (run) => executeAt(call, place, { run, work: () => show(place, args, run) }),
         };

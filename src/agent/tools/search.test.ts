@@ -159,6 +159,7 @@ test('searching outside the workdir and in secrets needs approval, and then show
     preview: '(this file looks like it holds a secret)\n',
     approvalLabel: 'search',
     needsApproval: true,
+    effects: { list: [{ kind: 'read', target: '.env', certain: true }] },
     bindTo: join(it.workdir, '.env'),
   });
   const ask = await it.prepare({ query: 'needle', path: '../outside' });

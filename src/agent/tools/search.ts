@@ -5,7 +5,7 @@ import { withDeadline } from '../process/deadline.ts';
 import { StopReason } from '../stop-reason.ts';
 import { openConfined } from './files/confined-file.ts';
 import { type AllowedPlace, type Confinement, isInside } from './files/confinement.ts';
-import { asksToRead, executeAt, type FileCall, prepareAt, toWarnings } from './files/file-call.ts';
+import { asksToRead, executeAt, type FileCall, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import type { SearchHit } from './search/search-files.ts';
 import { searchWithRipgrep } from './search/search-ripgrep.ts';
 import { searchWithWorker } from './search/search-walk.ts';
@@ -55,6 +55,7 @@ export function createSearchTool(dependencies: SearchDependencies): Tool<SearchA
           preview: toWarnings(place),
           approvalLabel: 'search',
           needsApproval: asksToRead(place),
+          reading: toFileEffect('read', place),
           bindTo: place.path,
           execute: (run) =>
             executeAt(call, place, { run, work: () => search({ args, call, place, dependencies }, run) }),

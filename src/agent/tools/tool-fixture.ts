@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Message } from '../message.ts';
+import { toCallEffects } from '../permissions/call-effects.ts';
 import { type HeldFolder, holdFolder } from './files/held-folder.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 import type { Workdir } from './workdir.ts';
@@ -67,8 +68,8 @@ export async function execute(prepared: Prepared, run: ToolRun = recordRun()): P
 /** What a person would be shown, without the function. */
 export function toShown(prepared: Prepared) {
   if (prepared.kind === 'refused') return prepared;
-  const { execute: _, ...shown } = prepared;
-  return shown;
+  const { execute: _, reading, ...shown } = prepared;
+  return { ...shown, ...(reading && { effects: toCallEffects(reading) }) };
 }
 
 /** The stored message of an earlier call that saw or left these files. */

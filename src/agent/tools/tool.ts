@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { CallEffects } from '../../../protocol/events/call-effects.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { KeptOutput, Message } from '../message.ts';
+import type { CommandReading } from '../permissions/command-reading.ts';
 import type { Workdir } from './workdir.ts';
 
 /**
@@ -42,8 +42,8 @@ export type Prepared =
       /** The name in an approval prompt: usually the tool's name; `overwrite_file` for an unread existing file. */
       approvalLabel: string;
       needsApproval: boolean;
-      /** What the call does, for people; absent if that is not known. */
-      effects?: CallEffects;
+      /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
+      reading?: CommandReading;
       /** What an approval is bound to besides tool, arguments and working directory (for edits, the file's hash). */
       bindTo?: string;
       execute(run: ToolRun): Promise<ToolOutcome>;

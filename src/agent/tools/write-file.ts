@@ -59,7 +59,7 @@ export function prepareReplacement(call: FileCall, replacement: Replacement): Pr
     previewType: 'diff',
     approvalLabel: label,
     needsApproval: true,
-    effects: toFileEffect('write', place),
+    reading: toFileEffect('write', place),
     // Includes the real path: a link created since would lead to another file, perhaps with the same content.
     bindTo: `${old?.sha256 ?? 'absent'} ${place.path}`,
     execute: (run) => executeAt(call, place, { run, work: () => replace(replacement) }),

@@ -1,5 +1,6 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { toCallEffects } from '../../permissions/call-effects.ts';
 import { type BatchCall, judge, whyNotSandboxed } from '../batch-call.ts';
 import { timesOf } from '../limits/repeats.ts';
 import { blockedByPolicy } from '../result-texts.ts';
@@ -25,7 +26,7 @@ export function toItem(run: RunContext, item: BatchCall, refused?: string): Appr
     error: refused ?? errorOf(run, item),
     ...(isRepeated && { repeated: timesOf(run.progress.repeats, keys.call) }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
-    ...(ready?.effects && { effects: ready.effects }),
+    ...(ready?.reading && { effects: toCallEffects(ready.reading) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CallEffects } from '../../../../protocol/events/call-effects.ts';
+import type { CommandReading } from '../../permissions/command-reading.ts';
 import { StopReason } from '../../stop-reason.ts';
 import { outcomeOf, toStopLine } from '../stop-line.ts';
 import type { Prepared, ToolContext, ToolOutcome, ToolRun } from '../tool.ts';
@@ -53,9 +53,11 @@ function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared
   return { kind: 'refused', subject: call.path, reason };
 }
 
-/** The effect of a tool that reads or writes one file. */
-export const toFileEffect = (kind: 'read' | 'write', { shown }: AllowedPlace): CallEffects => ({
-  list: [{ kind, target: shown, certain: true }],
+/** The effect of a tool that reads or writes one file or folder. */
+export const toFileEffect = (kind: 'read' | 'write', { shown, path }: AllowedPlace): CommandReading => ({
+  commands: [],
+  effects: [{ kind, target: shown, path, certain: true }],
+  gaps: [],
 });
 
 /** Warnings about a place, one per line, for the top of a preview. */
