@@ -36,6 +36,20 @@ test('whatever would make a workstream needs workstreams.create, and makes none'
     await gateway.gateway.dispatch(method, params, callerOf(TALKER));
 });
 
+test('a closed workstream is opened again by a message only with workstreams.create', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', {});
+  await gateway.call('workstream.close', { wsId });
+  const message = { message: 'hi', sessionKey: wsId, idempotencyKey: 'k-1' };
+  const missing = { code: 'FORBIDDEN', message: "Forbidden: missing 'workstreams.create' permission" };
+  assert.deepEqual(await gateway.refusal('chat.send', message, TALKER), missing);
+  const readLoaded = () =>
+    gateway.store.db.selectFrom('workstreams').select('loaded').where('ws_id', '=', wsId).executeTakeFirstOrThrow();
+  assert.deepEqual(await readLoaded(), { loaded: 0 });
+  await gateway.call('chat.send', { ...message, idempotencyKey: 'k-2' });
+  assert.deepEqual(await readLoaded(), { loaded: 1 });
+});
+
 test('whatever would close a workstream needs workstreams.close', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});

@@ -1,6 +1,7 @@
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { readJobName } from '../cron/job-session.ts';
-import { OF_EVERYONE, type Owned } from '../sharing/perception.ts';
+import { requirePermission } from '../required-rights.ts';
+import { OF_EVERYONE, type Owned, type Viewer } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Always } from './always.ts';
@@ -58,6 +59,11 @@ export async function prepareNew(
     nowMs: clock.now(),
   });
   return { row, statements };
+}
+
+/** Throws FORBIDDEN if the workstream was closed, and the opener may not open it again. */
+export function requireOpening({ loaded }: Pick<WorkstreamTable, 'loaded'>, opener: Viewer): void {
+  if (loaded === 0) requirePermission(opener, 'workstreams.create');
 }
 
 type NewSession = { sessionKey: string; owned: Owned; generatedName?: string; alias?: string };

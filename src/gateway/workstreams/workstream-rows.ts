@@ -78,12 +78,15 @@ export const isNameTaken = (error: unknown): error is UnitRefused =>
 /** An alias in use, in words. */
 export const toNameError = (error: unknown): unknown => (isNameTaken(error) ? nameTaken(error) : error);
 
+/** Why a new workstream was refused. `wsId`: the id that the caller chose. */
+export const toCreateError = (error: unknown, { wsId }: { wsId?: string | undefined }): unknown =>
+  wsId !== undefined && isKeyTaken(error) ? idTaken(error) : toNameError(error);
+
 /** Whether a unit was refused because a row with its key exists. */
-export const isKeyTaken = (error: unknown): boolean =>
+const isKeyTaken = (error: unknown): boolean =>
   error instanceof UnitRefused && error.why === 'key' && error.tag === undefined;
 
-export const idTaken = (cause?: unknown): GatewayError =>
-  new GatewayError('CONFLICT', 'Workstream already exists', { cause });
+const idTaken = (cause?: unknown): GatewayError => new GatewayError('CONFLICT', 'Workstream already exists', { cause });
 
 /**
  * Refuses an id that a workstream has or had: what a deleted one has spent, and its budget, stay stored under its id.

@@ -11,22 +11,20 @@ import { type Statement, tookEffect } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import { idleLongest, NoRoom, thinOut, type Unloading } from './closing.ts';
 import { Leaving } from './leaving.ts';
-import { type CreateOptions, nameNewSession, prepareNew } from './new-workstream.ts';
+import { type CreateOptions, nameNewSession, prepareNew, requireOpening } from './new-workstream.ts';
 import { kindOfKey, MAIN, noSession, unknownWorkstream } from './session-keys.ts';
 import { Workstream } from './workstream.ts';
 import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts';
 import type { RegistryDeps } from './workstream-deps.ts';
 import {
-  idTaken,
   insertWorkstream,
-  isKeyTaken,
   openRow,
   readById,
   readByKey,
   readByName,
   readOpen,
   requireUnusedId,
-  toNameError,
+  toCreateError,
 } from './workstream-rows.ts';
 
 /**
@@ -113,11 +111,12 @@ export class Workstreams {
     return this.find(wsId, viewer) !== undefined || (await readById(this.#deps.store, wsId, viewer)) !== undefined;
   }
 
-  /** The workstream of a session key, reopened if it is closed; undefined when there is none. */
-  async findByKey(key: string, viewer: Viewer): Promise<Workstream | undefined> {
+  /** The workstream of a session key, reopened if it is closed; undefined when there is none. `opener`: who opens a closed one. */
+  async findByKey(key: string, viewer: Viewer, opener: Viewer = DAEMON): Promise<Workstream | undefined> {
     const open = this.#openByKey(key);
     if (open) return mayPerceive(viewer, open.data) ? open : undefined;
     const row = await readByKey(this.#deps.store, key, viewer);
+    if (row) requireOpening(row, opener);
     return row && this.#reopen(row.ws_id, viewer);
   }
 
@@ -135,10 +134,10 @@ export class Workstreams {
 
   /**
    * Like `findByKey`, but creates the session of a scheduled job, and the viewer's own for a key shaped like an alias, which
-   * needs the permission that creating a workstream needs.
+   * needs the permission that creating a workstream needs. So does a closed one, as for `workstream.open`.
    */
   async obtainByKey(key: string, viewer: Viewer): Promise<Workstream> {
-    const found = await this.findByKey(key, viewer);
+    const found = await this.findByKey(key, viewer, viewer);
     if (found) return found;
     const { store, live } = this.#deps;
     const named = await nameNewSession(key, { store, owned: newlyOwned(viewer, live) });
@@ -150,9 +149,7 @@ export class Workstreams {
   /** Reopens a stored workstream by anything that `readByName` accepts; undefined when there is none. */
   async reopen(name: string, viewer: Viewer): Promise<{ workstream: Workstream; wasOpen: boolean } | undefined> {
     const row = await readByName(this.#deps.store, name, viewer);
-    if (!row) return undefined;
-    const wasOpen = this.#open.has(row.ws_id);
-    return { workstream: await this.#reopen(row.ws_id, viewer), wasOpen };
+    return row && { wasOpen: this.#open.has(row.ws_id), workstream: await this.#reopen(row.ws_id, viewer) };
   }
 
   /** `also` is committed together with the new row. */
@@ -163,7 +160,7 @@ export class Workstreams {
       await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)] });
       return this.#add(row);
     }).catch((error: unknown) => {
-      throw options.wsId !== undefined && isKeyTaken(error) ? idTaken(error) : toNameError(error);
+      throw toCreateError(error, options);
     });
   }
 
