@@ -1,11 +1,8 @@
-import { useSignal } from '@preact/signals';
 import type { OidcIdentity } from '../../../../protocol/methods/accounts/oidc-identity.ts';
 import type { App } from '../../state/app.ts';
 import { toMoment } from '../../state/text/moment.ts';
-import { LossQuestion } from '../dialogs/loss-question.tsx';
-import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
-import { useFocusAfter } from '../use-focus-after.ts';
+import { RemovableRow } from '../rows/removable-row.tsx';
 
 interface IdentityListProps {
   app: App;
@@ -30,47 +27,30 @@ interface IdentityRowProps extends Omit<IdentityListProps, 'identities'> {
 }
 
 function IdentityRow({ app, identity, loss, unlink }: IdentityRowProps) {
-  const isUnlinking = useSignal(false);
-  const element = useFocusAfter(isUnlinking.value ? 'unlinking' : 'shown');
   const { issuer, subject, lastLoginAtMs } = identity;
   const used = lastLoginAtMs === null ? 'never logged in' : `last login ${toMoment(lastLoginAtMs, app.now())}`;
+  const removal = unlink && {
+    verb: 'Unlink',
+    icon: 'cross' as const,
+    name: subject,
+    loss,
+    remove: () => unlink(identity),
+  };
   return (
-    <li ref={element}>
-      <div class="token-row">
-        <span>
-          <b>
-            <ClaimedText text={subject} />
-          </b>
-          <span class="account-facts">
-            <ClaimedText text={issuer} /> · {used}
+    <RemovableRow removal={removal}>
+      {(removeButton) => (
+        <div class="token-row">
+          <span>
+            <b>
+              <ClaimedText text={subject} />
+            </b>
+            <span class="account-facts">
+              <ClaimedText text={issuer} /> · {used}
+            </span>
           </span>
-        </span>
-        {unlink && (
-          <button
-            type="button"
-            class="quiet icon-only"
-            data-opens="unlinking"
-            aria-label={`Unlink ${subject}`}
-            title="Unlink"
-            onClick={() => {
-              isUnlinking.value = true;
-            }}
-          >
-            <Icon name="cross" />
-          </button>
-        )}
-      </div>
-      {unlink && isUnlinking.value && (
-        <LossQuestion
-          verb="Unlink"
-          name={subject}
-          loss={loss}
-          remove={() => unlink(identity)}
-          onKeep={() => {
-            isUnlinking.value = false;
-          }}
-        />
+          {removeButton}
+        </div>
       )}
-    </li>
+    </RemovableRow>
   );
 }

@@ -1,13 +1,10 @@
-import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { Desk } from '../../state/app.ts';
-import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
-import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
-import { useFocusAfter } from '../use-focus-after.ts';
+import { RecordCard } from '../rows/record-card.tsx';
 
 interface PolicyListProps {
   desk: Desk;
@@ -48,67 +45,20 @@ const WORDS = { allow: 'runs without a question', deny: 'is blocked', ask: 'asks
 
 function PolicyCard({ desk, policy, onEdit }: { desk: Desk; policy: ToolPolicy; onEdit(): void }) {
   const { policies: board } = desk.accounts;
-  const isDeleting = useSignal(false);
-  const problem = useSignal<string | undefined>(undefined);
   const { policyId, toolPattern, action, priority, enabled } = policy;
-  const name = toVisibleLine(policy.name);
-  const element = useFocusAfter(isDeleting.value ? 'deleting' : 'shown');
-  const toggle = async () => {
-    problem.value = await board.setEnabled(policyId, !enabled);
-  };
   return (
-    <li class="panel-row" ref={element}>
-      <div class="account-row">
-        <div class="node-what">
-          <h3>
-            <ClaimedText text={policy.name} />
-            {!enabled && <span class="tag">disabled</span>}
-          </h3>
-          <p class="account-facts">{`${toVisibleLine(toolPattern)} ${WORDS[action]} · priority ${priority}`}</p>
-        </div>
-        <div class="row-actions">
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`}
-            onClick={() => void toggle()}
-          >
-            {enabled ? 'Disable' : 'Enable'}
-          </button>
-          <button type="button" class="quiet icon-only" aria-label={`Edit ${name}`} title="Edit" onClick={onEdit}>
-            <Icon name="pencil" />
-          </button>
-          <button
-            type="button"
-            class="quiet icon-only"
-            data-opens="deleting"
-            aria-label={`Delete ${name}`}
-            title="Delete"
-            onClick={() => {
-              isDeleting.value = true;
-            }}
-          >
-            <Icon name="bin" />
-          </button>
-        </div>
-      </div>
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
-      {isDeleting.value && (
-        <LossQuestion
-          name={name}
-          loss="and leave its calls to the other policies? This cannot be undone."
-          remove={async () => {
-            const refused = await board.remove(policyId);
-            if (refused === undefined) document.getElementById('policies-title')?.focus(); // this row disappears
-            return refused;
-          }}
-          onKeep={() => {
-            isDeleting.value = false;
-          }}
-        />
-      )}
-    </li>
+    <RecordCard
+      title={policy.name}
+      tags={[!enabled && 'disabled']}
+      facts={`${toVisibleLine(toolPattern)} ${WORDS[action]} · priority ${priority}`}
+      name={toVisibleLine(policy.name)}
+      onEdit={onEdit}
+      toggle={{ isOn: enabled, set: (isOn) => board.setEnabled(policyId, isOn) }}
+      removal={{
+        loss: 'and leave its calls to the other policies? This cannot be undone.',
+        remove: () => board.remove(policyId),
+        focusAfter: 'policies-title',
+      }}
+    />
   );
 }

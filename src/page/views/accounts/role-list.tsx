@@ -1,16 +1,13 @@
-import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { ROLE_WORDS } from '../../state/accounts/permission-words.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { LossQuestion } from '../dialogs/loss-question.tsx';
 import { Icon } from '../icons.tsx';
-import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
-import { useFocusAfter } from '../use-focus-after.ts';
+import { RecordCard } from '../rows/record-card.tsx';
 
 interface RoleListProps {
   app: App;
@@ -47,57 +44,25 @@ export function RoleList({ desk, onEdit }: RoleListProps) {
 }
 
 function RoleCard({ desk, role, onEdit }: { desk: Desk; role: Role; onEdit(): void }) {
-  const isDeleting = useSignal(false);
   const { roleId, displayName, builtin, permissions } = role;
-  const name = toVisibleLine(displayName);
-  const element = useFocusAfter(isDeleting.value ? 'deleting' : 'shown');
+  const facts = [toVisibleLine(role.name), toCount(permissions.length, 'permission') || 'no permissions'];
   return (
-    <li class="panel-row" ref={element}>
-      <div class="account-row">
-        <div class="node-what">
-          <h3>
-            <ClaimedText text={displayName} />
-            {builtin && <span class="tag">built in</span>}
-          </h3>
-          <p class="account-facts">
-            {`${toVisibleLine(role.name)} · ${toCount(permissions.length, 'permission') || 'no permissions'}`}
-            {isBuiltinRole(roleId) && ` · ${ROLE_WORDS[roleId]}`}
-          </p>
-        </div>
-        <div class="row-actions">
-          <button type="button" class="quiet" aria-label={`${builtin ? 'Show' : 'Edit'} ${name}`} onClick={onEdit}>
-            {builtin ? 'Show' : 'Edit'}
-          </button>
-          {!builtin && (
-            <button
-              type="button"
-              class="quiet icon-only"
-              data-opens="deleting"
-              aria-label={`Delete ${name}`}
-              title="Delete"
-              onClick={() => {
-                isDeleting.value = true;
-              }}
-            >
-              <Icon name="bin" />
-            </button>
-          )}
-        </div>
-      </div>
-      {isDeleting.value && (
-        <LossQuestion
-          name={name}
-          loss="and take it away from everybody who holds it? This cannot be undone."
-          remove={async () => {
-            const problem = await desk.accounts.roles.remove(roleId);
-            if (problem === undefined) document.getElementById('roles-title')?.focus(); // this row disappears
-            return problem;
-          }}
-          onKeep={() => {
-            isDeleting.value = false;
-          }}
-        />
-      )}
-    </li>
+    <RecordCard
+      title={displayName}
+      tags={[builtin && 'built in']}
+      facts={[...facts, ...(isBuiltinRole(roleId) ? [ROLE_WORDS[roleId]] : [])].join(' · ')}
+      name={toVisibleLine(displayName)}
+      isFixed={builtin}
+      onEdit={onEdit}
+      removal={
+        builtin
+          ? undefined
+          : {
+              loss: 'and take it away from everybody who holds it? This cannot be undone.',
+              remove: () => desk.accounts.roles.remove(roleId),
+              focusAfter: 'roles-title',
+            }
+      }
+    />
   );
 }

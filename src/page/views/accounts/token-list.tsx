@@ -1,15 +1,12 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ApiToken } from '../../../../protocol/methods/accounts/token.ts';
 import type { NewToken, OwnTokens } from '../../state/accounts/own-tokens.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toDistance, toMoment } from '../../state/text/moment.ts';
-import { LossQuestion } from '../dialogs/loss-question.tsx';
-import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
+import { RemovableRow } from '../rows/removable-row.tsx';
 import { CopyButton } from '../text/code.tsx';
-import { useFocusAfter } from '../use-focus-after.ts';
 import { TokenForm } from './token-form.tsx';
 
 /** The person’s API tokens, with a form for another one. */
@@ -76,8 +73,6 @@ interface TokenRowProps {
 }
 
 function TokenRow({ token, own, nowMs }: TokenRowProps) {
-  const isRevoking = useSignal(false);
-  const element = useFocusAfter(isRevoking.value ? 'revoking' : 'shown');
   const { name, scope, tokenId, tokenPrefix, createdAtMs, expiresAtMs, lastUsedAtMs } = token;
   const facts = [
     tokenPrefix !== '' && `${tokenPrefix}…`,
@@ -86,43 +81,26 @@ function TokenRow({ token, own, nowMs }: TokenRowProps) {
     expiresAtMs === null ? 'does not expire' : `expires ${toDistance(expiresAtMs, nowMs)}`,
     lastUsedAtMs === null ? 'never used' : `last used ${toMoment(lastUsedAtMs, nowMs)}`,
   ];
+  const removal = {
+    verb: 'Revoke',
+    name,
+    loss: 'permanently? Programs that use it lose access at once.',
+    remove: () => own.revoke(tokenId),
+    focusAfter: 'tokens-title',
+  };
   return (
-    <li ref={element}>
-      <div class="token-row">
-        <span>
-          <b>
-            <ClaimedText text={name} />
-          </b>
-          <span class="account-facts">{facts.filter(Boolean).join(' · ')}</span>
-        </span>
-        <button
-          type="button"
-          class="quiet icon-only"
-          data-opens="revoking"
-          aria-label={`Revoke ${name}`}
-          title="Revoke"
-          onClick={() => {
-            isRevoking.value = true;
-          }}
-        >
-          <Icon name="bin" />
-        </button>
-      </div>
-      {isRevoking.value && (
-        <LossQuestion
-          verb="Revoke"
-          name={name}
-          loss="permanently? Programs that use it lose access at once."
-          remove={async () => {
-            const problem = await own.revoke(tokenId);
-            if (problem === undefined) document.getElementById('tokens-title')?.focus(); // this row disappears
-            return problem;
-          }}
-          onKeep={() => {
-            isRevoking.value = false;
-          }}
-        />
+    <RemovableRow removal={removal}>
+      {(removeButton) => (
+        <div class="token-row">
+          <span>
+            <b>
+              <ClaimedText text={name} />
+            </b>
+            <span class="account-facts">{facts.filter(Boolean).join(' · ')}</span>
+          </span>
+          {removeButton}
+        </div>
       )}
-    </li>
+    </RemovableRow>
   );
 }
