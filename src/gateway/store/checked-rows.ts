@@ -3,7 +3,7 @@ import { unpack } from './compaction/packed-body.ts';
 import { iterateEvents } from './compaction/stored-events.ts';
 import { DELETED } from './deletion.ts';
 import type { LogHeads } from './log-heads.ts';
-import { DamagedRow, isIntactEvent, isIntactMessage } from './row-checksum.ts';
+import { DamagedRow, isIntactEvent, isNumber, messageChecksums } from './row-checksum.ts';
 import type { Connection } from './sqlite/sqlite-connection.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
 import type { MessageRange, StoredEvent, StoredRow } from './store.ts';
@@ -143,11 +143,14 @@ function intactMessages(
   { wsId, from, through }: { wsId: string; from: number; through: number },
 ): StoredRow[] {
   const found: StoredRow[] = [];
+  const checksumOf = messageChecksums(wsId);
+  let latestRun: unknown = null;
   for (let at = from; at < through && at - from - found.length <= MAX_LOST; at += READ_AT_ONCE) {
     const rows = connection.allStored(READ_MESSAGES, [wsId, at, Math.min(at + READ_AT_ONCE, through)]);
-    for (const [ws_id, seq, run_id, body_json, created_ms, checksum] of rows) {
-      const row = { ws_id, seq, run_id, body_json, created_ms, checksum };
-      if (isIntactMessage(row)) found.push(toStoredRow(row));
+    for (const [seq, run, json, createdMs, checksum] of rows) {
+      if (run !== latestRun) latestRun = run; // messages of one run keep one string
+      const row = toStoredRow({ seq, run: latestRun, json, createdMs });
+      if (row && isNumber(checksum) && Number(checksum) === checksumOf(row)) found.push(row);
     }
   }
   return found;
@@ -201,12 +204,12 @@ function messageCountOf({ connection }: CheckedRowsDeps, wsId: string): number |
   return row === undefined || row.loaded === DELETED ? undefined : Number(row.message_count);
 }
 
-const toStoredRow = ({ seq, run_id, body_json, created_ms }: Record<string, unknown>): StoredRow => ({
-  seq: Number(seq),
-  runId: run_id === null ? null : String(run_id),
-  createdMs: Number(created_ms),
-  json: String(body_json),
-});
+/** Undefined if a damaged column has another type. Integers are read as bigints, because a damaged one may have any size. */
+function toStoredRow({ seq, run, json, createdMs }: Record<'seq' | 'run' | 'json' | 'createdMs', unknown>) {
+  if (typeof json !== 'string' || !isNumber(seq) || !isNumber(createdMs)) return undefined;
+  if (run !== null && typeof run !== 'string') return undefined;
+  return { seq: Number(seq), runId: run, createdMs: Number(createdMs), json };
+}
 
 /** What readers get for lost events, with the last of their offsets. */
 const LOST_EVENTS: StreamEvent = {
@@ -223,5 +226,6 @@ const MAX_LOST = 10_000;
 const EVENT_COLUMNS = 'ws_id, "offset", body_json, created_ms, checksum';
 const READ_EVENTS = `select ${EVENT_COLUMNS} from events where ws_id = ? and "offset" > ? order by "offset" limit ?`;
 const READ_EVENTS_BACK = `select ${EVENT_COLUMNS} from events where ws_id = ? order by "offset" desc`;
-const READ_MESSAGES = `select ws_id, seq, run_id, body_json, created_ms, checksum from messages
+/** Not `ws_id`, a string more for every row: the condition compares it, and the checksum contains it. */
+const READ_MESSAGES = `select seq, run_id, body_json, created_ms, checksum from messages
   where ws_id = ? and seq > ? and seq <= ? order by seq`;

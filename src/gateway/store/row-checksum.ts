@@ -9,12 +9,11 @@ export interface EventColumns {
   created_ms: number;
 }
 
-export interface MessageColumns {
-  ws_id: string;
+interface CheckedMessage {
   seq: number;
-  run_id: string | null;
-  body_json: string;
-  created_ms: number;
+  runId: string | null;
+  json: string;
+  createdMs: number;
 }
 
 /**
@@ -24,10 +23,13 @@ export interface MessageColumns {
 export const eventChecksum = ({ ws_id, offset, body_json, created_ms }: EventColumns): number =>
   crc32(body_json, addNumber(addNumber(addText(BASIS, ws_id), offset), created_ms) >>> 0) | 0; // signed, which takes fewer bytes
 
-/** The same for a message. No run and an empty run id are different values. */
-function messageChecksum({ ws_id, seq, run_id, body_json, created_ms }: MessageColumns): number {
-  const key = addNumber(addNumber(addText(BASIS, ws_id), seq), created_ms);
-  return crc32(body_json, (run_id === null ? key : addText(addNumber(key, 1), run_id)) >>> 0) | 0;
+/** The same for the messages of a workstream. No run and an empty run id are different values. */
+export function messageChecksums(wsId: string): (message: CheckedMessage) => number {
+  const basis = addText(BASIS, wsId);
+  return ({ seq, runId, json, createdMs }) => {
+    const key = addNumber(addNumber(basis, seq), createdMs);
+    return crc32(json, (runId === null ? key : addText(addNumber(key, 1), runId)) >>> 0) | 0;
+  };
 }
 
 /** The checksum stored with a cut. */
@@ -67,11 +69,12 @@ export function isIntactEvent({ ws_id, offset, body_json, created_ms, checksum }
 export function isIntactMessage({ ws_id, seq, run_id, body_json, created_ms, checksum }: Row): boolean {
   if (typeof ws_id !== 'string' || typeof body_json !== 'string') return false;
   if (!isNumber(seq) || !isNumber(created_ms) || !(run_id === null || typeof run_id === 'string')) return false;
-  const columns = { ws_id, seq: Number(seq), run_id, body_json, created_ms: Number(created_ms) };
-  return isNumber(checksum) && Number(checksum) === messageChecksum(columns);
+  const columns = { seq: Number(seq), runId: run_id, json: body_json, createdMs: Number(created_ms) };
+  return isNumber(checksum) && Number(checksum) === messageChecksums(ws_id)(columns);
 }
 
-const isNumber = (value: unknown): boolean => typeof value === 'bigint' && Number.isSafeInteger(Number(value));
+/** Whether it is an integer, as the store reads them. */
+export const isNumber = (value: unknown): boolean => typeof value === 'bigint' && Number.isSafeInteger(Number(value));
 
 /**
  * Makes the checksums available in SQL, for rows whose key the statement itself chooses: `event_checksum(ws_id,
@@ -88,12 +91,11 @@ export function defineChecksums(database: DatabaseSync): void {
     }),
   );
   database.function('message_checksum', options, (...[ws_id, seq, run_id, body, created]) =>
-    messageChecksum({
-      ws_id: String(ws_id),
+    messageChecksums(String(ws_id))({
       seq: Number(seq),
-      run_id: run_id === null ? null : String(run_id),
-      body_json: String(body),
-      created_ms: Number(created),
+      runId: run_id === null ? null : String(run_id),
+      json: String(body),
+      createdMs: Number(created),
     }),
   );
 }

@@ -116,7 +116,7 @@ export interface MessageTable {
   /** A `Message` of the agent. */
   body_json: string;
   created_ms: number;
-  /** The `messageChecksum` of the row. */
+  /** See `messageChecksums`. */
   checksum: number | null;
 }
 
