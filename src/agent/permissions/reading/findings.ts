@@ -37,7 +37,7 @@ export class Findings {
   }
 
   addEffect(effect: Effect): void {
-    this.#effects.set(`${effect.kind}\n${effect.target}\n${effect.path}\n${effect.certain}`, effect);
+    this.#effects.set(JSON.stringify(effect), effect);
   }
 
   addGap(reason: Gap['reason'], at: string): void {
