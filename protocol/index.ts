@@ -11,6 +11,7 @@ import { userContracts } from './methods/accounts/user.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
+import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
@@ -66,6 +67,7 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...policyContracts,
+  ...verdictContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
+import { Verdict } from './verdict.ts';
 
 /** Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool. */
 const AutoApproveReason = z.enum(['policy', 'blanket', 'auto_approve_tools', 'job']);
@@ -35,6 +36,10 @@ export const ApprovalItem = z
     policy: z.object({ policy_id: z.string(), name: z.string(), action: z.enum(POLICY_ACTIONS) }).optional(),
     /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
     effects: CallEffects.optional(),
+    /** How the rules of the judge rate it; only in questions, and only while the judge is on. */
+    verdict: Verdict.optional(),
+    /** The same, under the name of later versions of the specification. */
+    heuristic_verdict: Verdict.optional(),
   })
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;

@@ -20,6 +20,7 @@ import { sharingEndpoints } from './sharing.ts';
 import { skillEndpoints } from './skill.ts';
 import { templateEndpoints } from './template.ts';
 import { usageEndpoints } from './usage.ts';
+import { verdictEndpoints } from './verdict.ts';
 import { workstreamEndpoints } from './workstream.ts';
 import { workstreamLineEndpoints } from './workstream-line.ts';
 import { wstemplateEndpoints } from './wstemplate.ts';
@@ -40,6 +41,7 @@ export const ENDPOINTS = {
   org: orgEndpoints,
   audit: auditEndpoints,
   policies: policyEndpoints,
+  verdicts: verdictEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

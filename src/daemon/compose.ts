@@ -206,6 +206,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     projectCommands: createProjectCommands(folders),
     surroundings: createSurroundings({ folders, hostTimeZone, clock }),
     notSandboxed,
+    userHome: environment.HOME,
     killLeftover: (process) => runner.killLeftover(process),
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),

@@ -19,6 +19,7 @@ import { userMethods } from './methods/accounts/user.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
+import { verdictMethods } from './methods/admin/verdict.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
@@ -110,6 +111,7 @@ export function joinNouns(
     ...accountNouns(auth),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
+    verdict: { methods: verdictMethods({ store }) },
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),

@@ -54,6 +54,7 @@ import { sharingRoutes } from './routes/sharing.ts';
 import { skillRoutes } from './routes/skill.ts';
 import { templateRoutes } from './routes/template.ts';
 import { usageRoutes } from './routes/usage.ts';
+import { verdictRoutes } from './routes/verdict.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
 import { workstreamLineRoutes } from './routes/workstream-line.ts';
 import { wstemplateRoutes } from './routes/wstemplate.ts';
@@ -209,6 +210,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...orgRoutes,
     ...auditRoutes,
     ...policyRoutes,
+    ...verdictRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -8,6 +8,8 @@ import type { RunContext } from './run-context.ts';
 export interface BatchCall {
   call: ToolCall;
   prepared: PreparedCall;
+  /** The working directory. */
+  folder: string;
   /** What identifies it: what it does, and what its approval is bound to. */
   keys: CallKeys;
 }
@@ -24,7 +26,12 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
     workdir: workdir.folder,
     ...(bindTo !== undefined && { bindTo }),
   });
-  return { call, prepared, keys: { call: fingerprint(call.name, prepared.canonicalArguments), digest } };
+  return {
+    call,
+    prepared,
+    folder: workdir.folder.path,
+    keys: { call: fingerprint(call.name, prepared.canonicalArguments), digest },
+  };
 }
 
 /** Judges a call by what the run did before. */

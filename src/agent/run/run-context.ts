@@ -10,6 +10,7 @@ import type { Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';
+import type { RunJudge } from './approval/rate-call.ts';
 import type { ToolRules } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
@@ -76,6 +77,8 @@ export interface RunContext {
   policy: UnattendedPolicy | undefined;
   /** The tool policies, as they are now. */
   rules: ToolRules;
+  /** Rates calls that need approval; undefined while the judge is off. */
+  judge: RunJudge | undefined;
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
   budget: RunBudget;

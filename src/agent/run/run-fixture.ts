@@ -51,6 +51,7 @@ export interface FixtureOptions {
   rules?: readonly RuleSource[];
   /** Why commands run without a sandbox. */
   notSandboxed?: string;
+  judge?: RunContext['judge'];
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
@@ -103,6 +104,7 @@ export function runFixture(options: FixtureOptions = {}) {
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
     rules: (names) => compileRules(options.rules ?? [])(names),
+    judge: options.judge,
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
     isWatched: () => options.isWatched ?? false,

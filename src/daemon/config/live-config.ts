@@ -17,6 +17,7 @@ const LIVE_KEYS: readonly string[] = [
     'cron',
     'egress',
     'heartbeatMinutes',
+    'judge',
     'logLevel',
     'nodes',
   ],
@@ -81,6 +82,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     get session() {
       const { session } = current;
       return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
+    },
+    get judge() {
+      return current.judge;
     },
     get inbound() {
       return current.server.inbound;
