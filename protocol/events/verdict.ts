@@ -15,7 +15,7 @@ export const JudgeTier = z.enum(['heuristic', 'llm']);
 export type JudgeTier = z.infer<typeof JudgeTier>;
 
 /** What every verdict says about a call, except for its arguments. */
-export const verdictShape = {
+const verdictShape = {
   verdict_id: z.string(),
   call_id: z.string(),
   func_name: z.string(),

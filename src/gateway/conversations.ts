@@ -2,7 +2,7 @@ import type { Spending } from '../agent/run/spending.ts';
 import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
-import { createRecords, type RecordDeps } from './create-records.ts';
+import { createRecords, type RecordDeps } from './conversations/create-records.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';

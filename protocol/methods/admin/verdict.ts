@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
 import { JudgeTier, Recommendation, RiskLevel } from '../../events/verdict.ts';
-import { NonEmpty } from '../../frames.ts';
+import { optionalText } from '../../frames.ts';
 
 /** How many verdicts one answer has at most. */
 const MOST_VERDICTS = 500;
@@ -44,7 +44,7 @@ export const verdictContracts = {
     params: () =>
       z
         .strictObject({
-          wsId: NonEmpty.optional(),
+          wsId: optionalText(64),
           /** First and last moment. */
           sinceMs: AtMs.optional(),
           untilMs: AtMs.optional(),

@@ -10,7 +10,6 @@ import type { Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';
-import type { RunJudge } from './approval/rate-call.ts';
 import type { ToolRules } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
@@ -21,6 +20,12 @@ import type { RunWindow } from './window/run-window.ts';
 
 /** Called before another model answers instead; what it returns is recorded in the same step. */
 export type TakesOver = (next: Model) => Promise<Pick<Step, 'reserved'>>;
+
+/** What a run needs to rate its calls. */
+export interface RunJudge {
+  /** The home of the user that commands run as; undefined if it is unknown. */
+  home: string | undefined;
+}
 
 /** The settings of the workstream. Read again at each use, because clients may change them during a run. */
 export interface RunSettings {

@@ -1,4 +1,4 @@
-import type { RunJudge } from '../../agent/run/approval/rate-call.ts';
+import type { RunJudge } from '../../agent/run/run-context.ts';
 import type { LiveSettings } from '../live-settings.ts';
 
 interface JudgeDeps {

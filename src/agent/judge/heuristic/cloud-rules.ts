@@ -1,5 +1,5 @@
 import type { Finding } from '../assessment.ts';
-import { hasOption, type Program } from './programs.ts';
+import { hasOption, type Program } from './judged-program.ts';
 
 const DESTROYS =
   /^(delete|destroy|terminate|remove|rm|rb|purge|drop|wipe|nuke|uninstall|drain|deprovision|undeploy|prune|down|flush|deregister)(-|$)|^(delete|terminate|remove|deregister|purge)-/;

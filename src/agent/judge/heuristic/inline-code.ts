@@ -14,37 +14,31 @@ const DECODED =
 const RUN = /\b(exec|eval|compile|Function|instance_eval|runInThisContext)\s*[(]/;
 
 /** All patterns of a rule have to match. */
-interface CodeRule extends Finding {
-  all: readonly RegExp[];
-}
+const toRule = (rule: string, level: Finding['level'], { all, why }: { all: readonly RegExp[]; why: string }) => ({
+  rule,
+  level,
+  all,
+  why,
+});
 
-const RULES: readonly CodeRule[] = [
-  {
-    ...{ rule: 'reverse-shell', level: 'critical', all: [NETWORK, PROCESSES] },
+const RULES = [
+  toRule('reverse-shell', 'critical', {
+    all: [NETWORK, PROCESSES],
     why: 'Its code connects to another machine and starts programs.',
-  },
-  {
-    ...{ rule: 'decoded-code', level: 'critical', all: [DECODED, RUN] },
-    why: 'Its code decodes other code and runs it.',
-  },
-  {
-    ...{ rule: 'decoded-code', level: 'critical', all: [DECODED, PROCESSES] },
-    why: 'Its code decodes commands and runs them.',
-  },
-  {
-    ...{ rule: 'exfiltration', level: 'critical', all: [NETWORK, SECRETS] },
+  }),
+  toRule('decoded-code', 'critical', { all: [DECODED, RUN], why: 'Its code decodes other code and runs it.' }),
+  toRule('decoded-code', 'critical', { all: [DECODED, PROCESSES], why: 'Its code decodes commands and runs them.' }),
+  toRule('exfiltration', 'critical', {
+    all: [NETWORK, SECRETS],
     why: 'Its code reads credentials and connects to another machine.',
-  },
-  { ...{ rule: 'pipe-to-shell', level: 'critical', all: [NETWORK, RUN] }, why: 'Its code runs what it downloads.' },
-  {
-    ...{ rule: 'rm-root', level: 'critical', all: [DELETION, VITAL] },
-    why: 'Its code deletes folders of the system or the home.',
-  },
-  { ...{ rule: 'inline-code', level: 'high', all: [NETWORK] }, why: 'Its code connects to other machines.' },
-  { ...{ rule: 'inline-code', level: 'high', all: [PROCESSES] }, why: 'Its code starts other programs.' },
-  { ...{ rule: 'inline-code', level: 'high', all: [DELETION] }, why: 'Its code deletes files.' },
-  { ...{ rule: 'credential-recon', level: 'high', all: [SECRETS] }, why: 'Its code reads credentials.' },
-  { ...{ rule: 'inline-code', level: 'medium', all: [] }, why: 'It runs code that is not read here.' },
+  }),
+  toRule('pipe-to-shell', 'critical', { all: [NETWORK, RUN], why: 'Its code runs what it downloads.' }),
+  toRule('rm-root', 'critical', { all: [DELETION, VITAL], why: 'Its code deletes folders of the system or the home.' }),
+  toRule('inline-code', 'high', { all: [NETWORK], why: 'Its code connects to other machines.' }),
+  toRule('inline-code', 'high', { all: [PROCESSES], why: 'Its code starts other programs.' }),
+  toRule('inline-code', 'high', { all: [DELETION], why: 'Its code deletes files.' }),
+  toRule('credential-recon', 'high', { all: [SECRETS], why: 'Its code reads credentials.' }),
+  toRule('inline-code', 'medium', { all: [], why: 'It runs code that is not read here.' }),
 ];
 
 /** What code that is given to an interpreter means. Its language is not read, so the words in it only raise the level. */

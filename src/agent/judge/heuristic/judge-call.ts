@@ -2,10 +2,10 @@ import { RISK_LEVELS, type RiskLevel } from '../../../../protocol/events/verdict
 import type { CommandReading } from '../../permissions/command-reading.ts';
 import { readCommand } from '../../permissions/read-command.ts';
 import type { Around, Assessment, Finding, JudgedCall } from '../assessment.ts';
+import { toSummary } from './intent-summary.ts';
+import { isDownloader, type Program, toProgram } from './judged-program.ts';
 import { pathFindings } from './path-rules.ts';
 import { programFindings } from './program-rules.ts';
-import { isDownloader, type Program, toProgram } from './programs.ts';
-import { toSummary } from './summary.ts';
 import { wholeFindings } from './whole-rules.ts';
 
 /**

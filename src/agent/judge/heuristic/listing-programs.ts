@@ -1,4 +1,4 @@
-import { hasOption, type Program } from './programs.ts';
+import { hasOption, type Program } from './judged-program.ts';
 
 /** Programs that look only at names and sizes, or print what they are given. */
 const LISTS = new Set(
@@ -8,12 +8,10 @@ const LISTS = new Set(
 );
 
 /** Programs that filter what they get, with so many operands at most; with more, they read files. */
-const FILTERS: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    ...{ wc: 0, sort: 0, head: 0, tail: 0, uniq: 0, cut: 0, column: 0, nl: 0 },
-    ...{ grep: 1, egrep: 1, awk: 1, sed: 1, jq: 1 },
-  }),
-);
+const FILTERS: ReadonlyMap<string, number> = new Map([
+  ...'wc sort head tail uniq cut column nl'.split(' ').map((name): [string, number] => [name, 0]),
+  ...'grep egrep awk sed jq'.split(' ').map((name): [string, number] => [name, 1]),
+]);
 
 /** Whether the program reads no contents of files. */
 export const isLister = ({ name, operands, startedBy }: Program): boolean =>

@@ -1,6 +1,6 @@
 import type { Finding } from '../assessment.ts';
+import { hasOption, type Program, valueBehind } from './judged-program.ts';
 import { always, found, type ProgramRules } from './program-rule.ts';
-import { hasOption, type Program, valueBehind } from './programs.ts';
 
 const SUDO = found('sudo-su', 'high', 'It acts as another user.');
 const DISKS = found('disk-wipe', 'critical', 'It formats or overwrites a disk.');

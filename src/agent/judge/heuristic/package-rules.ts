@@ -1,6 +1,6 @@
 import type { Finding } from '../assessment.ts';
+import { hasOption, type Program } from './judged-program.ts';
 import { found } from './program-rule.ts';
-import { hasOption, type Program } from './programs.ts';
 
 const CHANGES =
   /^(install|i|add|ci|update|upgrade|in|isntall|remove|uninstall|rm|un|purge|autoremove|dist-upgrade|full-upgrade|sync|get|require|reinstall|exec|dlx|x|create|init|link|global|run|test|build|start|audit|dedupe|rebuild|pack|mod|generate|bench|clippy|fmt|check|doc)$/;

@@ -1,6 +1,7 @@
 import type { Effect } from '../../permissions/command-reading.ts';
 import { isSecretPath } from '../../tools/files/secret-path.ts';
 import type { Around, Finding } from '../assessment.ts';
+import { hasOption, type Program } from './judged-program.ts';
 import { isLister, readsDeep } from './listing-programs.ts';
 import {
   type Area,
@@ -15,7 +16,6 @@ import {
   type Place,
   toPlace,
 } from './places.ts';
-import { hasOption, type Program } from './programs.ts';
 
 interface Context {
   programs: readonly Program[];

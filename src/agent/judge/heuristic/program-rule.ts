@@ -1,5 +1,5 @@
 import type { Finding } from '../assessment.ts';
-import type { Program } from './programs.ts';
+import type { Program } from './judged-program.ts';
 
 /** A rule about programs by their names. */
 export type ProgramRules = Record<string, (program: Program) => Finding | undefined>;

@@ -2,10 +2,18 @@ import { isSecretPath } from '../../tools/files/secret-path.ts';
 import type { Finding } from '../assessment.ts';
 import { CLOUD_RULES } from './cloud-rules.ts';
 import { ofCode } from './inline-code.ts';
+import {
+  hasOption,
+  isDatabase,
+  isInterpreter,
+  isShell,
+  isUpload,
+  type Program,
+  valueBehind,
+} from './judged-program.ts';
 import { MACHINE_RULES } from './machine-rules.ts';
 import { packages } from './package-rules.ts';
 import { always, found, type ProgramRules } from './program-rule.ts';
-import { hasOption, isDatabase, isInterpreter, isShell, isUpload, type Program, valueBehind } from './programs.ts';
 import { ofGit } from './repository-rules.ts';
 
 const REMOTE = found('remote-access', 'high', 'It works on another machine, or copies files to or from it.');

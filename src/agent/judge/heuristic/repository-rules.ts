@@ -1,5 +1,5 @@
 import type { Finding } from '../assessment.ts';
-import { hasOption, type Program } from './programs.ts';
+import { hasOption, type Program } from './judged-program.ts';
 
 const destructive = (why: string): Finding => ({ rule: 'destructive-git', level: 'high', why });
 const REMOTE_CODE: Finding = { rule: 'git-config', level: 'high', why: 'It changes which programs git runs.' };

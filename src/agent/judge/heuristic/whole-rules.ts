@@ -2,7 +2,7 @@ import type { IncompleteReason } from '../../../../protocol/events/call-effects.
 import type { CommandReading } from '../../permissions/command-reading.ts';
 import type { Finding } from '../assessment.ts';
 import { isForkBomb } from './fork-bomb.ts';
-import { hasOption, isDownloader, isInterpreter, isShell, type Program } from './programs.ts';
+import { hasOption, isDownloader, isInterpreter, isShell, type Program } from './judged-program.ts';
 
 interface Whole {
   reading: CommandReading;

@@ -36,7 +36,7 @@ export async function askOnce(run: RunContext, { asked, kind, items, digests }: 
     ],
     journal: [{ kind: 'approval_asked', approvalId, question: kind, digests }],
     approval: { approvalId, kind, items, digests, expiresAtMs },
-    verdicts: verdicts.map((each) => ({ ...each, approvalId })),
+    ...(run.judge && { verdicts: verdicts.map((each) => ({ ...each, approvalId })) }),
   });
   return run.decision(approvalId);
 }

@@ -8,12 +8,6 @@ import type { NewVerdict } from '../recorder.ts';
 import type { RunContext } from '../run-context.ts';
 import { autoApproval, isForbidden } from './call-need.ts';
 
-/** What a run needs to rate its calls. */
-export interface RunJudge {
-  /** The home of the user that commands run as; undefined if it is unknown. */
-  home: string | undefined;
-}
-
 type Rated = Pick<ApprovalItem, 'verdict' | 'heuristic_verdict'>;
 
 /** The verdict of the rules about a call, as a question shows it. */

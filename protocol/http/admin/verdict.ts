@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { RISK_LEVELS } from '../events/verdict.ts';
-import { Moment } from './accounts/audit.ts';
-import { endpoint } from './endpoint.ts';
+import { RISK_LEVELS } from '../../events/verdict.ts';
+import { Moment } from '../accounts/audit.ts';
+import { endpoint } from '../endpoint.ts';
 
 const RiskLevel = z.enum(RISK_LEVELS);
 const MOST_VERDICTS = 500;

@@ -1,16 +1,16 @@
-import { Attachments } from './attachments/attachments.ts';
-import { EventLog } from './events/event-log.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
-import { createMessages } from './history/messages.ts';
-import { createNotes } from './history/notes.ts';
-import type { Idempotency } from './idempotency.ts';
-import { Judge } from './judge/judge.ts';
-import { ToolPolicies } from './policies/tool-policies.ts';
-import { Templates } from './templates/templates.ts';
-import { Budgets } from './usage/budgets.ts';
-import { createLearnedWindows } from './usage/learned-windows.ts';
-import { createSystemEvents } from './wake/system-events.ts';
-import { AlwaysRules } from './workstreams/always.ts';
+import { Attachments } from '../attachments/attachments.ts';
+import { EventLog } from '../events/event-log.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { createMessages } from '../history/messages.ts';
+import { createNotes } from '../history/notes.ts';
+import type { Idempotency } from '../idempotency.ts';
+import { Judge } from '../judge/judge.ts';
+import { ToolPolicies } from '../policies/tool-policies.ts';
+import { Templates } from '../templates/templates.ts';
+import { Budgets } from '../usage/budgets.ts';
+import { createLearnedWindows } from '../usage/learned-windows.ts';
+import { createSystemEvents } from '../wake/system-events.ts';
+import { AlwaysRules } from '../workstreams/always.ts';
 
 /** What the stored parts of conversations need. */
 export type RecordDeps = Pick<

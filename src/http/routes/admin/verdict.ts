@@ -1,6 +1,6 @@
-import { verdictEndpoints } from '../../../protocol/http/verdict.ts';
-import { bind, given } from '../bind.ts';
-import { iso, momentOf } from '../iso.ts';
+import { verdictEndpoints } from '../../../../protocol/http/admin/verdict.ts';
+import { bind, given } from '../../bind.ts';
+import { iso, momentOf } from '../../iso.ts';
 
 export const verdictRoutes = [
   bind(verdictEndpoints.list, 'verdict.list', {
