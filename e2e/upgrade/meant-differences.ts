@@ -126,6 +126,11 @@ const SINCE_33: readonly Declared[] = [
   { at: 'config.get > config > workstreams', is: { visibility: 'shared' }, why: 'a new setting' },
 ];
 
+/** Schema version 36 added verdicts. */
+const SINCE_36: readonly Declared[] = [
+  { at: 'config.get > config > judge', is: (value: unknown) => typeof value === 'object', why: 'new settings' },
+];
+
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [
   { at: 'stream of * > * > ws_id', is: isText, why: 'every event names its workstream' },
@@ -136,6 +141,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,
@@ -147,6 +153,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-16': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,
