@@ -3,8 +3,9 @@ import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Program, whyNot } from '../../agent/process/programs.ts';
-import { detectSandbox } from '../../agent/process/sandbox.ts';
+import { openSandbox } from '../../agent/sandbox/open-sandbox.ts';
 import { systemClock } from '../../clock.ts';
+import { randomIds } from '../../ids.ts';
 import type { Config } from '../config/config.ts';
 import { findPrograms } from '../programs.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -23,8 +24,10 @@ export async function checkTools({ folder, workdir, config, environment }: ToolS
   const avoid = [await realpath(workdir).catch(() => workdir)]; // the first start creates it
   const programs = await findPrograms({ environment, avoid });
   const { bash, rg, git } = programs;
-  const mode = config.tools.sandbox;
-  const sandbox = await detectSandbox({ mode, home: folder, environment, clock: systemClock, programs });
+  const { sandbox } = await openSandbox({
+    ...{ home: folder, environment, clock: systemClock, ids: randomIds, programs, homes: [] },
+    settings: config.tools,
+  });
   return [
     sandbox.kind === 'bubblewrap'
       ? ok('sandbox', 'commands run in bubblewrap')

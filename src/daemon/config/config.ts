@@ -16,11 +16,7 @@ import { JudgeConfig } from './judge-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
-
-const ToolsConfig = z.object({
-  sandbox: z.enum(['auto', 'off', 'required']).default('auto').describe('Whether commands run in a sandbox.'),
-  timeoutSecs: z.int().min(1).max(3_600).default(120).describe('Default time limit of a command in seconds.'),
-});
+import { ToolsConfig } from './tools-config.ts';
 
 const WorkstreamsConfig = z.object({
   visibility: z
