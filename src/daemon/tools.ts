@@ -46,7 +46,10 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
   const { sandbox, limiter } = await openSandbox({
-    ...{ home, environment, clock, ids },
+    home,
+    environment,
+    clock,
+    ids,
     programs: { bash, bwrap: replace?.bwrap ?? programs.bwrap },
     settings: config.tools,
     homes: await readOtherHomes(process.getuid?.()),

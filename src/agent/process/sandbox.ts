@@ -125,7 +125,10 @@ function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding
   return async (argv: readonly string[], access: CommandAccess): Promise<Wrapped> => {
     const opened = await openRoots(access, { barriers, binding });
     const how = toBubblewrapArguments({
-      ...{ emptied: places.emptied, unreadable: places.unreadable, shown: places.shown, home },
+      emptied: places.emptied,
+      unreadable: places.unreadable,
+      shown: places.shown,
+      home,
       roots: opened.roots,
       tmpBytes: binding === 'descriptor' ? tmpBytes : undefined,
       opener: access.hasNetwork ? process.execPath : undefined,

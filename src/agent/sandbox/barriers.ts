@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../../home/private-file.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
 import { PROTECTED_PATHS } from './protected-paths.ts';
 
@@ -36,6 +37,8 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
   /** How many commands use a placeholder, by its path. */
   const users = new Map<string, number>();
   let count = 0;
+  /** Otherwise, a command would mount over a placeholder that another one is just removing. */
+  const serial = createSerialKeys();
 
   /** Whether the path exists now, if need be as a placeholder. */
   async function ensure(root: HeldFolder, name: string, made: string[]): Promise<boolean> {
@@ -67,27 +70,27 @@ export function createBarriers({ folder }: BarrierDeps): Barriers {
     await Promise.all(unused.map((path) => rmdir(path).catch(() => undefined)));
   }
 
+  async function raise(root: HeldFolder, writable: readonly string[]): Promise<Barrier> {
+    const isPlaceholder = (name: string) => users.has(join(root.path, name));
+    const { existing, missing, pinned } = await planFor(root, { writable: new Set(writable), isPlaceholder });
+    const made: string[] = [];
+    count += 1;
+    const list = join(folder, String(count));
+    const paths = missing.map((name) => join(root.path, name));
+    if (paths.length > 0) await note(list, paths);
+    const there = await Promise.all(missing.map((name) => ensure(root, name, made)));
+    return {
+      readOnly: [...existing, ...missing.filter((_, i) => there[i])],
+      pinned,
+      async remove() {
+        await serial.run(root.path, () => removeAll(made));
+        if (paths.length > 0) await rm(list, { force: true });
+      },
+    };
+  }
+
   return {
-    async raise(root, writable) {
-      const { existing, missing, pinned } = await planFor(root, new Set(writable));
-      const made: string[] = [];
-      count += 1;
-      const list = join(folder, String(count));
-      if (missing.length > 0)
-        await note(
-          list,
-          missing.map((name) => join(root.path, name)),
-        );
-      const there = await Promise.all(missing.map((name) => ensure(root, name, made)));
-      return {
-        readOnly: [...existing, ...missing.filter((_, i) => there[i])],
-        pinned,
-        async remove() {
-          await removeAll(made);
-          if (missing.length > 0) await rm(list, { force: true });
-        },
-      };
-    },
+    raise: (root, writable) => serial.run(root.path, () => raise(root, writable)),
     async removeLeftovers() {
       for (const name of await readdir(folder).catch(() => [])) {
         const text = await readFile(join(folder, name), 'utf8');
@@ -113,9 +116,16 @@ interface Plan {
 /** Folders around protected paths. */
 const PARENTS = ['.git', 'node_modules'];
 
-async function planFor(root: HeldFolder, writable: ReadonlySet<string>): Promise<Plan> {
+interface PlanOptions {
+  writable: ReadonlySet<string>;
+  /** Whether this is only there for another command, and counts as missing. */
+  isPlaceholder(name: string): boolean;
+}
+
+async function planFor(root: HeldFolder, { writable, isPlaceholder }: PlanOptions): Promise<Plan> {
   const plan: Plan = { existing: [], missing: [], pinned: [] };
   const kinds = await kindsOf(root, [...PARENTS, ...PROTECTED_PATHS, '.git/HEAD']);
+  for (const name of [...kinds.keys()].filter(isPlaceholder)) kinds.delete(name);
   for (const parent of PARENTS) {
     const inner = PROTECTED_PATHS.filter((name) => name.startsWith(`${parent}/`));
     addParent(plan, { parent, kind: kinds.get(parent), inner, writable, kinds });

@@ -58,7 +58,8 @@ export async function openCommandNetwork(
     },
     refused() {
       const all = [...seen.values()].filter(({ outcome }) => outcome === 'refused' || outcome === 'address');
-      return all.map(({ host, port }) => ({ host, port }));
+      const byPlace = new Map(all.map(({ host, port }) => [`${host}:${port}`, { host, port }]));
+      return [...byPlace.values()];
     },
   };
 }

@@ -28,6 +28,8 @@ interface OpenOptions {
   ids: Pick<Ids, 'id'>;
   programs: { bwrap: Program; bash: Program };
   settings: SandboxSettings;
+  /** For a look beside a running daemon, whose traces it leaves alone. */
+  isTrial?: boolean;
   /** Real paths of the homes of other people. */
   homes: readonly string[];
 }
@@ -37,10 +39,10 @@ const DEFAULT_MEMORY_MB = 4_096;
 
 /** The sandbox and the limits of commands on this machine. */
 export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sandbox; limiter: Limiter }> {
-  const { home, environment, clock, ids, programs, settings, homes } = options;
+  const { home, environment, clock, ids, programs, settings, homes, isTrial = false } = options;
   const { processes, memoryMb, fileMb, tmpMb } = settings.limits;
   const barriers = createBarriers({ folder: join(home, 'barriers') });
-  await barriers.removeLeftovers();
+  if (!isTrial) await barriers.removeLeftovers();
   const places = await findMachinePlaces({ environment, homes, homePaths: settings.homePaths });
   const mode = settings.sandbox === 'required' ? 'required' : 'auto';
   const tmpBytes = tmpMb * MIB;
@@ -48,7 +50,9 @@ export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sand
   const memoryBytes = memoryMb === undefined ? Math.min(DEFAULT_MEMORY_MB * MIB, halfOf(totalmem())) : memoryMb * MIB;
   const limiter = await createLimiter({
     limits: { processes, memoryBytes, fileBytes: fileMb * MIB },
-    name: `headgate-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`,
+    name: isTrial
+      ? ids.id('headgate-check')
+      : `headgate-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`,
     clock,
     ids,
     files: systemCgroupFiles,

@@ -58,9 +58,12 @@ function writesOf({ words }: ReadCommand): readonly string[] {
   const name = program.slice(program.lastIndexOf('/') + 1);
   const rows = SUBCOMMANDS[name];
   if (rows === undefined) return [];
-  const named = args.find((arg) => rows.some(({ subcommands }) => subcommands.includes(arg)));
+  const named = args.find((arg, i) => !arg.startsWith('-') && !TAKES_VALUE.has(args[i - 1] ?? ''));
   return rows.flatMap(({ subcommands, writes }) => (named !== undefined && subcommands.includes(named) ? writes : []));
 }
+
+/** Options before a subcommand whose value is the next word. */
+const TAKES_VALUE = new Set(['-C', '-c', '--git-dir', '--work-tree', '--prefix', '--dir', '--cwd']);
 
 interface SubcommandRow {
   subcommands: readonly string[];

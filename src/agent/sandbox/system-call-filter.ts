@@ -62,14 +62,22 @@ interface SystemCalls {
 /** From linux/audit.h and the tables of system calls. Both are little-endian. */
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, SystemCalls>> = {
   x64: {
-    ...{ audit: 0xc000_003e, socket: 41, socketpair: 53, clone: 56, ioctl: 16 },
+    audit: 0xc000_003e,
+    socket: 41,
+    socketpair: 53,
+    clone: 56,
+    ioctl: 16,
     denied: [
       ...[248, 249, 250, 272, 308, 165, 166, 155, 321, 298, 323, 246, 320, 175, 313, 176, 304, 163, 167, 168, 169, 179],
       ...[172, 173], // iopl and ioperm exist only here
     ],
   },
   arm64: {
-    ...{ audit: 0xc000_00b7, socket: 198, socketpair: 199, clone: 220, ioctl: 29 },
+    audit: 0xc000_00b7,
+    socket: 198,
+    socketpair: 199,
+    clone: 220,
+    ioctl: 29,
     denied: [217, 218, 219, 97, 268, 40, 39, 41, 280, 241, 282, 104, 294, 105, 273, 106, 265, 89, 224, 225, 142, 60],
   },
 };

@@ -130,7 +130,10 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
   const network = await openNetwork(call, dependencies);
   const result = await runner.run(
     {
-      ...{ command: args.command, folder: workdir.folder, timeoutMs: timeoutSecs * 1_000, network },
+      command: args.command,
+      folder: workdir.folder,
+      timeoutMs: timeoutSecs * 1_000,
+      network,
       access: {
         others: workdir.readable,
         tier: mayWrite(reading) ? (live?.sandboxTier ?? 'workspace') : 'read-only',

@@ -125,9 +125,14 @@ async function forward(request: IncomingMessage, response: ServerResponse, servi
   if (way.kind === 'refused') return answer(response, way.refusal);
   const kept = Object.entries(request.headersDistinct).filter(([name]) => !HOP_BY_HOP.includes(name));
   const upstream = requestHttp({
-    ...{ host: target.host, port: target.port, path: `${url.pathname}${url.search}`, method: request.method },
+    host: target.host,
+    port: target.port,
+    path: `${url.pathname}${url.search}`,
+    method: request.method,
     headers: { ...Object.fromEntries(kept), host: url.host },
-    ...{ lookup: way.lookup, timeout: CONNECT_MS, agent: false },
+    lookup: way.lookup,
+    timeout: CONNECT_MS,
+    agent: false,
   });
   upstream.once('timeout', () => upstream.destroy(new Error('no answer')));
   const reply = Promise.withResolvers<IncomingMessage>();

@@ -31,7 +31,10 @@ export interface Cgroups {
   /** The parents of the groups: one in version 2, one for each controller in version 1. */
   memory: string;
   processes: string;
-  /** Undefined where processor time cannot be shared out. */
+  /**
+   * Undefined where processor time cannot be shared out. Otherwise a command gets no more of it than the daemon does,
+   * however many processes it has.
+   */
   cpu: string | undefined;
   /** The beginning of the groups' names. */
   name: string;
@@ -163,25 +166,14 @@ export function createCgroups({ groups, limits, clock, ids, files }: CgroupDeps)
   };
 }
 
-/** Less than a process of the daemon's user usually gets, so that the daemon answers while a command works. */
-const CPU_SHARES = 256;
-const CPU_WEIGHT = 25;
-
-function toSettings({ way, memory, processes, cpu }: Cgroups, group: string, limits: Limits): [string, string][] {
+function toSettings({ way, memory, processes }: Cgroups, group: string, limits: Limits): [string, string][] {
   const { memoryBytes, processes: most } = limits;
   const pids: [string, string] = [join(processes, group, 'pids.max'), String(most)];
-  if (way === 'cgroup v1') {
-    return [
-      pids,
-      [join(memory, group, 'memory.limit_in_bytes'), String(memoryBytes)],
-      ...(cpu === undefined ? [] : [[join(cpu, group, 'cpu.shares'), String(CPU_SHARES)] satisfies [string, string]]),
-    ];
-  }
+  if (way === 'cgroup v1') return [pids, [join(memory, group, 'memory.limit_in_bytes'), String(memoryBytes)]];
   return [
     pids,
     [join(memory, group, 'memory.max'), String(memoryBytes)],
     [join(memory, group, 'memory.swap.max'), '0'],
-    ...(cpu === undefined ? [] : [[join(cpu, group, 'cpu.weight'), String(CPU_WEIGHT)] satisfies [string, string]]),
   ];
 }
 
