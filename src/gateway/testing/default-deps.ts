@@ -26,7 +26,7 @@ export const LIVE: LiveSettings = {
   /** A puppet's next turn is not for its title. */
   session: { retentionDays: 0, titles: 'message' },
   judge: {
-    ...{ enabled: true, usesModel: false, model: '', timeoutMs: 60_000, maxContextRatio: 0.5, readOnlyTools: true },
+    ...{ enabled: false, usesModel: false, model: '', timeoutMs: 60_000, maxContextRatio: 0.5, readOnlyTools: true },
     cancelOnApproval: false,
   },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
