@@ -23,6 +23,8 @@ const HELPERS: Record<string, readonly string[]> = {
   dpkg: ['dpkg-query', 'dpkg-deb'],
   'apt-cache': ['dpkg'],
   man: [
+    'apropos',
+    'whatis',
     'nroff',
     'groff',
     'troff',

@@ -117,7 +117,8 @@ function whyHarmless({ tool, args, reading }: JudgedCall): Finding | undefined {
     return args.action === 'list' ? { rule: 'node-list', level: 'low', why: 'It only lists nodes.' } : undefined;
   if (tool !== 'bash' || reading === undefined) return undefined;
   const isRead = reading.effects.every(
-    ({ kind, target, certain }) => kind === 'read' || (kind === 'write' && target === '.git' && !certain),
+    ({ kind, target, certain, isIncidental }) =>
+      kind === 'read' || (kind === 'write' && (isIncidental === true || (target === '.git' && !certain))),
   );
   const isKnown = reading.gaps.every(({ reason }) => reason === 'unknown_words');
   const isLocal = !reading.commands.map(toProgram).some((program: Program) => isDownloader(program));

@@ -89,3 +89,13 @@ function toHost(text: string): string {
 /** Adds a connection without a known host. */
 export const addNetwork = ({ findings }: Pick<Place, 'findings'>): void =>
   findings.addEffect({ kind: 'network', certain: false });
+
+/** Adds the cache that `man` fills beside its work. */
+export const addManualCache = ({ findings }: Pick<Place, 'findings'>): void =>
+  findings.addEffect({
+    kind: 'write',
+    target: '/var/cache/man',
+    path: '/var/cache/man',
+    certain: true,
+    isIncidental: true,
+  });

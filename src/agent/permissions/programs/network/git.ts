@@ -3,7 +3,7 @@ import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { sortArguments, toOptions } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
-import { addFolder, addNetwork, resolvePath } from '../targets.ts';
+import { addFolder, addManualCache, addNetwork, resolvePath } from '../targets.ts';
 
 const OPTIONS = toOptions(`
   -v -h -p -P --version --help --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --no-optional-locks --html-path --man-path --info-path
@@ -211,6 +211,7 @@ const COMMANDS = toRules({
   },
   // The manual may be shown by a browser.
   help: (call) => {
+    addManualCache(call);
     for (const word of call.args) if (word.value === undefined || word.value.startsWith('-')) addUnknown(call, word);
   },
   'branch tag remote': listsOrRecords,

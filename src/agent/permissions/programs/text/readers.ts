@@ -1,6 +1,7 @@
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { type Row, toRule, toRules } from '../rows.ts';
+import { addManualCache } from '../targets.ts';
 
 /** Options never do more than read, and operands are files. */
 const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
@@ -167,8 +168,7 @@ export const READERS = toRules({
       '-k -f -a -w -W -K -i -I --apropos --whatis --all --path --where --where-cat --no-subpages --regex --wildcard --names-only -r -d -s,-S,-e,--sections,--extension:value -l:read',
     also: (call, { operands }) => {
       for (const word of operands) if (word.value?.includes('/') !== false) addUse(call, 'read', word);
-      const cache = { target: '/var/cache/man', path: '/var/cache/man' };
-      call.findings.addEffect({ kind: 'write', ...cache, certain: true, isIncidental: true });
+      addManualCache(call);
     },
   },
   'less more': {
