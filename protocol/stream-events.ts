@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
+import { outputWarningShape } from './events/output-warning.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
@@ -237,6 +238,8 @@ export const STREAM_EVENTS = {
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
   }),
+  /** After the `tool_result` of the call: the output guard found something in its output. */
+  output_warning: event('output_warning', outputWarningShape),
   info: event('info', infoShape),
   /** The model's server refused or did not answer. It is asked again at `until_ms`, or after `workstream.proceed`. */
   wait_start: event('wait_start', {

@@ -201,7 +201,11 @@ test('every route answers for a private workstream otherwise than for an unknown
     Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
   for (const route of Object.keys(NAMING_ROUTES))
     for (const [who, headers] of callersOf(route)) {
-      const named = route.endsWith('/verdicts') ? asked : route.startsWith('GET') ? untouched : await newHidden(owner);
+      const named = /\/(?:verdicts|output-assessments)$/.test(route)
+        ? asked
+        : route.startsWith('GET')
+          ? untouched
+          : await newHidden(owner);
       const answer = await answerTo(route, { named, headers });
       if (answer === (await answerTo(route, { named: UNKNOWN, headers }))) same.push(`${route} to ${who}: ${answer}`);
     }

@@ -1,9 +1,11 @@
+import { createOutputGuard } from '../agent/guard/output-guard.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import type { GuardedSecrets } from './guarded-secrets.ts';
 import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
@@ -15,16 +17,26 @@ interface AgentDeps {
   /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
-  live: Pick<LiveConfig, 'nodes' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  /** Never shown by a tool. */
+  secrets: Pick<GuardedSecrets, 'current'>;
+  live: Pick<LiveConfig, 'nodes' | 'judge' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, environment, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live }: AgentDeps,
+  { workdir, store, live, secrets }: AgentDeps,
 ) {
+  const guard = createOutputGuard({
+    known: secrets.current,
+    get settings() {
+      return live.judge;
+    },
+    clock,
+    log,
+  });
   const rules = () => live.nodes;
-  const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clock, ids, log });
+  const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clean: guard.clean, clock, ids, log });
   const { toolbox, runner, notSandboxed, notices } = await createTools({
     home,
     environment,
@@ -32,6 +44,7 @@ export async function createAgent(
     assets,
     workdir,
     live,
+    guard,
     onConnection: (connection) => log.info(connection, 'a command opened a connection'),
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),

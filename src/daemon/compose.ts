@@ -31,6 +31,7 @@ import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
+import { createGuardedSecrets } from './guarded-secrets.ts';
 import { nodeIdOf } from './node-id.ts';
 import { outputsOf } from './tools.ts';
 import { openTracing } from './tracing/open-tracing.ts';
@@ -87,12 +88,18 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const address = { host, port: options.port };
   const stopping = new AbortController();
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
-  const live = createLiveConfig({ config, environment, setLogLevel: options.setLogLevel });
+  const secrets = createGuardedSecrets({ config, environment });
+  const live = createLiveConfig({
+    config,
+    environment,
+    setLogLevel: options.setLogLevel,
+    onChange: secrets.learnConfig,
+  });
   const { fetch, post } = createGuardedEgress({ privateHosts: () => live.privateHosts, environment });
   const models = createModels({ config, environment, model: options.model, fetch, post, clock, log });
   await asStartError(() => models.start());
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
-  const agent = await createAgent(options, { workdir, store, live });
+  const agent = await createAgent(options, { workdir, store, live, secrets });
   const startNotices = [...store.notices, ...agent.notices];
   const tracing = await openTracing(options, fetch);
   const auth = await openAccounts(options, {
@@ -102,6 +109,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
+  secrets.learn(auth.ownSecrets);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
     store,

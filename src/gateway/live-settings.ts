@@ -36,6 +36,10 @@ export interface SessionSettings {
 /** How calls that need approval are rated. */
 export interface JudgeSettings {
   readonly enabled: boolean;
+  /** Whether outputs of tools are assessed. */
+  readonly outputGuard: boolean;
+  /** Whether what looks like a secret in them is replaced. */
+  readonly redactSecrets: boolean;
 }
 
 /** How scheduled jobs run. */

@@ -1,6 +1,6 @@
-/** How much a finding matters; `none` is never reported. */
-export const RISK_LEVELS = ['low', 'medium', 'high'] as const;
-export type RiskLevel = (typeof RISK_LEVELS)[number];
+import { OUTPUT_RISKS } from '../../../protocol/events/output-warning.ts';
+
+type RiskLevel = (typeof OUTPUT_RISKS)[number];
 
 /** What the guard found in an output, as data. */
 export type OutputFlag =
@@ -74,10 +74,10 @@ export function toAssessment(
 ): Assessment | undefined {
   const listed = Object.entries(FLAGS).filter(([flag]) => (found as ReadonlySet<string>).has(flag));
   if (listed.length === 0) return undefined;
-  const highest = Math.max(...listed.map(([, { risk }]) => RISK_LEVELS.indexOf(risk)));
+  const highest = Math.max(...listed.map(([, { risk }]) => OUTPUT_RISKS.indexOf(risk)));
   return {
     flags: [...found].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)),
-    risk: RISK_LEVELS[highest] ?? 'low',
+    risk: OUTPUT_RISKS[highest] ?? 'low',
     annotations: listed.map(([, { words }]) => words),
     length,
     isRedacted,

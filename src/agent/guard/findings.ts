@@ -93,11 +93,10 @@ const CHECKS: readonly (readonly Check[])[] = [INJECTION, PAYLOADS, ADDRESSES, D
 /** What a text contains besides secrets. `isLate` ends the search early. */
 export function findFlags(text: string, isLate: () => boolean): Set<OutputFlag> {
   const found = new Set<OutputFlag>();
-  for (const group of CHECKS) {
-    for (const { pattern, flags } of group) {
-      if (isLate()) return found.add('guard_failed');
-      if (!flags.every((flag) => found.has(flag)) && pattern.test(text)) for (const flag of flags) found.add(flag);
-    }
+  for (const { pattern, flags } of CHECKS.flat()) {
+    if (isLate()) return found.add('guard_failed');
+    const isKnown = flags.every((flag) => found.has(flag));
+    if (!isKnown && pattern.test(text)) for (const flag of flags) found.add(flag);
   }
   return found;
 }

@@ -12,7 +12,7 @@ export interface OutputGuard {
   /** For an output that arrives in pieces. */
   open(): GuardedText;
   /** For a whole text. `also`: what was found in the output that it is a part of. */
-  check(text: string, also?: GuardedText): Promise<CheckedText>;
+  check(text: string, also?: Pick<GuardedText, 'found' | 'isRedacted'>): Promise<CheckedText>;
   /** For a short text; nothing is reported. */
   clean(text: string): string;
 }

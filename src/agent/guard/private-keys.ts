@@ -22,19 +22,20 @@ export function privateKeyBeginningAt(text: string, from: number): number {
 
 /** How far a text continues a private key; `isOver`: what follows does not belong to it. */
 export function restOfPrivateKey(text: string, from: number, isEnd: boolean): { end: number; isOver: boolean } {
-  let at = from;
-  for (;;) {
+  for (let at = from; ; ) {
     const newline = text.indexOf('\n', at);
     const line = text.slice(at, newline < 0 ? text.length : newline);
     const end = END.exec(line);
     if (end && LINE.test(line.slice(0, end.index))) return { end: at + end.index + end[0].length, isOver: true };
-    const isComplete = newline >= 0 || isEnd;
-    if (isComplete && !LINE.test(line)) return { end: at, isOver: true };
-    if (newline < 0) {
-      const isLong = line.length > LONGEST_LINE;
-      if (isLong && !LINE.test(line)) return { end: at, isOver: true };
-      return { end: isEnd || isLong ? text.length : at, isOver: false };
-    }
+    if (newline < 0) return restOfLine(line, at, isEnd);
+    if (!LINE.test(line)) return { end: at, isOver: true };
     at = newline + 1;
   }
+}
+
+/** The last line of a text may go on. */
+function restOfLine(line: string, at: number, isEnd: boolean): { end: number; isOver: boolean } {
+  const isWhole = isEnd || line.length > LONGEST_LINE;
+  if (isWhole && !LINE.test(line)) return { end: at, isOver: true };
+  return { end: isWhole ? at + line.length : at, isOver: false };
 }

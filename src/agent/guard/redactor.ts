@@ -165,10 +165,11 @@ interface View {
   at(place: number): number;
 }
 
-const COLOUR = /\u001b\[[0-9;:]*[mK]/g;
+const ESC = '\u001b';
+const COLOUR = new RegExp(`${ESC}\\[[0-9;:]*[mK]`, 'g');
 
 function toView(text: string, from: number): View {
-  if (!text.includes('\u001b')) return { text, from, at: (place) => place };
+  if (!text.includes(ESC)) return { text, from, at: (place) => place };
   const kept: { shown: number; whole: number }[] = [];
   let plain = '';
   let after = 0;

@@ -15,14 +15,18 @@ export interface NamedValue {
 export function isSecretValue(it: NamedValue): boolean {
   const { kind, value } = it;
   if (value.length < LEAST[kind] || PLACEHOLDER.test(value) || isCode(it)) return false;
-  if (kind === 'vague') return isRandom(value) && value.length >= 20 && !isIdentity(value);
+  if (kind === 'vague') return isRandom(value) && !isIdentity(value);
   if (it.isVariable) return kind === 'password' || (value.length >= 8 && !isPath(value) && !/^\d+$/.test(value));
-  if (kind === 'password') return /\d|[^\w\s.-]/.test(value) && !/\s/.test(value) && !isPath(value) && !isCall(value);
-  if (isPath(value) || /\s/.test(value)) return false;
-  return kind === 'key'
-    ? isMixed(value) && value.length >= 12
-    : isMixed(value) && value.length >= 16 && isRandom(value);
+  if (/\s/.test(value) || isPath(value)) return false;
+  return LOOKS[kind](value);
 }
+
+/** How secrets of each kind look outside of environment files. */
+const LOOKS: Record<Exclude<NameKind, 'vague'>, (value: string) => boolean> = {
+  password: (value) => /\d|[^\w\s.-]/.test(value) && !isCall(value),
+  key: (value) => isMixed(value) && value.length >= 12,
+  secret: (value) => value.length >= 16 && isRandom(value),
+};
 
 const LEAST: Record<NameKind, number> = { password: 4, key: 8, secret: 8, vague: 20 };
 

@@ -2,7 +2,6 @@ import type { OutputFlag } from './assessment.ts';
 
 const ESC = '\u001b';
 /** Most texts have nothing else, and need no closer look. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for.
 const UNUSUAL =
   /[^\t\n\r\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u060f\u2010-\u2027\u2030-\u205e\u2070-\u20cf\u2190-\u27ff\u2900-\ud7ff]/;
 

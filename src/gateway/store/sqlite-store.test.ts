@@ -169,6 +169,7 @@ test('every table of the schema exists with its columns', async () => {
       'usage',
       'users',
       'verdicts',
+      'output_assessments',
       'workdirs',
       'workstream_budgets',
       'workstreams',

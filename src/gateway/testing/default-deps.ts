@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
@@ -25,7 +26,7 @@ export const LIVE: LiveSettings = {
   budgets: {},
   /** A puppet's next turn is not for its title. */
   session: { retentionDays: 0, titles: 'message' },
-  judge: { enabled: true },
+  judge: { enabled: true, outputGuard: true, redactSecrets: true },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 
@@ -119,4 +120,5 @@ export const lookAndTouch = (execute: Execute | undefined, over: AbortSignal): T
         }),
       }),
     ),
+    testGuard(),
   );

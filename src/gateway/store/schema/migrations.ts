@@ -1,5 +1,6 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { assessments } from './assessment-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 34, statements: sessionOrder },
   { version: 35, statements: policies },
   { version: 36, statements: verdicts },
+  { version: 37, statements: assessments },
 ];
 
 /**

@@ -1,6 +1,7 @@
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
+import type { AssessmentTable } from './assessment-schema.ts';
 import type { ApiTokenTable, LoginCodeTable, LoginSessionTable } from './credential-schema.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
@@ -16,6 +17,7 @@ import type { VerdictTable } from './verdict-schema.ts';
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database extends TemplateTables {
   tool_policies: ToolPolicyTable;
+  output_assessments: AssessmentTable;
   verdicts: VerdictTable;
   meta: MetaTable;
   workstreams: WorkstreamTable;
