@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 /** How much a finding of the output guard matters. */
 export const OUTPUT_RISKS = ['low', 'medium', 'high'] as const;
+/** One of OUTPUT_RISKS. */
 export const OutputRisk = z.enum(OUTPUT_RISKS).meta({ id: 'OutputRisk' });
 
 /** What the output guard found in the output of a call. */

@@ -3,9 +3,9 @@ import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
-import type { GuardedSecrets } from './guarded-secrets.ts';
 import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<

@@ -9,7 +9,7 @@ export function guardCall(call: Prepared, guard: OutputGuard): Prepared {
   if (call.kind === 'refused') return { ...call, reason: guard.clean(call.reason) };
   // A diff contains text of a file; other previews are what the model wrote, and an approver has to see exactly that.
   const preview = call.previewType === 'diff' ? guard.clean(call.preview) : call.preview;
-  return { ...call, preview, execute: (run) => executeGuarded(call, run, guard) };
+  return { ...call, preview, execute: async (run) => executeGuarded(call, run, guard) };
 }
 
 async function executeGuarded(call: Ready, run: ToolRun, guard: OutputGuard): Promise<ToolOutcome> {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { type Assessment, type OutputFlag, toAssessment } from './assessment.ts';
-import { findFlags } from './findings.ts';
 import { KnownRedactor, type KnownSecrets } from './known-secrets.ts';
+import { type Assessment, type OutputFlag, toAssessment } from './output-assessment.ts';
+import { findFlags } from './output-checks.ts';
 import { Redactor } from './redactor.ts';
 import { VisibleOutput } from './visible-output.ts';
 

@@ -1,6 +1,6 @@
-import type { OutputFlag } from './assessment.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import { type FoundSecret, findNamedSecrets, isCompleteSecret, LONGEST_NAME } from './named-secrets.ts';
+import type { OutputFlag } from './output-assessment.ts';
 import { findPrivateKeys, privateKeyBeginningAt, restOfPrivateKey } from './private-keys.ts';
 import { inOrder, type Span } from './spans.ts';
 import { toTag } from './tags.ts';

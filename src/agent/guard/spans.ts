@@ -1,4 +1,4 @@
-import type { OutputFlag } from './assessment.ts';
+import type { OutputFlag } from './output-assessment.ts';
 import type { SecretKind } from './tags.ts';
 
 /** A secret in a text. */

@@ -1,4 +1,4 @@
-import type { OutputFlag } from './assessment.ts';
+import type { OutputFlag } from './output-assessment.ts';
 
 const ESC = '\u001b';
 /** Most texts have nothing else, and need no closer look. */

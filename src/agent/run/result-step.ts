@@ -1,6 +1,6 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import type { Assessment } from '../guard/assessment.ts';
+import type { Assessment } from '../guard/output-assessment.ts';
 import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
-import type { Assessment } from '../guard/assessment.ts';
+import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message } from '../message.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';

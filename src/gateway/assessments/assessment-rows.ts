@@ -2,7 +2,7 @@ import type { Result } from '../../../protocol/index.ts';
 import type { NewAssessment } from '../../agent/run/recorder.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
-import type { AssessmentTable } from '../store/schema/assessment-schema.ts';
+import type { AssessmentTable } from '../store/schema/verdict-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 

@@ -1,6 +1,5 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
-import { assessments } from './assessment-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
@@ -36,7 +35,7 @@ import {
 import { templates } from './template-schema.ts';
 import { budgets, usageHours } from './usage-schema.ts';
 import { auditOutcomes, owners, users } from './user-schema.ts';
-import { verdicts } from './verdict-schema.ts';
+import { assessments, verdicts } from './verdict-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {

@@ -1,7 +1,6 @@
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
-import type { AssessmentTable } from './assessment-schema.ts';
 import type { ApiTokenTable, LoginCodeTable, LoginSessionTable } from './credential-schema.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
@@ -12,7 +11,7 @@ import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
-import type { VerdictTable } from './verdict-schema.ts';
+import type { AssessmentTable, VerdictTable } from './verdict-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database extends TemplateTables {

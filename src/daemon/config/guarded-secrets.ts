@@ -1,6 +1,6 @@
-import { KnownSecrets } from '../agent/guard/known-secrets.ts';
-import type { Environment } from '../environment.ts';
-import { isSecretKey, secretsOf } from './config/config-secrets.ts';
+import { KnownSecrets } from '../../agent/guard/known-secrets.ts';
+import type { Environment } from '../../environment.ts';
+import { isSecretKey, secretsOf } from './config-secrets.ts';
 
 /** The secrets that the daemon works with. No output of a tool may show them, in any form. */
 export interface GuardedSecrets {
