@@ -95,13 +95,16 @@ function toAssigned(text: string, match: RegExpExecArray): Assigned {
   const flag = isVariable ? 'env_file_leak' : 'credential_leak';
   const isOpen = end === text.length;
   if (kind === undefined) return { start, end, isOpen, kind: 'secret', flag, named: undefined };
-  const value = text.slice(start, end);
+  const value = text.slice(start, Math.min(end, start + LONGEST_VALUE));
   const named = { kind, value, isQuoted: quote !== undefined, isVariable, next: text[end] ?? '' };
   return { start, end, isOpen, kind: TAGS[kind], flag, named };
 }
 
 const isAssignedSecret = ({ isOpen, named }: Assigned): boolean =>
   named !== undefined && (isOpen || isSecretValue(named));
+
+/** No more of a value is looked at. */
+const LONGEST_VALUE = 4_096;
 
 const TAGS: Record<NameKind, SecretKind> = { password: 'password', key: 'api_key', secret: 'secret', vague: 'secret' };
 
@@ -132,19 +135,16 @@ function isVariableLine(text: string, { index, 0: whole }: RegExpExecArray, name
 /** In a longer value, no further names are looked for. */
 const LONGEST_SCANNED = 128;
 
-/** Values are looked at up to this length; it is also the most that is held back. */
-const LONGEST_VALUE = 4_096;
-
 function endOfWord(text: string, start: number): number {
   WORD.lastIndex = start;
   return start + (WORD.exec(text)?.[0].length ?? 0);
 }
 
-const WORD = new RegExp(`[^\\s"'\`,;&<>(){}\\[\\]|\\\\]{0,${LONGEST_VALUE}}`, 'y');
+const WORD = /[^\s"'`,;&<>(){}[\]|\\]*/y;
 
 /** Up to the same mark, on the same line. */
 function endOfQuoted(text: string, start: number, quote: string): number {
-  const most = Math.min(text.length, start + LONGEST_VALUE);
+  const most = text.length;
   for (let at = start; at < most; at += 1) {
     if (text.startsWith(quote, at) || text[at] === '\n') return at;
     if (text[at] === '\\' && quote.length === 1) at += 1;

@@ -23,15 +23,23 @@ const TOKENS = new RegExp(
 /** A sequence that may continue, or a character whose neighbour decides about it. */
 const INCOMPLETE = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|[\\u200c\\u200d])$`);
 
+/** Code units; more than four marks on one character are written out. */
+const MOST_BEFORE = 8;
+
 /** Writes out what a person cannot see, in a text that arrives in pieces. */
 export class VisibleOutput {
   readonly flags = new Set<OutputFlag>();
   #held = '';
+  /** The end of the text before, which decides about joiners and marks. */
+  #before = '';
 
   write(piece: string): string {
     const text = this.#held + piece;
     this.#held = '';
-    if (!UNUSUAL.test(text)) return text;
+    if (!UNUSUAL.test(text)) {
+      if (text !== '') this.#before = text.slice(-MOST_BEFORE);
+      return text;
+    }
     const end = INCOMPLETE.exec(text)?.index ?? text.length;
     this.#held = text.slice(end);
     return this.#show(text.slice(0, end));
@@ -44,13 +52,16 @@ export class VisibleOutput {
   }
 
   #show(text: string): string {
-    return text.replace(TOKENS, (token, joiner: string | undefined) => {
-      if (joiner !== undefined) return token;
+    const before = this.#before;
+    this.#before = (before + text).slice(-MOST_BEFORE);
+    const shown = (before + text).replace(TOKENS, (token, joiner: string | undefined, at: number) => {
+      if (joiner !== undefined || at < before.length) return token;
       if (token.endsWith('m') && token.startsWith(`${ESC}[`)) return this.#colour(token);
       if (token.startsWith(`${ESC}[`)) return token;
       this.flags.add(isControl(token) ? 'terminal_escape' : 'hidden_text');
       return toEscape(token);
     });
+    return shown.slice(before.length);
   }
 
   /** Text that is drawn invisibly would be read by the model alone. */

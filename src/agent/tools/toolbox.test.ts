@@ -34,8 +34,9 @@ const broken: Tool<object> = {
 async function prepare(name: string, text: string) {
   await using fixture = await createToolFixture();
   const toolbox = createToolbox([echo, broken], testGuard());
-  const { tool, ...rest } = await toolbox.prepare({ id: 'c1', name, arguments: text }, fixture.context());
-  return { tool: tool?.name, ...rest };
+  const call = await toolbox.prepare({ id: 'c1', name, arguments: text }, fixture.context());
+  const { tool, ...rest } = call;
+  return { tool: tool?.name, ...rest, ...(call.kind === 'ready' && { execute: ready.execute }) };
 }
 
 test('models get each tool with the schema of its arguments', () => {
