@@ -50,6 +50,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
+    'assessment.list',
     'verdict.list',
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
@@ -129,6 +130,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
     ...POLICY_ROUTES,
+    'GET /v1/api/admin/output-assessments',
     'GET /v1/api/admin/verdicts',
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
@@ -185,7 +187,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
   'admin.policies': ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
-  'admin.judge': ['verdict.list'],
+  'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch'],
@@ -229,7 +231,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.schedules': SCHEDULE_ROUTES,
   'admin.usage': ['GET /v1/api/admin/usage'],
   'admin.policies': POLICY_ROUTES,
-  'admin.judge': ['GET /v1/api/admin/verdicts'],
+  'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],

@@ -52,7 +52,8 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const notSandboxed = whyNotSandboxed(run, call);
   const changes = !readOnly && { changes: true as const };
   const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
-  const results = noteLimit(run, [{ call, result, durationMs, notSandboxed, decision, trace }]);
+  const assessmentId = result.assessment && run.ids.id('asm');
+  const results = noteLimit(run, [{ call, result, assessmentId, durationMs, notSandboxed, decision, trace }]);
   await recordAtLast(run, () => resultStep(results));
 }
 
