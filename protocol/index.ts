@@ -11,6 +11,7 @@ import { userContracts } from './methods/accounts/user.ts';
 import { assessmentContracts } from './methods/admin/assessment.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
+import { secretsContracts } from './methods/admin/secrets.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
@@ -70,6 +71,7 @@ export const CONTRACTS = {
   ...policyContracts,
   ...assessmentContracts,
   ...verdictContracts,
+  ...secretsContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,
