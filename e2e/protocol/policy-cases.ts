@@ -20,18 +20,6 @@ export function policyCases({ call }: Caller) {
   };
 }
 
-function ruleCases(call: Caller['call']) {
-  const newRule = async () =>
-    (await call('rule.create', { action: 'deny', match: { program: 'no_such_program' } })).ruleId;
-  return {
-    'rule.list': () => call('rule.list', {}),
-    'rule.create': () => call('rule.create', { action: 'ask', match: { host: 'example.org' }, expiresInMs: 60_000 }),
-    'rule.update': async () => call('rule.update', { ruleId: await newRule(), priority: 3 }),
-    'rule.delete': async () => call('rule.delete', { ruleId: await newRule() }),
-    'rule.simulate': () => call('rule.simulate', { add: [{ action: 'deny', match: { tool: 'no_such_tool' } }] }),
-  };
-}
-
 /** A successful call of each method about encrypted secrets. */
 export const secretsCases = ({ call }: Caller) => ({
   'secrets.status': () => call('secrets.status', {}),
