@@ -168,10 +168,10 @@ test('command output keeps its colours but not overwritten text, and a copy cont
     ['red', 'ansi-bold ansi-on', 'var(--ansi-1)'],
     ['own', 'ansi-on', 'rgb(1 2 3)'],
   ]);
-  assert.equal((await output.innerText()).trim(), 'red own\ndone\nac');
+  assert.equal((await output.innerText()).trim(), 'red own\ndone\nab\\u0008c');
   await page.locator('.output-tools').getByRole('button', { name: 'Copy' }).click();
   await page.locator('.output-tools').getByRole('button', { name: 'Copied' }).waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red own\ndone\nac\n');
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'red own\ndone\nab\\u0008c\n');
 });
 
 test('quoted output in an answer keeps its colours; in code of a language the escape codes are shown', async (t) => {
@@ -200,7 +200,7 @@ test('command output cannot become a link, an element or a reordered line', asyn
   const output = await run(page, 'hostile', command);
   assert.equal(
     (await output.innerText()).trim(),
-    'click <img src=x onerror=window.injected=1> <script>window.injected=1</script> \\u202egnp.exe',
+    String.raw`\u001b]8;;javascript:window.injected=1\u001b\click\u001b]8;;\u001b\ <img src=x onerror=window.injected=1> <script>window.injected=1</script> \u202egnp.exe`,
   );
   assert.deepEqual(
     await page.evaluate(() => [
