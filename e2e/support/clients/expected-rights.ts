@@ -265,6 +265,7 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'role.update': ['PUT /v1/api/admin/roles/{role_id}'],
   'node.pair.approve': [],
   'node.token.rotate': [],
+  'secrets.rotate': [],
 };
 
 /** The routes that are also served below `/v1/api/route`, as they begin. */
