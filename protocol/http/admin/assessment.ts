@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { OUTPUT_RISKS } from '../../events/output-warning.ts';
-import { Moment } from '../accounts/audit.ts';
 import { endpoint } from '../endpoint.ts';
-
-const MOST_ASSESSMENTS = 500;
+import { recordQuery } from './record-query.ts';
 
 /** Findings of the output guard (HTTP.md, "The output guard"). */
 export const assessmentEndpoints = {
@@ -12,24 +10,7 @@ export const assessmentEndpoints = {
     path: '/v1/api/admin/output-assessments',
     summary: 'Findings of the output guard, newest first.',
     scope: 'approve',
-    request: () =>
-      z.object({
-        ws_id: z.string().optional(),
-        since: Moment.optional(),
-        until: Moment.optional(),
-        risk_level: z
-          .enum(OUTPUT_RISKS, { error: `must be one of: ${OUTPUT_RISKS.join(', ')}` })
-          .or(z.literal(''))
-          .optional(),
-        /** A higher one is lowered to 500. */
-        limit: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .transform((limit) => Math.min(limit, MOST_ASSESSMENTS))
-          .optional(),
-        offset: z.coerce.number().int().min(0).optional(),
-      }),
+    request: () => recordQuery(OUTPUT_RISKS),
     reply: () =>
       z.object({
         assessments: z.array(

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { RISK_LEVELS } from '../../events/verdict.ts';
-import { Moment } from '../accounts/audit.ts';
 import { endpoint } from '../endpoint.ts';
+import { recordQuery } from './record-query.ts';
 
 const RiskLevel = z.enum(RISK_LEVELS);
-const MOST_VERDICTS = 500;
-
 /** Verdicts of the judge (HTTP.md, "The judge"). */
 export const verdictEndpoints = {
   list: endpoint({
@@ -13,24 +11,7 @@ export const verdictEndpoints = {
     path: '/v1/api/admin/verdicts',
     summary: 'Verdicts of the judge about tool calls, newest first.',
     scope: 'approve',
-    request: () =>
-      z.object({
-        ws_id: z.string().optional(),
-        since: Moment.optional(),
-        until: Moment.optional(),
-        risk_level: z
-          .enum(RISK_LEVELS, { error: `must be one of: ${RISK_LEVELS.join(', ')}` })
-          .or(z.literal(''))
-          .optional(),
-        /** A higher one is lowered to 500. */
-        limit: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .transform((limit) => Math.min(limit, MOST_VERDICTS))
-          .optional(),
-        offset: z.coerce.number().int().min(0).optional(),
-      }),
+    request: () => recordQuery(RISK_LEVELS),
     reply: () =>
       z.object({
         verdicts: z.array(

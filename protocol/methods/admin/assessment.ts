@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
 import { OutputRisk } from '../../events/output-warning.ts';
-import { optionalText } from '../../frames.ts';
-
-/** How many assessments one answer has at most. */
-const MOST_ASSESSMENTS = 500;
-const AtMs = z.int().min(0);
+import { AtMs, recordFilters } from './record-filters.ts';
 
 /** What the output guard found in the output of a tool call. */
 const StoredAssessment = z
@@ -32,19 +28,7 @@ export const assessmentContracts = {
     summary: 'Findings of the output guard in the workstreams that the caller perceives, newest first.',
     scope: 'approve',
     permission: 'admin.judge',
-    params: () =>
-      z
-        .strictObject({
-          wsId: optionalText(64),
-          /** First and last moment. */
-          sinceMs: AtMs.optional(),
-          untilMs: AtMs.optional(),
-          riskLevel: OutputRisk.optional(),
-          /** Default: 100. */
-          limit: z.int().min(1).max(MOST_ASSESSMENTS).optional(),
-          offset: AtMs.optional(),
-        })
-        .meta({ id: 'AssessmentListParams' }),
+    params: () => z.strictObject(recordFilters(OutputRisk)).meta({ id: 'AssessmentListParams' }),
     result: () =>
       z
         .strictObject({ assessments: z.array(StoredAssessment), total: z.int().min(0) })

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
 import { JudgeTier, Recommendation, RiskLevel } from '../../events/verdict.ts';
-import { optionalText } from '../../frames.ts';
-
-/** How many verdicts one answer has at most. */
-const MOST_VERDICTS = 500;
-const AtMs = z.int().min(0);
+import { AtMs, recordFilters } from './record-filters.ts';
 
 /** A stored verdict about a tool call, and how it was decided about the call. */
 const StoredVerdict = z
@@ -41,19 +37,7 @@ export const verdictContracts = {
     summary: 'Verdicts of the judge about calls of the workstreams that the caller perceives, newest first.',
     scope: 'approve',
     permission: 'admin.judge',
-    params: () =>
-      z
-        .strictObject({
-          wsId: optionalText(64),
-          /** First and last moment. */
-          sinceMs: AtMs.optional(),
-          untilMs: AtMs.optional(),
-          riskLevel: RiskLevel.optional(),
-          /** Default: 100. */
-          limit: z.int().min(1).max(MOST_VERDICTS).optional(),
-          offset: AtMs.optional(),
-        })
-        .meta({ id: 'VerdictListParams' }),
+    params: () => z.strictObject(recordFilters(RiskLevel)).meta({ id: 'VerdictListParams' }),
     result: () =>
       z.strictObject({ verdicts: z.array(StoredVerdict), total: z.int().min(0) }).meta({ id: 'VerdictListResult' }),
   }),

@@ -1,10 +1,11 @@
-import type { Result } from '../../../protocol/index.ts';
+import type { Params, Result } from '../../../protocol/index.ts';
 import type { NewAssessment } from '../../agent/run/recorder.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { AssessmentTable } from '../store/schema/verdict-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 
 /** Stores what the output guard found in the results of a step. */
 export const insertAssessments = (
@@ -27,19 +28,13 @@ const toRow = (wsId: string, { assessmentId, warning }: NewAssessment, nowMs: nu
   created_ms: nowMs,
 });
 
-interface Asked {
-  wsId?: string | undefined;
-  sinceMs?: number | undefined;
-  untilMs?: number | undefined;
-  riskLevel?: AssessmentTable['risk_level'] | undefined;
-  limit: number;
-  offset: number;
-  viewer: Viewer;
-}
+type Asked = Params<'assessment.list'> & { limit: number; offset: number; viewer: Viewer };
+type Readable = Pick<Store, 'db' | 'reportDamage'>;
 
 /** The findings in the workstreams that the viewer perceives, newest first. */
-export async function listAssessments(db: Store['db'], asked: Asked): Promise<Result<'assessment.list'>> {
-  const chosen = choose(db, asked);
+export async function listAssessments(store: Readable, asked: Asked): Promise<Result<'assessment.list'>> {
+  const chosen = choose(store.db, asked);
+  const read = storedReader(store);
   const [rows, counted] = await Promise.all([
     chosen
       .selectAll('output_assessments')
@@ -50,7 +45,7 @@ export async function listAssessments(db: Store['db'], asked: Asked): Promise<Re
       .execute(),
     chosen.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirst(),
   ]);
-  return { assessments: rows.map(toAssessment), total: Number(counted?.total ?? 0) };
+  return { assessments: rows.map((row) => toAssessment(row, read)), total: Number(counted?.total ?? 0) };
 }
 
 function choose(db: Store['db'], { wsId, sinceMs, untilMs, riskLevel, viewer }: Asked) {
@@ -66,25 +61,15 @@ function choose(db: Store['db'], { wsId, sinceMs, untilMs, riskLevel, viewer }: 
   return chosen;
 }
 
-const toAssessment = (row: AssessmentTable): Result<'assessment.list'>['assessments'][number] => ({
+const toAssessment = (row: AssessmentTable, read: ReadStored): Result<'assessment.list'>['assessments'][number] => ({
   assessmentId: row.assessment_id,
   wsId: row.ws_id,
   callId: row.call_id,
   tool: row.func_name,
-  flags: toTexts(row.flags_json),
+  flags: read(row.flags_json, `the flags of assessment ${row.assessment_id}`, isListOf(isText)) ?? [],
   riskLevel: row.risk_level,
-  annotations: toTexts(row.annotations_json),
+  annotations: read(row.annotations_json, `the annotations of assessment ${row.assessment_id}`, isListOf(isText)) ?? [],
   outputLength: row.output_length,
   redacted: row.redacted === 1,
   createdAtMs: row.created_ms,
 });
-
-/** None of a damaged row. */
-function toTexts(json: string): string[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-  } catch {
-    return [];
-  }
-}

@@ -1,11 +1,12 @@
 import type { Verdict } from '../../../protocol/events/verdict.ts';
-import type { Result } from '../../../protocol/index.ts';
+import type { Params, Result } from '../../../protocol/index.ts';
 import type { NewVerdict, Step } from '../../agent/run/recorder.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { VerdictTable } from '../store/schema/verdict-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 
 /** What is stored as the decision while a person is asked. */
 const PENDING = 'pending';
@@ -67,19 +68,13 @@ export const decideVerdicts = ({ approvalId, status }: NonNullable<Step['settled
   parameters: [status === 'expired' ? 'timeout' : status, approvalId, PENDING],
 });
 
-interface Asked {
-  wsId?: string | undefined;
-  sinceMs?: number | undefined;
-  untilMs?: number | undefined;
-  riskLevel?: VerdictTable['risk_level'] | undefined;
-  limit: number;
-  offset: number;
-  viewer: Viewer;
-}
+type Asked = Params<'verdict.list'> & { limit: number; offset: number; viewer: Viewer };
+type Readable = Pick<Store, 'db' | 'reportDamage'>;
 
 /** The verdicts about calls of the workstreams that the viewer perceives, newest first. */
-export async function listVerdicts(db: Store['db'], asked: Asked): Promise<Result<'verdict.list'>> {
-  const chosen = choose(db, asked);
+export async function listVerdicts(store: Readable, asked: Asked): Promise<Result<'verdict.list'>> {
+  const chosen = choose(store.db, asked);
+  const read = storedReader(store);
   const [rows, counted] = await Promise.all([
     chosen
       .selectAll('verdicts')
@@ -90,7 +85,7 @@ export async function listVerdicts(db: Store['db'], asked: Asked): Promise<Resul
       .execute(),
     chosen.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirst(),
   ]);
-  return { verdicts: rows.map(toVerdict), total: Number(counted?.total ?? 0) };
+  return { verdicts: rows.map((row) => toVerdict(row, read)), total: Number(counted?.total ?? 0) };
 }
 
 function choose(db: Store['db'], { wsId, sinceMs, untilMs, riskLevel, viewer }: Asked) {
@@ -106,7 +101,7 @@ function choose(db: Store['db'], { wsId, sinceMs, untilMs, riskLevel, viewer }: 
   return chosen;
 }
 
-const toVerdict = (row: VerdictTable): Result<'verdict.list'>['verdicts'][number] => ({
+const toVerdict = (row: VerdictTable, read: ReadStored): Result<'verdict.list'>['verdicts'][number] => ({
   verdictId: row.verdict_id,
   wsId: row.ws_id,
   callId: row.call_id,
@@ -117,20 +112,10 @@ const toVerdict = (row: VerdictTable): Result<'verdict.list'>['verdicts'][number
   confidence: row.confidence,
   recommendation: row.recommendation,
   reasoning: row.reasoning,
-  evidence: toTexts(row.evidence_json),
+  evidence: read(row.evidence_json, `the evidence of verdict ${row.verdict_id}`, isListOf(isText)) ?? [],
   tier: row.tier,
   judgeModel: row.judge_model,
   latencyMs: row.latency_ms,
   decision: row.user_decision,
   createdAtMs: row.created_ms,
 });
-
-/** None of a damaged row. */
-function toTexts(json: string): string[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-  } catch {
-    return [];
-  }
-}

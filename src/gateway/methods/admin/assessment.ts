@@ -7,10 +7,10 @@ import type { Store } from '../../store/store.ts';
 export const assessmentMethods = ({
   store,
 }: {
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'reportDamage'>;
 }): Handlers<keyof typeof assessmentContracts> => ({
   'assessment.list': ({ limit = USUAL_ASSESSMENTS, offset = 0, ...filter }, call) =>
-    listAssessments(store.db, { ...filter, limit, offset, viewer: viewerOf(call) }),
+    listAssessments(store, { ...filter, limit, offset, viewer: viewerOf(call) }),
 });
 
 const USUAL_ASSESSMENTS = 100;

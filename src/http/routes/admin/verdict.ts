@@ -1,18 +1,12 @@
 import { verdictEndpoints } from '../../../../protocol/http/admin/verdict.ts';
-import { bind, given } from '../../bind.ts';
-import { iso, momentOf } from '../../iso.ts';
+import { bind } from '../../bind.ts';
+import { iso } from '../../iso.ts';
+import { RECORD_FIELDS, toRecordParams } from './record-params.ts';
 
 export const verdictRoutes = [
   bind(verdictEndpoints.list, 'verdict.list', {
-    params: ({ ws_id, since, until, risk_level, limit, offset }) => ({
-      wsId: given(ws_id),
-      sinceMs: momentOf(since),
-      untilMs: momentOf(until),
-      riskLevel: risk_level === '' ? undefined : risk_level,
-      limit,
-      offset,
-    }),
-    fieldNames: { sinceMs: 'since', untilMs: 'until' },
+    params: toRecordParams,
+    fieldNames: RECORD_FIELDS,
     reply: ({ verdicts, total }) => ({
       verdicts: verdicts.map((verdict) => ({
         verdict_id: verdict.verdictId,
