@@ -16,5 +16,5 @@ export const recordFilters = <R extends z.ZodType>(risk: R) => ({
   riskLevel: risk.optional(),
   /** Default: 100. */
   limit: z.int().min(1).max(MOST_RECORDS).optional(),
-  offset: AtMs.optional(),
+  offset: z.int().min(0).optional(),
 });
