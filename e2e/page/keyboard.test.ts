@@ -57,12 +57,12 @@ test('global shortcuts open the list of keys, neighbouring workstreams, a new wo
 test('after a new workstream is created, the focus is in its message field, even if the conversations arrive late', async (t) => {
   const { context } = await visit(t, daemon);
   const page = await context.newPage();
-  const late: (() => void)[] = [];
+  const arrival = Promise.withResolvers<void>();
   await page.routeWebSocket(/\/v1\/ws/, (socket) => {
     const server = socket.connectToServer();
-    server.onMessage((frame) => {
-      if (frame.includes('"pendingApprovals"')) late.push(() => socket.send(frame));
-      else socket.send(frame);
+    server.onMessage(async (frame) => {
+      if (frame.includes('"pendingApprovals"')) await arrival.promise;
+      socket.send(frame);
     });
   });
   await page.goto(daemon.url);
@@ -72,7 +72,7 @@ test('after a new workstream is created, the focus is in its message field, even
   await page.getByRole('textbox', { name: 'Name' }).press('Enter');
   await page.locator('dialog').waitFor({ state: 'detached' });
   assert.equal(await page.locator('#message').count(), 0);
-  for (const arrive of late) arrive();
+  arrival.resolve();
   await focusIsIn(page, '#message');
 });
 
