@@ -9,6 +9,7 @@ import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
 import { policyContracts } from './methods/admin/policy.ts';
+import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { agentContracts } from './methods/agent.ts';
@@ -66,6 +67,7 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...policyContracts,
+  ...ruleContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

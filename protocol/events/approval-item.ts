@@ -1,9 +1,23 @@
 import { z } from 'zod';
 import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
+import { Ruling, SuggestedRule } from './rules.ts';
 
-/** Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool. */
-const AutoApproveReason = z.enum(['policy', 'blanket', 'auto_approve_tools', 'job']);
+/**
+ * Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool; `always`: a
+ * permission rule allows it; `harmless`: it only reads the folders of the workstream; `mode`: the mode of the workstream allows
+ * it; `smart_approval`: the judge approved it.
+ */
+const AutoApproveReason = z.enum([
+  'policy',
+  'blanket',
+  'auto_approve_tools',
+  'job',
+  'always',
+  'harmless',
+  'mode',
+  'smart_approval',
+]);
 export type AutoApproveReason = z.infer<typeof AutoApproveReason>;
 
 /** One tool call of a batch, as a person sees it before it runs. */
@@ -35,6 +49,10 @@ export const ApprovalItem = z
     policy: z.object({ policy_id: z.string(), name: z.string(), action: z.enum(POLICY_ACTIONS) }).optional(),
     /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
     effects: CallEffects.optional(),
+    /** What is decided about the call, and why; absent in items of earlier versions. */
+    ruling: Ruling.optional(),
+    /** The rules that a person may give with the decision; absent if nobody is asked about this call. */
+    rules: z.array(SuggestedRule).optional(),
   })
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;

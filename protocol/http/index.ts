@@ -13,6 +13,7 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
+import { ruleEndpoints } from './permissions/rule.ts';
 import { policyEndpoints } from './policy.ts';
 import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -40,6 +41,7 @@ export const ENDPOINTS = {
   org: orgEndpoints,
   audit: auditEndpoints,
   policies: policyEndpoints,
+  rules: ruleEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

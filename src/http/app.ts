@@ -48,6 +48,7 @@ import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { policyRoutes } from './routes/policy.ts';
+import { ruleRoutes } from './routes/rule.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { sharingRoutes } from './routes/sharing.ts';
@@ -209,6 +210,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...orgRoutes,
     ...auditRoutes,
     ...policyRoutes,
+    ...ruleRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,
