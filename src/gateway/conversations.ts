@@ -20,6 +20,7 @@ import { ToolPolicies } from './policies/tool-policies.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
+import { Rules } from './rules/rules.ts';
 import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
@@ -76,6 +77,7 @@ function createRecords(
   { store, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
   { idempotency, flush }: Pick<SharedParts, 'idempotency' | 'flush'>,
 ) {
+  const policies = new ToolPolicies({ store, clock, ids });
   return {
     events: new EventLog({ store, log, onOffered: flush }),
     messages: createMessages(store),
@@ -86,7 +88,8 @@ function createRecords(
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
     templates: new Templates({ store, clock, ids }),
-    policies: new ToolPolicies({ store, clock, ids }),
+    policies,
+    rules: new Rules({ store, policies, clock, ids, log }),
   };
 }
 type Records = ReturnType<typeof createRecords>;
@@ -113,7 +116,7 @@ interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'policies'
+    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'rules'
   >;
 }
 
@@ -137,7 +140,7 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates, policies } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, rules } = records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
@@ -172,7 +175,7 @@ function createTalks(
     windows,
     surroundings,
     templates,
-    policies,
+    rules,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded: observer.onLoaded,
@@ -231,7 +234,7 @@ interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'
+    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates' | 'rules'
   >;
   talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
@@ -288,6 +291,6 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     saved,
     heartbeats,
     cron,
-    approvals: new Approvals({ workstreams, store }),
+    approvals: new Approvals({ workstreams, store, rules: records.rules }),
   };
 }

@@ -10,6 +10,8 @@ export interface Effect {
   path?: string;
   /** Whether the target is exactly that. */
   certain: boolean;
+  /** The index of the command whose program has it; absent if the shell has it, as in a redirection. */
+  by?: number;
 }
 
 /** A simple command that can run. */

@@ -66,6 +66,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     approvalLabel: 'bash',
     needsApproval: true,
     reading: readBash(args.command, context, dependencies),
+    matched: { command: args.command },
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
     execute: (run) => execute({ args, context }, run, dependencies),

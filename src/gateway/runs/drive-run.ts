@@ -80,7 +80,7 @@ async function drive(
         return policyOf(live); // a message may have come that a caller without the approve scope wrote
       },
       get rules() {
-        return deps.policies.rules; // a change counts for the next call
+        return deps.rules.of(data); // a change counts for the next call
       },
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),

@@ -6,7 +6,9 @@ import type { CommandReading, Effect } from '../command-reading.ts';
  */
 export function toReadingText({ effects, gaps }: CommandReading): string {
   const reasons = [...new Set(gaps.map(({ reason }) => `!${reason}`))];
-  return [...effects.map(toText), ...reasons].join(', ');
+  // Two commands may have the same effect.
+  const distinct = new Map(effects.map(({ by: _, ...effect }) => [JSON.stringify(effect), effect]));
+  return [...[...distinct.values()].map(toText), ...reasons].join(', ');
 }
 
 const toText = ({ kind, target, path, certain }: Effect): string => {

@@ -7,16 +7,18 @@ import { noteLimit } from '../limits/wrap-up.ts';
 import type { Step } from '../recorder.ts';
 import { resultStep } from '../result-step.ts';
 import {
-  blockedByPolicy,
   deniedWith,
   NOT_AS_APPROVED,
   nobodyToApprove,
   outcomeUnknown,
   policyAsks,
+  WHY_ASKED,
 } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
 import { hasExpired } from './approval-expiry.ts';
-import { decisionOf, isForbidden, ruleFor } from './call-need.ts';
+import { blockedText } from './blocked-text.ts';
+import { decisionOf, isForbidden } from './call-need.ts';
+import { type CallRuling, rulingOf } from './ruling.ts';
 import { toItem } from './to-item.ts';
 import { refusalBy, type UnattendedPolicy } from './unattended-policy.ts';
 
@@ -30,10 +32,11 @@ export interface Refusal {
 
 export const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'failed' });
 export const blockedBy = (policy: UnattendedPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
-export const blockedByAsking = ({ call }: BatchCall): Refusal => ({
-  output: nobodyToApprove(policyAsks(call.name)),
-  outcome: 'blocked',
-});
+/** A call that is asked about for a reason that the policy of the run cannot answer. */
+export function blockedByAsking({ call }: BatchCall, reason: CallRuling['reason']): Refusal {
+  const why = reason === 'policy' ? policyAsks(call.name) : WHY_ASKED[reason];
+  return { output: nobodyToApprove(why ?? policyAsks(call.name)), outcome: 'blocked' };
+}
 export const CHANGED = cannotRun(NOT_AS_APPROVED);
 
 /** The refusal of a call that a tool policy forbids. A call that was interrupted may have had its effect all the same. */
@@ -43,12 +46,14 @@ export function forbidden(
   wasInterrupted: boolean = hasUnknownOutcome(run, item),
 ): Refusal {
   const { call } = item;
-  const rule = ruleFor(run, item);
+  const ruling = rulingOf(run, item);
+  const { reason, rule } = ruling;
   run.log.info(
-    { wsId: run.wsId, runId: run.runId, callId: call.id, tool: call.name, policyId: rule?.policyId },
-    'a tool policy blocked a call',
+    { wsId: run.wsId, runId: run.runId, callId: call.id, tool: call.name, reason, ruleId: rule?.ruleId },
+    'a call was blocked',
   );
-  const output = blockedByPolicy(call.name);
+  if (rule) run.rules.used(rule);
+  const output = blockedText(item, ruling);
   return wasInterrupted ? { output: outcomeUnknown(output), outcome: 'unknown' } : { output, outcome: 'blocked' };
 }
 
