@@ -12,6 +12,19 @@ export interface Effect {
   certain: boolean;
   /** The index of the command whose program has it; absent if the shell has it, as in a redirection. */
   by?: number;
+  /** The absolute pattern, if the target is uncertain only because it is one. Other characters are escaped. */
+  glob?: string;
+  /** The folder whose repository it is: the folder itself has it, or one above. */
+  repositoryOf?: string;
+  /** Of a read: names, sizes and dates only, such as those that `ls` prints. */
+  isListing?: true;
+  /**
+   * Beside the work: the program can do without, such as looking for a newer version of itself, filling a cache in the
+   * home or refreshing the index of a repository.
+   */
+  isIncidental?: true;
+  /** Of an unknown effect: what the project's own builds, tests and hooks do. */
+  isProject?: true;
 }
 
 /** A simple command that can run. */

@@ -8,6 +8,7 @@ import type { ProgramRule } from './program.ts';
 import { INTERPRETERS } from './shell/interpreters.ts';
 import { WRAPPERS } from './shell/wrappers.ts';
 import { XARGS } from './shell/xargs.ts';
+import { BUILDS } from './system/builds.ts';
 import { CONTAINERS } from './system/containers.ts';
 import { MACHINE } from './system/machine.ts';
 import { PACKAGES } from './system/packages.ts';
@@ -32,6 +33,7 @@ const ALL: readonly ReadonlyMap<string, ProgramRule>[] = [
   INTERPRETERS,
   MACHINE,
   PACKAGES,
+  BUILDS,
   CONTAINERS,
 ];
 

@@ -34,7 +34,7 @@ export function toOptions(text: string): Options {
   );
 }
 
-const USES: readonly Use[] = ['flag', 'value', 'host', ...EffectKind.options];
+const USES: readonly Use[] = ['flag', 'value', 'host', 'list', ...EffectKind.options];
 
 /** A misspelled use counts as an unknown effect. */
 const toUse = (text: string): Use => USES.find((use) => use === text) ?? 'unknown';
@@ -90,11 +90,17 @@ class Sorter implements SortedArguments {
 
   #readLong(word: ShellWord): void {
     const [, name = word.start, equals] = /^([^=]+)(=?)/.exec(word.start) ?? [];
-    const use = this.#options.get(name);
+    const use = this.#options.get(name) ?? this.#findAbbreviated(name);
     const isCutOff = word.value === undefined && equals === '';
     if (use === undefined || isCutOff) this.strange.push(word);
     else if (equals !== '') this.#add(name, use, dropStart(word, name.length + 1));
     else this.#addNext(name, use);
+  }
+
+  /** Long options may be shortened. One that may stand for an option with a value does. */
+  #findAbbreviated(name: string): Use | undefined {
+    for (const [long, use] of this.#options) if (use !== 'flag' && long.startsWith(name)) return use;
+    return undefined;
   }
 
   #readShort(word: ShellWord): void {

@@ -32,7 +32,7 @@ export interface ProgramCall {
 export type ProgramRule = (call: ProgramCall) => void;
 
 /** What a word of a call is used for: an effect on a path or host, another effect, or none. */
-export type Use = 'flag' | 'value' | 'host' | EffectKind;
+export type Use = 'flag' | 'value' | 'host' | 'list' | EffectKind;
 
 /** Adds an effect that names no path. */
 export function addEffect({ findings }: ProgramCall, kind: EffectKind, target?: string): void {
@@ -48,6 +48,7 @@ export function addUse(call: ProgramCall, use: Use, word: ShellWord): void {
     case 'read':
     case 'write':
     case 'delete':
+    case 'list':
       addPath(call, use, word);
       return;
     case 'host':

@@ -38,14 +38,18 @@ function addRow(call: ProgramCall, row: Row, args: SortedArguments): void {
     if (use !== undefined) addUse(call, use, word);
   });
   for (const { use, word } of args.values) addUse(call, use, word);
-  const addStrange = row.lenient ? addReadOfOption : addUnknown;
-  for (const word of args.strange) addStrange(call, word);
+  for (const word of args.strange) {
+    if (row.lenient) addReadOfOption(call, word, operands[0] === 'value');
+    else addUnknown(call, word);
+  }
   row.also?.(call, args);
 }
 
 /** An unknown option of a program that only reads may name a file. */
-function addReadOfOption(call: ProgramCall, word: ShellWord): void {
+function addReadOfOption(call: ProgramCall, word: ShellWord, hidesOperands: boolean): void {
   const at = word.start.indexOf('=');
+  // An option in place of the pattern makes the pattern a file.
+  if (at < 0 && word.isFree && hidesOperands) addUse(call, 'read', word);
   if (at < 0) return;
   const value = word.value?.slice(at + 1);
   addUse(call, 'read', { ...word, value, written: value ?? word.written, start: word.start.slice(at + 1) });

@@ -1,5 +1,7 @@
 import path from 'node:path';
+import type { Effect } from '../command-reading.ts';
 import type { Findings } from '../reading/findings.ts';
+import { escapeGlob, toPlainText } from '../reading/globs.ts';
 import type { Scope } from '../reading/scope.ts';
 import { type ShellWord, toKnownWord } from '../reading/shell-word.ts';
 
@@ -12,17 +14,40 @@ interface Place {
 const WITHOUT_EFFECT =
   /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$|^\/proc\/self\/fd\/\d+$/;
 
+/** How a path is used; `list`: only names, sizes and dates are read. */
+type PathUse = 'read' | 'write' | 'delete' | 'list';
+
 /** Adds the use of a path. `-` is the standard input or output. */
-export function addPath({ scope, findings }: Place, kind: 'read' | 'write' | 'delete', word: ShellWord): void {
-  const { value, written } = word;
-  if (value === '' || value === '-' || (value !== undefined && WITHOUT_EFFECT.test(value))) return;
-  const resolved = value === undefined ? undefined : resolvePath(value, scope);
-  findings.addEffect({
-    kind,
-    target: value ?? written,
-    ...(resolved !== undefined && { path: resolved }),
-    certain: resolved !== undefined,
-  });
+export function addPath(place: Place, use: PathUse, word: ShellWord): void {
+  const { value, within } = word;
+  if (within !== undefined) for (const folder of within) addPath(place, use, toKnownWord(folder));
+  else if (value !== '' && value !== '-' && !(value !== undefined && WITHOUT_EFFECT.test(value)))
+    for (const target of toTargets(word, place.scope))
+      place.findings.addEffect({
+        kind: use === 'list' ? 'read' : use,
+        ...target,
+        ...(use === 'list' && { isListing: true }),
+      });
+}
+
+type Target = Pick<Effect, 'target' | 'path' | 'certain' | 'glob'>;
+
+function toTargets({ value, written, globs }: ShellWord, scope: Scope): Target[] {
+  if (value !== undefined) return [{ target: value, ...toPath(resolvePath(value, scope)) }];
+  return globs?.map((glob) => toGlobTarget(glob, scope)) ?? [{ target: written, certain: false }];
+}
+
+const toPath = (resolved: string | undefined): Pick<Effect, 'path' | 'certain'> =>
+  resolved === undefined ? { certain: false } : { path: resolved, certain: true };
+
+/** Alternatives in braces are exact targets. A pattern with `..`, or whose `.*` may become it, leads anywhere. */
+function toGlobTarget(glob: string, scope: Scope): Target {
+  const plain = toPlainText(glob);
+  if (plain !== undefined) return { target: plain, ...toPath(resolvePath(plain, scope)) };
+  const target = { target: glob, certain: false };
+  if (glob.split('/').some((part) => /^\.(\.$|[*?[])/.test(part))) return target;
+  if (glob.startsWith('/')) return { ...target, glob };
+  return scope.folder === undefined ? target : { ...target, glob: `${escapeGlob(scope.folder)}/${glob}` };
 }
 
 /**
@@ -39,8 +64,7 @@ export function resolvePath(value: string, { folder, isRealFolder }: Scope): str
 }
 
 /** Adds a change of everything in the working directory. */
-export const addFolder = (place: Place, kind: 'read' | 'write' | 'delete', folder = '.'): void =>
-  addPath(place, kind, toKnownWord(folder));
+export const addFolder = (place: Place, use: PathUse, folder = '.'): void => addPath(place, use, toKnownWord(folder));
 
 /** Adds a connection to the host of a URL, of `user@host:path` or of a plain name. */
 export function addHost({ findings }: Pick<Place, 'findings'>, word: ShellWord): void {

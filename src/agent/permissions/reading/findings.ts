@@ -56,8 +56,8 @@ export class Findings {
 
   addEffect(effect: Omit<Effect, 'by'>): void {
     const by = this.#by;
-    const key = `${by}\n${effect.kind}\n${effect.target}\n${effect.path}\n${effect.certain}`;
-    this.#effects.set(key, { ...effect, ...(by !== undefined && { by }) });
+    const whole = { ...effect, ...(by !== undefined && { by }) };
+    this.#effects.set(JSON.stringify(whole), whole);
   }
 
   addGap(reason: Gap['reason'], at: string): void {

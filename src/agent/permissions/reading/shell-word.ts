@@ -1,4 +1,5 @@
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
+import { toGlobs } from './globs.ts';
 
 /** A word of a command, as far as it is known before the command runs. */
 export interface ShellWord {
@@ -12,6 +13,10 @@ export interface ShellWord {
   splits: boolean;
   /** Whether a word that begins with anything may come from it, such as an option. */
   isFree: boolean;
+  /** Its patterns, if only file names and braces make it uncertain. See toGlobs. */
+  globs?: readonly string[] | undefined;
+  /** Folders of which one has the file that it names, at any depth. */
+  within?: readonly string[] | undefined;
 }
 
 /** Reads a word of the parser. `home` replaces a tilde; undefined if it is unknown. */
@@ -27,6 +32,7 @@ export function toShellWord(word: Pick<Word, 'text' | 'value' | 'parts'>, home: 
     start: known.start,
     splits: known.splits,
     isFree: !known.isWhole && (known.isFree || known.start === ''),
+    globs: toGlobs(parts),
   };
   return expandTilde(read, home);
 }
@@ -115,7 +121,8 @@ const UNQUOTED_TILDE = /^(~|[A-Za-z_]\w*\+?=(.*:)?~)/;
 function expandTilde(word: ShellWord, home: string | undefined): ShellWord {
   if (!UNQUOTED_TILDE.test(word.written)) return word;
   if (!word.written.startsWith('~')) return { ...word, value: undefined, start: word.start.split('~', 1)[0] ?? '' };
-  if (home === undefined || !/^~(\/|$)/.test(word.written)) return { ...word, value: undefined, start: '~' };
+  const other = { ...word, globs: undefined };
+  if (home === undefined || !/^~(\/|$)/.test(word.written)) return { ...other, value: undefined, start: '~' };
   const start = `${home}${word.start.slice(1)}`;
-  return { ...word, start, value: word.value === undefined ? undefined : start };
+  return { ...other, start, value: word.value === undefined ? undefined : start };
 }

@@ -17,7 +17,7 @@ function find(call: ProgramCall): void {
   const roots = paths.length > 0 ? paths : [toKnownWord('.')];
   for (const word of roots) {
     if (word.isFree || word.start.startsWith('-')) addUnknown(call, word);
-    addUse(call, 'read', word);
+    addUse(call, 'list', word);
   }
   while (left.length > 0) readTest(left, { call, roots });
 }
@@ -62,7 +62,15 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
   const start = isInFolder ? './' : roots.length === 1 ? (roots[0]?.value ?? '') : '';
   const replaced = words.map((word) => {
     const other = replaceIn(word, '{}');
-    return word.value === '{}' ? { ...other, start, isFree: start === '' } : other;
+    if (word.value !== '{}') return other;
+    // Whatever is found lies below the paths, where it is certain which folder that is.
+    const within = isInFolder ? undefined : roots.map(({ value }) => value);
+    return {
+      ...other,
+      start,
+      isFree: start === '',
+      within: within?.every((each) => each !== undefined) ? within : undefined,
+    };
   });
   call.reader.words(replaced, { scope, stdin: { kind: 'unknown' }, startedBy: 'find' });
 }
@@ -71,7 +79,7 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
 function fd(call: ProgramCall): void {
   const at = call.args.findIndex(({ start }) => /^-[a-zA-Z]*[xX]|^--exec/.test(start));
   const [pattern, ...paths] = call.args.slice(0, at < 0 ? undefined : at).filter(({ start }) => !start.startsWith('-'));
-  for (const word of paths.length > 0 ? paths : [toKnownWord('.')]) addUse(call, 'read', word);
+  for (const word of paths.length > 0 ? paths : [toKnownWord('.')]) addUse(call, 'list', word);
   if (pattern?.splits) addUnknown(call, pattern);
   if (at < 0) return;
   const words = call.args.slice(at + 1).map((word) => replaceIn(word, '{'));

@@ -41,11 +41,21 @@ function toScope(scope: Scope, values: readonly { name: string; word: ShellWord 
 }
 
 /** The repository is the folder or one above it, so its path is not certain. */
-const addRepository = ({ findings }: ProgramCall, kind: 'read' | 'write'): void =>
-  findings.addEffect({ kind, target: '.git', certain: false });
+const addRepository = (
+  { findings, scope }: ProgramCall,
+  kind: 'read' | 'write',
+  more: { isIncidental?: true } = {},
+): void =>
+  findings.addEffect({
+    kind,
+    target: '.git',
+    certain: false,
+    ...(scope.folder !== undefined && { repositoryOf: scope.folder }),
+    ...more,
+  });
 
 const EXTERNAL =
-  /^(--ext-diff|--textconv|-O|--open-files-in-pager|--exec|--upload-pack|-u|--receive-pack|--show-signature|--paginate)/;
+  /^(--ext-diff|--textconv|-O|--open-files-in-pager|--exec|--upload-pack|-u|--receive-pack|--show-signature|--paginate|--filters)/;
 
 /** --output of diffs, and options that start programs. */
 function addSpecialOptions(call: ProgramCall): void {
@@ -53,6 +63,16 @@ function addSpecialOptions(call: ProgramCall): void {
   for (const word of call.args.slice(0, end < 0 ? undefined : end)) {
     if (word.isFree || EXTERNAL.test(word.start)) addUnknown(call, word);
     if (/^--ou/.test(word.start)) addOutput(call, word); // long options may be shortened
+  }
+  addOutside(call);
+}
+
+/** Outside a repository, `diff` and `grep` read any files; `blame` reads some instead of the file itself. */
+function addOutside(call: ProgramCall): void {
+  const isOutside = call.args.some(({ start }) => start.startsWith('--no-i'));
+  for (const word of call.args) {
+    if (/^(\/|~|\.\.(\/|$))/.test(word.start) || (isOutside && !word.start.startsWith('-'))) addUse(call, 'read', word);
+    else if (/^--(contents|ignore-revs-file)/.test(word.start)) addUnknown(call, word);
   }
 }
 
@@ -65,7 +85,7 @@ function addOutput(call: ProgramCall, word: ShellWord): void {
 /** Reads the repository; the index may be refreshed. */
 const reads: ProgramRule = (call) => {
   addRepository(call, 'read');
-  addRepository(call, 'write');
+  addRepository(call, 'write', call.scope.folder === undefined ? {} : { isIncidental: true });
   addSpecialOptions(call);
 };
 
@@ -74,6 +94,18 @@ const records: ProgramRule = (call) => {
   addRepository(call, 'write');
   addUnknown(call); // hooks, filters, signing and editors
 };
+
+/** Records what the folder holds. Hooks and filters are settings of the repository, which edits may not change. */
+const commits: ProgramRule = (call) => {
+  addRepository(call, 'write');
+  call.findings.addEffect({ kind: 'unknown', target: call.name, certain: false, isProject: true });
+  addSpecialOptions(call);
+  for (const word of call.args) if (COMMIT_FILES.test(word.start)) addUnknown(call, word);
+};
+
+/** Files that are read into the message, and lists of files. */
+const COMMIT_FILES =
+  /^(-F|--file|-t|--template|--pathspec-from-file|-S|--gpg-sign|-i|--interactive|-e|--edit|-p|--patch)/;
 
 /** Changes the repository and the files of the working tree. */
 const checksOut: ProgramRule = (call) => {
@@ -124,6 +156,26 @@ const listsOrRecords: ProgramRule = (call) => {
     addNetwork(call);
 };
 
+/** What the commands of a command only show. */
+const SHOWN: Record<string, RegExp> = {
+  'git reflog': /^(show|exists)?$/,
+  'git symbolic-ref': /^(--short|HEAD)$/,
+  'git stash': /^(list|show)$/,
+  'git worktree': /^list$/,
+  'git submodule': /^(status|summary)?$/,
+  'git bisect': /^(log|view|visualize)$/,
+  'git notes': /^(list|show)?$/,
+  'git bundle': /^(verify|list-heads)$/,
+};
+
+function isShown({ name, args }: ProgramCall): boolean {
+  const plain = args.filter(({ start }) => !start.startsWith('-'));
+  if (name === 'git symbolic-ref' && (plain.length !== 1 || args.some(({ start }) => /^-(d|m|-delete)/.test(start))))
+    return false;
+  const first = name === 'git symbolic-ref' ? args[0] : plain[0];
+  return first?.splits !== true && (SHOWN[name]?.test(first === undefined ? '' : (first.value ?? '?')) ?? false);
+}
+
 /** Settings may name programs that run later. */
 function config(call: ProgramCall): void {
   const isReading = call.args.some(({ value }) =>
@@ -144,15 +196,21 @@ function config(call: ProgramCall): void {
 }
 
 const COMMANDS = toRules({
-  'status log show diff shortlog blame annotate describe rev-parse rev-list ls-files ls-tree cat-file name-rev for-each-ref show-ref merge-base cherry whatchanged count-objects check-ignore check-attr diff-tree diff-index diff-files symbolic-ref var grep version help verify-commit range-diff reflog':
+  'status log show diff shortlog blame annotate describe rev-parse rev-list ls-files ls-tree cat-file name-rev for-each-ref show-ref merge-base cherry whatchanged count-objects check-ignore check-attr diff-tree diff-index diff-files var grep version range-diff':
     reads,
-  'branch tag remote stash notes worktree submodule bisect': (call) => {
-    listsOrRecords(call);
-    if (/ (stash|worktree|submodule|bisect)$/.test(call.name)) addFolder(call, 'write');
-    if (/ (stash|worktree|submodule|bisect)$/.test(call.name)) addUnknown(call);
-    if (call.name === 'git submodule') addNetwork(call);
+  'reflog symbolic-ref stash worktree submodule bisect notes bundle': (call) => {
+    if (isShown(call)) reads(call);
+    else records(call);
+    if (!isShown(call)) addFolder(call, 'write');
+    if (!isShown(call) && call.name === 'git submodule') addNetwork(call);
   },
-  'add commit gc prune repack pack-refs update-index update-ref write-tree hash-object fsck': records,
+  // The manual may be shown by a browser.
+  help: (call) => {
+    for (const word of call.args) if (word.value === undefined || word.value.startsWith('-')) addUnknown(call, word);
+  },
+  'branch tag remote': listsOrRecords,
+  'add commit': commits,
+  'gc prune repack pack-refs update-index update-ref write-tree hash-object fsck': records,
   'checkout switch restore reset merge rebase cherry-pick revert am apply rm mv clean read-tree checkout-index':
     checksOut,
   'push fetch ls-remote': transfers,
@@ -170,7 +228,7 @@ const COMMANDS = toRules({
     reads(call);
     for (const word of call.args) if (/^(-o|--output|--remote|--exec)/.test(word.start)) addUnknown(call, word);
   },
-  'format-patch bundle': (call) => {
+  'format-patch': (call) => {
     reads(call);
     addFolder(call, 'write');
     addUnknown(call);

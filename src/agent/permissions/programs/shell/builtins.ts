@@ -99,7 +99,7 @@ function evaluate(call: ProgramCall): void {
 
 const HARMLESS_SET =
   /^(--|-|[-+][euxfvhnCE]+|[-+][euxfvhnCE]*o|pipefail|errexit|nounset|xtrace|noglob|noclobber|verbose|errtrace)$/;
-const HARMLESS_SHOPT = /^(-[suqp]+|nullglob|globstar|extglob|dotglob|nocaseglob|nocasematch|failglob|inherit_errexit)$/;
+const HARMLESS_SHOPT = /^(-[suqp]+|nullglob|extglob|nocasematch|failglob|inherit_errexit)$/;
 
 function setOptions(call: ProgramCall, harmless: RegExp): void {
   for (const word of call.args) {

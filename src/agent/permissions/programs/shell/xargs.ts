@@ -26,7 +26,7 @@ function xargs(call: ProgramCall): void {
 export function replaceIn(word: ShellWord, mark: string): ShellWord {
   if (mark !== '' && !word.written.includes(mark) && !word.start.includes(mark)) return word;
   const [start = ''] = mark === '' ? [''] : word.start.split(mark, 1);
-  return { ...word, value: undefined, start, isFree: start === '' };
+  return { ...word, value: undefined, start, isFree: start === '', globs: undefined };
 }
 
 /** The rule of xargs. */

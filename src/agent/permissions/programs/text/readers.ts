@@ -1,9 +1,11 @@
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
-import { addUse, type ProgramCall, type ProgramRule } from '../program.ts';
+import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { type Row, toRule, toRules } from '../rows.ts';
 
 /** Options never do more than read, and operands are files. */
 const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
+/** Only names, sizes and dates of the operands are read. */
+const lists = (options: string): Row => ({ options, lenient: true, operands: ['list'] });
 const nothing: Row = { lenient: true };
 
 const HERE = toKnownWord('.');
@@ -61,10 +63,17 @@ const jq: ProgramRule = (call) => {
     if (!/^--(arg|argjson|slurpfile|rawfile)$/.test(word.value ?? '')) args.push(word);
     else addJqFile(call, word, left.splice(0, 2)[1]);
   }
+  addJqModules(call, args);
   const hasFilterFile = args.some(({ start }) => /^(-[a-zA-Z]*f|--from-file)/.test(start));
   const rule = hasFilterFile ? JQ_FILES : JQ;
   rule({ ...call, args });
 };
+
+/** Modules are files, too, and the program in a file may name some. */
+function addJqModules(call: ProgramCall, args: readonly ShellWord[]): void {
+  for (const word of args)
+    if (/\b(import|include)\b|^(-[a-zA-Z]*[fL]|--from|--lib)/.test(word.start)) addUnknown(call, word);
+}
 
 function addJqFile(call: ProgramCall, option: ShellWord, value: ShellWord | undefined): void {
   if (value && option.start.endsWith('file')) addUse(call, 'read', value);
@@ -91,7 +100,7 @@ const sortRow: Row = {
 
 /** Rules of programs that only read, but for a few of their options. */
 export const READERS = toRules({
-  'cat tac rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep readlink realpath dir vdir':
+  'cat tac rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep':
     files(''),
   nl: files('-b,-d,-f,-h,-i,-l,-n,-s,-v,-w:value'),
   'fold expand unexpand': files('-w,-t,--width,--tabs:value'),
@@ -104,15 +113,21 @@ export const READERS = toRules({
   column: files('-s,-c,-o,-N,-R,-H,-O,-W,-E,--separator,--output-separator,--table-columns,--output-width:value'),
   'head tail': files('-n,-c,--lines,--bytes,--pid,--sleep-interval:value'),
   cut: files('-d,-f,-b,-c,--fields,--characters,--bytes,--delimiter,--output-delimiter:value'),
-  ls: files('-I,-w,-T,--ignore,--hide,--width,--tabsize:value'),
-  du: files('-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from,--files0-from:read'),
-  df: files('-B,-t,-x,--block-size,--type,--exclude-type:value'),
-  stat: files('-c,--format,--printf:value'),
+  'nm size users who last': files(''),
+  getent: (call) => {
+    if (!call.args.every(({ value }) => value !== undefined && !/shadow/.test(value)))
+      addUse(call, 'read', toKnownWord('/etc/shadow'));
+  },
+  'readlink realpath': lists(''),
+  'ls dir vdir': lists('-I,-w,-T,--ignore,--hide,--width,--tabsize:value'),
+  du: lists('-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from,--files0-from:read'),
+  df: lists('-B,-t,-x,--block-size,--type,--exclude-type:value'),
+  stat: lists('-c,--format,--printf:value'),
   join: files('-1,-2,-t,-a,-v,-o,-e,-j:value'),
   'diff diff3': files(
-    '-U,-C,-x,-I,-L,-W,-F,--label,--exclude,--ignore-matching-lines,--width:value -X,--exclude-from:read',
+    '-U,-C,-x,-I,-L,-W,-F,--label,--exclude,--ignore-matching-lines,--width:value -X,--exclude-from:read --diff-program:unknown',
   ),
-  'basename dirname seq sleep yes nproc uname whoami id groups arch tty users who w uptime free ps pgrep pidof printenv locale getconf cal factor expr numfmt tr which whereis man info apropos whatis lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat getent nm size last tput clear hostid logname':
+  'basename dirname seq sleep yes nproc uname whoami id groups arch tty w uptime free ps pgrep pidof printenv locale getconf cal factor expr numfmt tr which whereis lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat tput clear hostid logname':
     nothing,
   grep,
   'egrep fgrep rg': grep,
@@ -122,16 +137,28 @@ export const READERS = toRules({
   tree: {
     options:
       '-a -d -f -i -l -p -s -h -u -g -D -F -q -N -Q -r -t -c -U -n -C -A -S -J -X -x --du --si --prune --dirsfirst --noreport --gitignore -L,-P,-I,--charset,--filelimit:value -o:write',
-    operands: ['read'],
+    operands: ['list'],
     also: (call, { operands }) => {
-      if (operands.length === 0) addUse(call, 'read', HERE);
+      if (operands.length === 0) addUse(call, 'list', HERE);
     },
   },
   file: {
     options: '-b -i -k -L -h -z -s -N -n -r -0 --brief --mime --mime-type --mime-encoding -F:value -f,-m:read',
     operands: ['read'],
   },
-  'less more': { options: '-R -S -N -F -X -E -i -r -e -f -n -s', operands: ['read'] },
+  // A pager or a browser may be given, and the file of a page.
+  man: {
+    options:
+      '-k -f -a -w -W -K -i -I --apropos --whatis --all --path --where -s,-S,-e,--sections,--extension:value -l:read',
+    operands: ['value'],
+  },
+  'less more': {
+    options: '-R -S -N -F -X -E -i -r -e -f -n -s',
+    operands: ['read'],
+    also: (call, { operands }) => {
+      for (const word of operands) if (word.start.startsWith('+')) addUnknown(call, word); // its own commands
+    },
+  },
   hostname: {
     options: '-a -A -d -f -i -I -s -y --all-fqdns --fqdn --ip-address --short',
     also: (call, { operands }) => {

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findObstacle, isEdit, isHarmless } from './harmless.ts';
+import { readCommand } from './read-command.ts';
+import { type NameReader, resolveLinks } from './resolve-links.ts';
+
+const PLACES = { roots: ['/work'] };
+const read = (command: string) => readCommand(command, { folder: '/work', home: '/home/me' });
+const harmless = (command: string): boolean => isHarmless(read(command), PLACES);
+const edit = (command: string): boolean => isEdit(read(command), PLACES);
+
+const HARMLESS = [
+  ...['ls', 'ls -la src', 'cat README.md | head -20', 'grep -rn TODO src | wc -l', 'rg -n TODO', 'find . -name "*.ts"'],
+  ...['git status', 'git diff HEAD~1 -- src', 'git log --oneline -5', 'git -C src blame a.ts', 'git stash list'],
+  ...['wc -l src/*.ts', 'cat src/{a,b}.ts', 'head -3 *.md 2>/dev/null', 'sed -n 1,20p a.ts', "awk '{print $1}' a.txt"],
+  ...[
+    'cat /etc/os-release',
+    'ls /usr/lib',
+    'ls /etc',
+    'cat /etc/*release',
+    'find . -name "*.c" -exec grep -l main {} +',
+  ],
+  ...[
+    'ls -l .env',
+    'stat .git/config',
+    'echo "$HOME"',
+    'cd src && cat a.ts',
+    'pwd; date; uname -a',
+    'pip list',
+    'npm ls',
+  ],
+  ...[
+    'for i in 1 2 3; do echo $i; done',
+    'test -f a.txt && cat a.txt',
+    'diff a.txt b.txt | head',
+    'jq .name package.json',
+  ],
+];
+
+const EDITS = [
+  ...['touch a.txt', 'echo x > a.txt', 'mkdir -p src/new', 'mv a.txt b.txt', 'rm a.txt', 'rm -rf build', 'rm src/*.o'],
+  ...[
+    'sed -i s/a/b/ a.ts',
+    'cp -r src lib',
+    'npm test',
+    'npm run build',
+    'npx tsc --noEmit',
+    'cargo test',
+    'make -j4 all',
+  ],
+  ...[
+    'go test ./...',
+    'pytest -q tests/test_a.py',
+    'git add -A',
+    "git commit -m 'x'",
+    'tar xzf a.tgz',
+    'chmod +x run.sh',
+  ],
+];
+
+const OTHERS = [
+  // Secrets, homes, other folders and links.
+  ...['cat .env', 'cat .e*', 'cat *.pem', 'head id_*', 'cat ~/.bashrc', 'ls ~', 'cat /home/me/x', 'cat /etc/shadow'],
+  ...[
+    'grep -r x /etc',
+    'cat /etc/s*',
+    'cat /root/x',
+    'cat ../other/x',
+    'cat /proc/self/environ',
+    'cat .*',
+    'cat {..,.}/x',
+  ],
+  ...[
+    'cat "$FILE"',
+    'cat $(ls)',
+    'grep $PATTERN /etc/shadow',
+    'git diff --no-index /etc/shadow a',
+    'git -C /srv/x log',
+  ],
+  ...['cat .git/config', 'ls | xargs cat', 'jq -n \'import "/home/me/x" as $x; $x\'', 'grep --fil /etc/shadow a.txt'],
+  // Other programs, code, processes, the network and the machine.
+  ...[
+    'curl https://example.com',
+    'kill 1',
+    'sudo ls',
+    'node a.js',
+    'python -c 1',
+    './run.sh',
+    'bash run.sh',
+    'git push',
+  ],
+  ...[
+    'npm install',
+    'npx cowsay',
+    'PATH=. ls',
+    'man -P x ls',
+    'less +!x a.txt',
+    'diff3 --diff-prog=./x a b c',
+    'git -c a.b=c log',
+  ],
+  ...['cat < /dev/tcp/example.com/80', 'systemctl stop x', 'docker ps', 'eval "$X"', 'ls\0', '$PROGRAM a', 'git stash'],
+  // Changes elsewhere, of everything, or of what other programs obey.
+  ...['touch /tmp/x', 'rm -rf /', 'rm -rf .', 'rm -rf *', 'rm -rf /work', 'find . -delete', 'echo x > ~/.bashrc'],
+  ...[
+    'echo x > .git/hooks/pre-commit',
+    'rm -rf .git',
+    'echo x >> .envrc',
+    'touch sub/AGENTS.md',
+    'cp x node_modules/.bin/tsc',
+  ],
+  ...[
+    'tee .vscode/settings.json',
+    'mv a .github/../.mcp.json',
+    'touch .bash*',
+    'make -f /tmp/x',
+    'make SHELL=/tmp/x',
+    'pytest /tmp/x',
+  ],
+  ...[
+    'npm --prefix /x test',
+    'make --eval=x',
+    'git config core.pager x',
+    'chown x a.txt',
+    'git reset --hard',
+    'git clean -fdx',
+  ],
+];
+
+test('commands that only read the roots and the system are harmless', () => {
+  assert.deepEqual(
+    HARMLESS.filter((command) => !harmless(command)),
+    [],
+  );
+});
+
+test('changes in the roots, builds and tests are edits, and not harmless', () => {
+  assert.deepEqual(
+    EDITS.filter((command) => !edit(command) || harmless(command)),
+    [],
+  );
+  assert.deepEqual(
+    HARMLESS.filter((command) => !edit(command)),
+    [],
+  );
+});
+
+test('secrets, other places, other effects and what is not known are neither', () => {
+  assert.deepEqual(
+    OTHERS.filter((command) => harmless(command) || edit(command)),
+    [],
+  );
+});
+
+test('an obstacle is the effect or the gap', () => {
+  const obstacle = findObstacle(read('cat a.txt && curl https://example.com'), 'edit', PLACES);
+  assert.deepEqual(obstacle?.kind === 'effect' && obstacle.effect.target, 'example.com');
+  assert.equal(findObstacle(read('alias x=ls'), 'harmless', PLACES)?.kind, 'gap');
+});
+
+/** `/work/out` leads to `/srv/out`, `/work/key.txt` to a credential. */
+const NAMES: NameReader = {
+  realpath: async (file) => {
+    const links: Record<string, string> = { '/work/out': '/srv/out', '/work/key.txt': '/work/id_rsa' };
+    return links[file] ?? (/^\/(work(\/src)?|work\/a\.txt)?$/.test(file) ? file : undefined);
+  },
+  list: async (folder) => (folder === '/work' ? ['a.txt', 'key.txt', 'out', 'src', '.env'] : []),
+};
+
+test('links are resolved before paths are compared, also those that a pattern matches', async () => {
+  const check = async (command: string) => isEdit(await resolveLinks(read(command), NAMES), PLACES);
+  const passed = [
+    'cat a.txt',
+    'cat a*',
+    'cat src/new',
+    'touch src/deep/new',
+    'cat s*/*.ts',
+    'cat ?.txt',
+    'cat [[:lower:]].txt',
+  ];
+  const stopped = [
+    'cat key.txt',
+    'cat out/x',
+    'cat *',
+    'cat k*',
+    'cat *.txt',
+    'cat [[:lower:]]*.txt',
+    'echo > out',
+    'rm o*',
+  ];
+  assert.deepEqual(await Promise.all([...passed, ...stopped].map(check)), [
+    ...passed.map(() => true),
+    ...stopped.map(() => false),
+  ]);
+});
