@@ -1,6 +1,6 @@
 import type { AutoApproveReason } from '../../protocol/events/approval-item.ts';
 import type { PolicyAction } from '../../protocol/events/policy-actions.ts';
-import type { DecidingRule, Ruling } from '../../protocol/events/rules.ts';
+import type { DecidingRule, Ruling, Taint } from '../../protocol/events/rules.ts';
 import type { MessageFailure } from '../../protocol/run-outcome.ts';
 import type { Attachment, CallOutcome } from '../../protocol/stream-events.ts';
 
@@ -69,6 +69,8 @@ export type Message =
       notice?: string;
       /** How it was decided about the call, where that was not as its tool says. */
       decision?: CallDecision;
+      /** What it brought into the conversation that nobody trusts. */
+      taint?: Pick<Taint, 'kind' | 'target'>;
     };
 
 /** How it was decided about a call. */

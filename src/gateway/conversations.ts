@@ -186,7 +186,7 @@ function createTalks(
     },
     hidden,
   });
-  const sessions = createSessionList({ workstreams, store, models, always, log });
+  const sessions = createSessionList({ workstreams, store, models, always, rules, log });
   const { channels, deliveries } = createOutbox({ store, webhooks, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });

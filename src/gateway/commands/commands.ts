@@ -220,7 +220,7 @@ export class Commands {
     const statements = [...before, unnamed, ...over.statements];
     await this.#beginAfter(workstream, data.messageCount, { statements, events: over.events });
     data.title = null;
-    data.always = undefined;
+    data.endGrants();
   }
 
   /** Begins the context, and what clients show, after this message; `also` is committed with it. */

@@ -70,10 +70,6 @@ export const deleteRule = (ruleId: string): Statement =>
 export const endRulesOf = (wsId: string): Statement =>
   statementOf(build.deleteFrom('rules').where('ws_id', '=', wsId).where('action', '=', 'allow'));
 
-/** Every rule of a workstream that is being deleted. */
-export const deleteRulesOf = (wsId: string): Statement =>
-  statementOf(build.deleteFrom('rules').where('ws_id', '=', wsId));
-
 export const countUses = (ruleId: string, { count, atMs }: { count: number; atMs: number }): Statement =>
   statementOf(
     build

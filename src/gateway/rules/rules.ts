@@ -124,9 +124,9 @@ export class Rules {
     return { rule, statements: [insertRule(rule)], apply: () => this.#take([...(this.#rules ?? []), rule]) };
   }
 
-  async create(fields: NewRule, also: (ruleId: string) => readonly Statement[]): Promise<Rule> {
+  async create(fields: NewRule, also: (rule: Rule) => readonly Statement[]): Promise<Rule> {
     const { rule, statements, apply } = this.prepare(fields);
-    await this.#commit([...statements, ...also(rule.ruleId)]);
+    await this.#commit([...statements, ...also(rule)]);
     apply();
     return rule;
   }
@@ -170,7 +170,8 @@ export class Rules {
   }
 }
 
-const holdsIn = ({ wsId, folder, userId }: Rule, place: RulesPlace): boolean =>
+/** Whether a rule is about calls of this place. */
+export const holdsIn = ({ wsId, folder, userId }: Rule, place: RulesPlace): boolean =>
   (wsId === undefined || wsId === place.wsId) &&
   (folder === undefined || isBelow(folder, place.workdir)) &&
   (userId === undefined || userId === place.ownerId);

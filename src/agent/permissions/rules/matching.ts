@@ -93,17 +93,25 @@ const USES = {
   write: ['write', 'delete'],
 } as const;
 
-function fitsPath({ path: wanted, access }: RuleMatch, { kind, path: found }: Effect): Fit {
+function fitsPath({ path: wanted, access }: RuleMatch, effect: Effect): Fit {
   if (wanted === undefined && access === undefined) return 'yes';
   const kinds: readonly string[] = access === undefined ? [...USES.read, ...USES.write] : USES[access];
-  if (!kinds.includes(kind)) return 'no';
-  if (wanted === undefined) return 'yes';
-  if (found === undefined) return 'maybe';
-  if (isBelow(wanted, found)) return 'yes';
+  if (!kinds.includes(effect.kind)) return 'no';
+  return wanted === undefined ? 'yes' : fitsPlace(wanted, effect);
+}
+
+function fitsPlace(wanted: string, { kind, path: found, glob, repositoryOf, isIncidental }: Effect): Fit {
+  const place = found ?? (glob === undefined ? repositoryOf : folderOf(glob));
+  // What a program does besides, such as filling its cache, is in its own places.
+  if (place === undefined) return isIncidental ? 'no' : 'maybe';
+  if (isBelow(wanted, place)) return 'yes';
   // A folder stands for everything in it.
-  if (isBelow(found, wanted)) return kind === 'delete' ? 'yes' : 'maybe';
+  if (isBelow(place, wanted)) return kind === 'delete' && found !== undefined ? 'yes' : 'maybe';
   return 'no';
 }
+
+/** The folder before the first part that is a pattern. */
+const folderOf = (glob: string): string => glob.replace(/\/[^/]*[*?[\\].*$/s, '') || '/';
 
 /** The folder itself, or anything below it. */
 export const isBelow = (folder: string, found: string): boolean =>

@@ -47,3 +47,9 @@ export function decisionOf(run: RunContext, item: BatchCall): CallDecision | und
 /** Whether nobody was asked about the batch. */
 const isCleared = ({ progress: { approval } }: RunContext): boolean =>
   approval === undefined || approval.approvalId === '';
+
+/** Counts the use of a rule that let the call run. */
+export function noteUse(run: RunContext, item: BatchCall): void {
+  const { verdict, rule } = rulingOf(run, item);
+  if (verdict === 'run' && rule) run.rules.used(rule);
+}

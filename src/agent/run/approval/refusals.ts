@@ -66,7 +66,7 @@ export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean
 /** `wasAsked`: whether this call was a reason for the question; the others of its batch may be made again. */
 export function denialOf(run: RunContext, item: BatchCall, { decision, wasAsked }: Denial): Refusal {
   const { prepared } = item;
-  const { feedback } = decision;
+  const feedback = decision.denied?.[item.call.id] ?? decision.feedback;
   if (isForbidden(run, item)) return forbidden(run, item);
   if (prepared.kind === 'refused') return cannotRun(prepared.reason);
   if (hasExpired(decision)) return { output: feedback, outcome: 'expired' };

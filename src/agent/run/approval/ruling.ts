@@ -1,11 +1,12 @@
 import type { AutoApproveReason } from '../../../../protocol/events/approval-item.ts';
-import type { Ruling, Taint } from '../../../../protocol/events/rules.ts';
+import type { RuleMatch, Ruling, Taint } from '../../../../protocol/events/rules.ts';
 import type { CallRules } from '../../permissions/rules/call-rules.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
 import { type BatchCall, whyNotSandboxed } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
-import { isAllowed } from './unattended-policy.ts';
+import { taintOn } from './taint.ts';
+import { isReadOnlyCall, unaskedBecause } from './unasked.ts';
 
 /** What is decided about a call, and why. */
 export interface CallRuling extends Pick<Ruling, 'verdict' | 'reason'> {
@@ -28,18 +29,49 @@ export function rulesOn({ rules }: RunContext, item: BatchCall): RulesVerdict {
 }
 
 /** The one place where it is decided whether a call runs, asks, or is blocked (decision 74). */
-export function rulingOf(run: RunContext, item: BatchCall): CallRuling {
-  const verdict = rulesOn(run, item);
+export const rulingOf = (run: RunContext, item: BatchCall): CallRuling => rulingUnder(run, item, rulesOn(run, item));
+
+function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): CallRuling {
   if (verdict.deny) return by(verdict.deny, 'block');
   if (item.prepared.kind !== 'ready') return RUNS_AS_TOOL;
+  if (isBlockedByMode(run, item)) return { verdict: 'block', reason: 'mode' };
   if (verdict.unclear) return { verdict: 'ask', reason: 'unclear', rule: verdict.unclear };
   const { needsApproval } = item.prepared;
   if (!needsApproval && !verdict.ask) return RUNS_AS_TOOL;
   const isSandboxed = whyNotSandboxed(run, item.call) === undefined;
   if (run.settings.autoApprove) return inFull(verdict, isSandboxed);
   if (verdict.ask) return by(verdict.ask, 'ask');
-  return isSandboxed ? (unaskedBecause(run, item, verdict) ?? ASKS_AS_TOOL) : { verdict: 'ask', reason: 'not_sandboxed' };
+  return isSandboxed ? unlessTainted(run, item, unaskedBecause(run, item, verdict)) : NOT_SANDBOXED;
 }
+
+const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
+
+const isBlockedByMode = ({ settings }: RunContext, item: BatchCall): boolean =>
+  settings.mode === 'read_only' && !settings.autoApprove && !isReadOnlyCall(item);
+
+/** After untrusted content, nothing but a person lets calls reach further than the folders of the workstream. */
+function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling | undefined): CallRuling {
+  if (unasked === undefined) return ASKS_AS_TOOL;
+  const taint = taintOn(run, item);
+  if (taint === undefined) return unasked;
+  return { verdict: 'ask', reason: 'tainted', taint, ...(unasked.rule && { rule: unasked.rule }) };
+}
+
+/** Whether the call would run unasked if a rule allowed what it matches. */
+export function isEnough(run: RunContext, item: BatchCall, match: RuleMatch): boolean {
+  const rules = run.rules.with({ ...NEW_RULE, match });
+  return rulingUnder(run, item, rules.judge(item.ruled)).verdict === 'run';
+}
+
+/** As given with a decision. */
+const NEW_RULE = {
+  ruleId: '',
+  source: 'rule',
+  action: 'allow',
+  place: 'workstream',
+  priority: 0,
+  createdAtMs: Number.MAX_SAFE_INTEGER,
+} as const;
 
 /** Only what denies stands above the mode full. */
 function inFull(verdict: RulesVerdict, isSandboxed: boolean): CallRuling {
@@ -54,14 +86,3 @@ const by = (rule: RuleSource, verdict: CallRuling['verdict']): CallRuling => ({ 
 
 const policyIn = ({ allow, left }: RulesVerdict): RuleSource | undefined =>
   allow?.source === 'policy' && left === undefined ? allow : undefined;
-
-/** What lets a call run that needs approval; undefined: nothing does. */
-function unaskedBecause(run: RunContext, item: BatchCall, { allow, left }: RulesVerdict): CallRuling | undefined {
-  const { name } = item.call;
-  if (allow && left === undefined)
-    return { ...by(allow, 'run'), auto: allow.source === 'policy' ? 'policy' : 'always' };
-  if (run.settings.approvedTools?.includes(name))
-    return { verdict: 'run', reason: 'auto_approve_tools', auto: 'auto_approve_tools' };
-  if (isAllowed(run.policy, name)) return { verdict: 'run', reason: 'job', auto: 'job' };
-  return undefined;
-}
