@@ -37,6 +37,7 @@ test('The first frame of a stream must be `connected` and the second `history`, 
     model: 'scripted',
     model_alias: 'openai-compatible',
     skip_permissions: false,
+    mode: 'ask',
   });
   const said = history?.data.messages.map(({ created_ms: _, ...message }: { created_ms: number }) => message);
   assert.deepEqual(said, [

@@ -126,6 +126,9 @@ const SINCE_33: readonly Declared[] = [
   { at: 'config.get > config > workstreams', is: { visibility: 'shared' }, why: 'a new setting' },
 ];
 
+/** Schema version 36 added modes. */
+const SINCE_36: readonly Declared[] = [{ at: '** > mode', is: isText, why: 'workstreams have a mode' }];
+
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [
   { at: 'stream of * > * > ws_id', is: isText, why: 'every event names its workstream' },
@@ -136,6 +139,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,
@@ -147,6 +151,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-16': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,

@@ -49,7 +49,7 @@ export const ApprovalItem = z
     policy: z.object({ policy_id: z.string(), name: z.string(), action: z.enum(POLICY_ACTIONS) }).optional(),
     /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
     effects: CallEffects.optional(),
-    /** What is decided about the call, and why; absent in items of earlier versions. */
+    /** What is decided about the call, and why; absent if its tool needs no approval, and in items of earlier versions. */
     ruling: Ruling.optional(),
     /** The rules that a person may give with the decision; absent if nobody is asked about this call. */
     rules: z.array(SuggestedRule).optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optionalText } from '../frames.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
 
 const Text = z.string().min(1);
@@ -58,7 +59,7 @@ export type SuggestedRule = z.infer<typeof SuggestedRule>;
 export const RuleChoice = z
   .strictObject({
     /** The call that it was suggested for; absent if only one call of the question asks. */
-    callId: z.string().max(256).optional(),
+    callId: optionalText(256),
     /** The id of the suggestion. */
     id: z.string().max(64),
     term: z.enum(RULE_TERMS),

@@ -89,7 +89,7 @@ export const ruleContracts = {
   'rule.list': contract({
     summary: 'The permission rules that the caller may see, in the order in which they decide.',
     scope: 'approve',
-    permission: DECIDING,
+    permission: [...DECIDING, 'admin.policies'],
     params: () =>
       z
         .strictObject({
@@ -152,7 +152,7 @@ export const ruleContracts = {
     summary:
       'What the rules would have done with the latest stored calls, with some added or left out. Changes nothing.',
     scope: 'approve',
-    permission: DECIDING,
+    permission: [...DECIDING, 'admin.policies'],
     weight: 3,
     params: () =>
       z

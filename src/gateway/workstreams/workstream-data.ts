@@ -199,13 +199,11 @@ function applyTo(data: WorkstreamData, values: Partial<Settings>): void {
       always_by: values.always_by,
     });
   if (values.read_only !== undefined) data.isReadOnly = values.read_only === 1;
-  applyLevels(data, values);
+  data.thinkingLevel = chosen(values.thinking_level, data.thinkingLevel);
+  data.verboseLevel = chosen(values.verbose_level, data.verboseLevel);
 }
 
-function applyLevels(data: WorkstreamData, values: Partial<Settings>): void {
-  if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
-  if (values.verbose_level !== undefined) data.verboseLevel = values.verbose_level;
-}
+const chosen = <T>(value: T | undefined, now: T): T => (value === undefined ? now : value);
 
 function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, modelAlias: string): WorkstreamRow {
   return {

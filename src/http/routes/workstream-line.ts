@@ -99,6 +99,7 @@ export const workstreamLineRoutes = [
     reply: ({ removed }) => ({ status: removed ? ('removed' as const) : ('not_found' as const) }),
   }),
   bind(workstreamLineEndpoints.approve, 'workstream.approve', {
+    fieldNames: { rules: 'rule' },
     params: ({ ws_id, approved, feedback, always, rule, decisions, call_id, cycle_id }) => ({
       wsId: ws_id,
       approved: approved === true,

@@ -168,6 +168,7 @@ export const workstreamRoutes = [
     }),
   }),
   bind(workstreamEndpoints.approve, 'workstream.approve', {
+    fieldNames: { rules: 'rule' },
     params: ({ ws_id, approved, feedback, always, rule, decisions, approval_id, call_id, cycle_id }) => ({
       wsId: ws_id,
       approved,

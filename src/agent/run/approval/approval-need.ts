@@ -2,7 +2,7 @@ import type { BatchCall } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
-import { isForbidden, isReasonToAsk } from './call-need.ts';
+import { isForbidden, isReasonToAsk, rememberRulings } from './call-need.ts';
 import { blockedBy, blockedByAsking, forbidden, type Refusal, refusalStep } from './refusals.ts';
 import { rulingOf } from './ruling.ts';
 import { toItem } from './to-item.ts';
@@ -11,6 +11,7 @@ import { policyInForce, type UnattendedPolicy } from './unattended-policy.ts';
 /** Whether the calls may run: asks a person if a call needs it and neither auto-approve nor a policy decides. */
 export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
   const asked = run.progress.approval;
+  rememberRulings(run, batch);
   const needing = batch.filter((item) => isReasonToAsk(run, item));
   const policy = policyInForce(run);
   if (asked || (needing.length > 0 && !policy))

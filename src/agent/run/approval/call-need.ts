@@ -2,6 +2,7 @@ import type { AutoApproveReason } from '../../../../protocol/events/approval-ite
 import type { CallDecision } from '../../message.ts';
 import { type BatchCall, judge } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
+import type { CallRuling } from './call-ruling.ts';
 import { rulesOn, rulingOf } from './ruling.ts';
 
 /** Whether the call is blocked. Nothing stands above it: neither auto-approve nor a person. */
@@ -27,7 +28,7 @@ export const autoApproval = (run: RunContext, item: BatchCall): AutoApproveReaso
 
 /** How it was decided about the call, as far as its result is stored with it; undefined: as its tool says. */
 export function decisionOf(run: RunContext, item: BatchCall): CallDecision | undefined {
-  const { verdict, reason, rule, auto } = rulingOf(run, item);
+  const { verdict, reason, rule, auto } = decidedOn(run, item);
   const [, label] = item.ruled.names;
   const cleared = isCleared(run) ? auto : undefined;
   if (reason === 'tool' && label === undefined && cleared === undefined) return undefined;
@@ -50,6 +51,18 @@ const isCleared = ({ progress: { approval } }: RunContext): boolean =>
 
 /** Counts the use of a rule that let the call run. */
 export function noteUse(run: RunContext, item: BatchCall): void {
-  const { verdict, rule } = rulingOf(run, item);
+  const { verdict, rule } = decidedOn(run, item);
   if (verdict === 'run' && rule) run.rules.used(rule);
+}
+
+const DECIDED = new WeakMap<BatchCall, CallRuling>();
+
+/** Rules and modes may change before a call has ended, so what decided about it is remembered. */
+export function rememberRulings(run: RunContext, batch: readonly BatchCall[]): void {
+  for (const item of batch) DECIDED.set(item, rulingOf(run, item));
+}
+
+function decidedOn(run: RunContext, item: BatchCall): CallRuling {
+  const now = rulingOf(run, item);
+  return now.verdict === 'block' ? now : (DECIDED.get(item) ?? now);
 }

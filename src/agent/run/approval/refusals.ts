@@ -18,7 +18,8 @@ import type { RunContext } from '../run-context.ts';
 import { hasExpired } from './approval-expiry.ts';
 import { blockedText } from './blocked-text.ts';
 import { decisionOf, isForbidden } from './call-need.ts';
-import { type CallRuling, rulingOf } from './ruling.ts';
+import type { CallRuling } from './call-ruling.ts';
+import { rulingOf } from './ruling.ts';
 import { toItem } from './to-item.ts';
 import { refusalBy, type UnattendedPolicy } from './unattended-policy.ts';
 
@@ -50,12 +51,19 @@ export function forbidden(
   const { reason, rule } = ruling;
   run.log.info(
     { wsId: run.wsId, runId: run.runId, callId: call.id, tool: call.name, reason, ruleId: rule?.ruleId },
-    'a call was blocked',
+    BLOCKED_BY[reason] ?? 'a call was blocked',
   );
   if (rule) run.rules.used(rule);
   const output = blockedText(item, ruling);
   return wasInterrupted ? { output: outcomeUnknown(output), outcome: 'unknown' } : { output, outcome: 'blocked' };
 }
+
+/** For the log. */
+const BLOCKED_BY: Partial<Record<CallRuling['reason'], string>> = {
+  policy: 'a tool policy blocked a call',
+  rule: 'a permission rule blocked a call',
+  mode: 'the mode of the workstream blocked a call',
+};
 
 /** Whether it was running when the daemon died, and running it again could do harm. */
 export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean {

@@ -1,20 +1,12 @@
-import type { AutoApproveReason } from '../../../../protocol/events/approval-item.ts';
-import type { RuleMatch, Ruling, Taint } from '../../../../protocol/events/rules.ts';
+import type { RuleMatch } from '../../../../protocol/events/rules.ts';
 import type { CallRules } from '../../permissions/rules/call-rules.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
 import { type BatchCall, whyNotSandboxed } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
+import type { CallRuling } from './call-ruling.ts';
 import { taintOn } from './taint.ts';
 import { isReadOnlyCall, unaskedBecause } from './unasked.ts';
-
-/** What is decided about a call, and why. */
-export interface CallRuling extends Pick<Ruling, 'verdict' | 'reason'> {
-  rule?: RuleSource;
-  taint?: Taint;
-  /** Why a call that needs approval runs unasked. */
-  auto?: AutoApproveReason;
-}
 
 /** Every call is asked about several times, and reading rules takes longer than the rest. */
 const VERDICTS = new WeakMap<BatchCall, { rules: CallRules; verdict: RulesVerdict }>();

@@ -1,5 +1,5 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
-import type { DecidingRule, Ruling } from '../../../../protocol/events/rules.ts';
+import type { DecidingRule } from '../../../../protocol/events/rules.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { toCallEffects } from '../../permissions/call-effects.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
@@ -9,7 +9,8 @@ import { timesOf } from '../limits/repeats.ts';
 import type { RunContext } from '../run-context.ts';
 import { blockedText } from './blocked-text.ts';
 import { needsApproval } from './call-need.ts';
-import { type CallRuling, rulesOn, rulingOf } from './ruling.ts';
+import type { CallRuling } from './call-ruling.ts';
+import { rulesOn, rulingOf } from './ruling.ts';
 
 /** The call as shown to people; `refused`: why it is not run. */
 export function toItem(run: RunContext, item: BatchCall, refused?: string): ApprovalItem {
@@ -53,7 +54,7 @@ function toNeed(run: RunContext, item: BatchCall, isRepeated: boolean): Need {
     needs_approval: !isBlocked && (isRepeated || (reason !== 'policy' && needsApproval(run, item))),
     ...(reason !== undefined && { auto_approved: true, auto_approve_reason: reason }),
     ...toPolicy(rulesOn(run, item)),
-    ruling: toRuling(ruling, isRepeated),
+    ...toRuling(ruling, isRepeated),
   };
 }
 
@@ -63,14 +64,12 @@ function toPolicy({ deny, ask, allow }: RulesVerdict): Pick<Need, 'policy'> {
   return rule ? { policy: { policy_id: rule.ruleId, name: toVisibleLine(rule.name ?? ''), action: rule.action } } : {};
 }
 
-function toRuling({ verdict, reason, rule, taint }: CallRuling, isRepeated: boolean): Ruling {
-  if (isRepeated && verdict === 'run') return { verdict: 'ask', reason: 'repeated' };
-  return {
-    verdict,
-    reason,
-    ...(rule && { rule: toShownRule(rule) }),
-    ...(taint && { taint }),
-  };
+/** Nothing to say about calls that run because their tools need no approval. */
+function toRuling({ verdict, reason, rule, taint }: CallRuling, isRepeated: boolean): Pick<Need, 'ruling'> {
+  if (isRepeated && verdict === 'run') return { ruling: { verdict: 'ask', reason: 'repeated' } };
+  if (verdict === 'run' && reason === 'tool') return {};
+  const shown = { ...(rule && { rule: toShownRule(rule) }), ...(taint && { taint }) };
+  return { ruling: { verdict, reason, ...shown } };
 }
 
 const toShownRule = (rule: RuleSource): DecidingRule => ({

@@ -3,7 +3,7 @@ import { isEdit, isHarmless } from '../../permissions/harmless.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { BatchCall } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
-import type { CallRuling } from './ruling.ts';
+import type { CallRuling } from './call-ruling.ts';
 import { isAllowed } from './unattended-policy.ts';
 
 /** What lets a call run that needs approval; undefined: nothing does. The call runs in the sandbox if it starts a process. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { ruleEndpoints } from '../../../protocol/http/permissions/rule.ts';
-import type { Result } from '../../../protocol/index.ts';
-import { bind, given } from '../bind.ts';
-import { iso } from '../iso.ts';
+import { ruleEndpoints } from '../../../../protocol/http/permissions/rule.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import { bind, given } from '../../bind.ts';
+import { iso } from '../../iso.ts';
 
 type Rule = Result<'rule.create'>;
 type Created = z.output<ReturnType<typeof ruleEndpoints.create.request>>;
@@ -32,16 +32,16 @@ const toRule = (rule: Rule) => ({
 });
 
 const fromMatch = ({ args_start, node_id, node_command, ...same }: Created['match']) => ({
-  tool: given(same.tool),
-  command: given(same.command),
-  program: given(same.program),
+  tool: same.tool ?? undefined,
+  command: same.command ?? undefined,
+  program: same.program ?? undefined,
   args: same.args ?? undefined,
   argsStart: args_start ?? undefined,
-  path: given(same.path),
+  path: same.path ?? undefined,
   access: same.access ?? undefined,
-  host: given(same.host),
-  node: given(node_id),
-  nodeCommand: given(node_command),
+  host: same.host ?? undefined,
+  node: node_id ?? undefined,
+  nodeCommand: node_command ?? undefined,
 });
 
 const fromPlace = ({ ws_id, folder, user_id }: Pick<Created, 'ws_id' | 'folder' | 'user_id'>) => ({
@@ -56,6 +56,7 @@ export const ruleRoutes = [
     reply: ({ rules }) => ({ rules: rules.map(toRule) }),
   }),
   bind(ruleEndpoints.create, 'rule.create', {
+    fieldNames: { expiresInMs: 'expires_in_secs' },
     params: ({ action, match, priority, expires_in_secs, ...place }) => ({
       action,
       match: fromMatch(match),
@@ -91,6 +92,7 @@ export const ruleRoutes = [
     }),
   }),
   bind(ruleEndpoints.update, 'rule.update', {
+    fieldNames: { expiresInMs: 'expires_in_secs' },
     params: ({ rule_id, action, priority, expires_in_secs }) => ({
       ruleId: rule_id,
       action: action ?? undefined,
