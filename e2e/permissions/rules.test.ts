@@ -64,7 +64,7 @@ async function runWith(
 }
 
 test(
-  'a rule for this exact command is given with the decision, and its next call runs unasked',
+  'A rule that was suggested must be given with a decision, and the next call that it matches must run unasked.',
   sandboxed,
   async () => {
     await using talk = await openConversation(daemon);
@@ -108,7 +108,7 @@ test('a rule is given only as it was suggested, and only with an approval', sand
   await talk.ended(asked);
 });
 
-test('each call of a batch has its own decision, and the others run', sandboxed, async () => {
+test('Single calls of a question must be decided by `decisions`, and the others must run.', sandboxed, async () => {
   await using talk = await openConversation(daemon);
   const [one, two, three] = [newFile(), newFile(), newFile()];
   await runWith(talk, `\`touch ${one}\` \`touch ${two}\` \`touch ${three}\``, {
@@ -121,26 +121,30 @@ test('each call of a batch has its own decision, and the others run', sandboxed,
   assert.deepEqual(resolved?.type === 'approval_resolved' && resolved.denied_call_ids, ['call_1']);
 });
 
-test('a rule that denies a program blocks it wherever it hides, also in the mode full', sandboxed, async () => {
-  const created = await operator(`POST ${RULES}`, { action: 'deny', match: { program: 'touch' } });
-  assert.equal(created.status, 200, JSON.stringify(created.body));
-  await using talk = await openConversation(daemon, { mode: 'full' });
-  const file = newFile();
-  for (const command of [
-    `touch ${file}`,
-    `sh -c 'touch ${file}'`,
-    `echo ${file} | xargs touch`,
-    `/usr/bin/touch ${file}`,
-  ])
-    await run(talk, `\`${command}\``);
-  assert.deepEqual(
-    outcomes(talk).map((text) => text.replace(/^\S+ /, '')),
-    Array(4).fill('blocked: Blocked by permission rule (bash)'),
-  );
-  assert.equal(exists(file), false);
-  await runWith(talk, `\`$(echo touch) ${file}\``, { approved: false });
-  assert.equal(itemsOf(talk).at(-1)?.ruling?.reason, 'unclear');
-});
+test(
+  'A rule that denies a program must block it wherever it stands in a command, also in the mode `full`.',
+  sandboxed,
+  async () => {
+    const created = await operator(`POST ${RULES}`, { action: 'deny', match: { program: 'touch' } });
+    assert.equal(created.status, 200, JSON.stringify(created.body));
+    await using talk = await openConversation(daemon, { mode: 'full' });
+    const file = newFile();
+    for (const command of [
+      `touch ${file}`,
+      `sh -c 'touch ${file}'`,
+      `echo ${file} | xargs touch`,
+      `/usr/bin/touch ${file}`,
+    ])
+      await run(talk, `\`${command}\``);
+    assert.deepEqual(
+      outcomes(talk).map((text) => text.replace(/^\S+ /, '')),
+      Array(4).fill('blocked: Blocked by permission rule (bash)'),
+    );
+    assert.equal(exists(file), false);
+    await runWith(talk, `\`$(echo touch) ${file}\``, { approved: false });
+    assert.equal(itemsOf(talk).at(-1)?.ruling?.reason, 'unclear');
+  },
+);
 
 test('a harmless command runs unasked, and a mode changes what else does', sandboxed, async () => {
   await using talk = await openConversation(daemon);
@@ -167,12 +171,43 @@ test('a harmless command runs unasked, and a mode changes what else does', sandb
   await runWith(talk, '`touch /tmp/outside-of-it`', { approved: false });
 });
 
-test('rules of a workstream need what `always` needs, and those for others need admin.policies', async () => {
-  const ada = await newUser('ada', ['builtin-operator']);
+test('A permission rule must be created, listed, changed and deleted with the fields of its record.', async () => {
+  const match = { program: 'npm', args_start: ['run', 'build'] };
+  const { body: record } = await operator(`POST ${RULES}`, {
+    action: 'allow',
+    match,
+    priority: 2,
+    expires_in_secs: 60,
+  });
+  const { rule_id, created_by, created, updated, expires, ...rest } = record;
+  assert.match(rule_id, /^rule_/);
+  assert.deepEqual(
+    [typeof created_by, updated, Date.parse(expires) - Date.parse(created)],
+    ['string', created, 60_000],
+  );
+  assert.deepEqual(rest, {
+    ...{ action: 'allow', match, ws_id: null, folder: null, user_id: null, priority: 2 },
+    ...{ given: null, last_used: null, uses: 0 },
+  });
+  assert.deepEqual((await operator(`GET ${RULES}`)).body, { rules: [record] });
+  const { body: changed } = await operator(`PUT ${RULES}/${rule_id}`, { action: 'ask' });
+  assert.deepEqual({ ...changed, updated }, { ...record, action: 'ask' });
+  assert.deepEqual(await operator(`DELETE ${RULES}/${rule_id}`), { status: 200, body: { status: 'ok' } });
+  assert.deepEqual(await operator(`DELETE ${RULES}/${rule_id}`), { status: 404, body: { error: 'Rule not found' } });
+  assert.deepEqual((await operator(`GET ${RULES}`)).body, { rules: [] });
+});
+
+test('A rule without a field to match must answer 400, and an unknown workstream 404.', async () => {
   const match = { program: 'ls' };
-  assert.equal((await ada.call(`POST ${RULES}`, { action: 'allow', match })).status, 403);
   const refused = await operator(`POST ${RULES}`, { action: 'deny', match: {} });
   assert.deepEqual([refused.status, refused.body.error], [400, 'A rule needs at least one field in match']);
   const unknown = await operator(`POST ${RULES}`, { action: 'deny', match, ws_id: '0'.repeat(32) });
   assert.deepEqual([unknown.status, unknown.body.error], [404, 'Unknown workstream']);
+  assert.deepEqual((await operator(`GET ${RULES}`)).body, { rules: [] });
+});
+
+test('rules need a permission that decides about calls, and those for others admin.policies', async () => {
+  const match = { program: 'ls' };
+  const ada = await newUser('ada', ['builtin-operator']);
+  assert.equal((await ada.call(`POST ${RULES}`, { action: 'allow', match })).status, 403);
 });
