@@ -108,7 +108,7 @@ test('a rule is given only as it was suggested, and only with an approval', sand
   await talk.ended(asked);
 });
 
-test('Single calls of a question must be decided by `decisions`, and the others must run.', sandboxed, async () => {
+test('Single calls of a question must be decided by `decisions`, and the others must run', sandboxed, async () => {
   await using talk = await openConversation(daemon);
   const [one, two, three] = [newFile(), newFile(), newFile()];
   await runWith(talk, `\`touch ${one}\` \`touch ${two}\` \`touch ${three}\``, {
@@ -171,7 +171,7 @@ test('a harmless command runs unasked, and a mode changes what else does', sandb
   await runWith(talk, '`touch /tmp/outside-of-it`', { approved: false });
 });
 
-test('A permission rule must be created, listed, changed and deleted with the fields of its record.', async () => {
+test('A permission rule must be created, listed, changed and deleted with the fields of its record', async () => {
   const match = { program: 'npm', args_start: ['run', 'build'] };
   const { body: record } = await operator(`POST ${RULES}`, {
     action: 'allow',
@@ -197,7 +197,7 @@ test('A permission rule must be created, listed, changed and deleted with the fi
   assert.deepEqual((await operator(`GET ${RULES}`)).body, { rules: [] });
 });
 
-test('A rule without a field to match must answer 400, and an unknown workstream 404.', async () => {
+test('A rule without a field to match must answer 400, and an unknown workstream 404', async () => {
   const match = { program: 'ls' };
   const refused = await operator(`POST ${RULES}`, { action: 'deny', match: {} });
   assert.deepEqual([refused.status, refused.body.error], [400, 'A rule needs at least one field in match']);
