@@ -39,6 +39,7 @@ import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCall
 import { methodOf } from './command-methods.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createListCommands } from './list-commands.ts';
+import { createModeCommand } from './mode-command.ts';
 import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createResumeCommand } from './resume-command.ts';
@@ -88,6 +89,7 @@ export class Commands {
       effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: createResumeCommand(deps) },
       name: { when: 'always', run: (name, workstream, by) => this.#name(name, workstream, by) },
+      mode: { when: 'always', run: createModeCommand(say) },
       share: { when: 'always', run: createShareCommand(say) },
       retry: this.#taking(takeBack.retry),
       rewind: this.#taking(takeBack.rewind),
