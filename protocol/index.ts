@@ -9,6 +9,7 @@ import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
 import { policyContracts } from './methods/admin/policy.ts';
+import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { verdictContracts } from './methods/admin/verdict.ts';
@@ -68,6 +69,7 @@ export const CONTRACTS = {
   ...auditContracts,
   ...policyContracts,
   ...verdictContracts,
+  ...ruleContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

@@ -143,7 +143,7 @@ test('a cancel denies a pending approval', async () => {
 
 test('a cancel stops a running tool, and its output stays', async () => {
   await using talk = await openConversation(daemon);
-  model.when('stop it', callTools({ name: 'bash', arguments: { command: 'echo up; sleep 60' } }));
+  model.when('stop it', callTools({ name: 'bash', arguments: { command: 'echo up | tee up; sleep 60' } }));
   const question = await askFor(talk, 'stop it');
   await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
   await talk.until('tool_output_chunk');

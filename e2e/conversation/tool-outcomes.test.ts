@@ -9,7 +9,7 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 const { model, daemon } = await openStage();
 
 const WORDS = ['Denied by user 7 times', 'Blocked: 3 threads', 'Cancelled by user', 'Outcome unknown: 2'];
-const printing = WORDS.map((words) => ({ name: 'bash', arguments: { command: `echo '${words}'` } }));
+const printing = WORDS.map((words) => ({ name: 'bash', arguments: { command: `echo '${words}' | tee words` } }));
 model.when('print them', callTools(...printing), say('All printed.'));
 
 test('the outcome of a call does not depend on how its text begins', async () => {

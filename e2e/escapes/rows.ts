@@ -57,8 +57,7 @@ export const ESCAPES: readonly EscapeRow[] = [
     'killing everything': '(trap "" TERM; kill -TERM -1)',
     'tracing a process outside': call(101, '16, $ENV{VICTIM}, 0, 0'),
     'reading the memory of a process outside': `perl -e 'open F, "/proc/$ENV{VICTIM}/mem" and print "ESCAPED"'`,
-    'descriptors left open':
-      `for at in /proc/self/fd/*; do [ "\${at##*/}" -gt 2 ] && readlink "$at"; done | grep -vE "^(/dev/null|pipe:|/proc/)" | grep -q . && echo ESCAPED`,
+    'descriptors left open': `for at in /proc/self/fd/*; do [ "\${at##*/}" -gt 2 ] && readlink "$at"; done | grep -vE "^(/dev/null|pipe:|/proc/)" | grep -q . && echo ESCAPED`,
     'outliving the command': '(setsid sleep "$NAP" > /dev/null 2>&1 &)',
     capabilities: 'grep -q "^CapEff:.*0000000000000000$" /proc/self/status || echo ESCAPED',
     'programs that raise rights': 'grep -q "^NoNewPrivs:.*1$" /proc/self/status || echo ESCAPED',

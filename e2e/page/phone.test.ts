@@ -187,7 +187,7 @@ test('the button that copies an output does not cover any of its lines', async (
 test('an approval in another workstream is shown on the button of the drawer', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'asks');
-  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo asked' } }), say('Thanks.'));
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo asked | tee asked' } }), say('Thanks.'));
   await send(page, 'ask me');
   await page.locator('.approval.pending').waitFor();
   await openWorkstream(page, 'elsewhere');

@@ -130,6 +130,8 @@ const SINCE_33: readonly Declared[] = [
 const SINCE_36: readonly Declared[] = [
   { at: 'config.get > config > judge', is: (value: unknown) => typeof value === 'object', why: 'new settings' },
 ];
+/** Schema version 37 added modes. */
+const SINCE_37: readonly Declared[] = [{ at: '** > mode', is: isText, why: 'workstreams have a mode' }];
 
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [
@@ -142,6 +144,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
     ...OF_EACH_START,
     ...LATER_STREAMS,
     ...SINCE_36,
+    ...SINCE_37,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,
@@ -154,6 +157,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
     ...OF_EACH_START,
     ...LATER_STREAMS,
     ...SINCE_36,
+    ...SINCE_37,
     ...SINCE_33,
     ...SINCE_32,
     ...SINCE_30,

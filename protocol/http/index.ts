@@ -14,6 +14,7 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
+import { ruleEndpoints } from './permissions/rule.ts';
 import { policyEndpoints } from './policy.ts';
 import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -42,6 +43,7 @@ export const ENDPOINTS = {
   audit: auditEndpoints,
   policies: policyEndpoints,
   verdicts: verdictEndpoints,
+  rules: ruleEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

@@ -17,6 +17,7 @@ import { roleMethods } from './methods/accounts/role.ts';
 import { tokenMethods } from './methods/accounts/token.ts';
 import { userMethods } from './methods/accounts/user.ts';
 import { policyMethods } from './methods/admin/policy.ts';
+import { ruleMethods } from './methods/admin/rule.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
 import { verdictMethods } from './methods/admin/verdict.ts';
@@ -104,7 +105,7 @@ export function joinNouns(
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, live, auth } = deps;
   const { logRing, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, always, attachments, systemEvents, windows, templates, policies } = records;
+  const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules } = records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -112,6 +113,11 @@ export function joinNouns(
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
     verdict: { methods: verdictMethods({ store }) },
+    rule: {
+      methods: ruleMethods({ rules, workstreams, store, messages }),
+      recover: () => rules.load(),
+      run: (signal) => rules.run(signal),
+    },
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),

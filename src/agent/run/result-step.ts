@@ -15,6 +15,8 @@ export interface ToolResult {
   notSandboxed?: string | undefined;
   /** How it was decided about the call. */
   decision?: CallDecision | undefined;
+  /** What the result brings into the conversation that nobody trusts. */
+  taint?: ToolMessage['taint'];
   /** For recognising repetitions. */
   trace?: CallTrace;
   /** The run ends after one more answer; the model reads this result with the notice. */
@@ -26,7 +28,7 @@ export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
-  for (const { call, result, durationMs, notSandboxed, decision, trace, wrapUp } of results) {
+  for (const { call, result, durationMs, notSandboxed, decision, trace, wrapUp, taint } of results) {
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -52,7 +54,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(files && { files }),
       ...(kept && { kept }),
       ...(wrapUp && { notice: wrapUp.notice }),
-      ...(decision && { decision }),
+      ...stated({ decision, taint }),
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
@@ -67,4 +69,9 @@ const toFinished = (
   callId,
   ...(trace && { trace }),
   ...(limit !== undefined && { wrapUp: limit }),
+});
+
+const stated = ({ decision, taint }: Pick<ToolResult, 'decision' | 'taint'>) => ({
+  ...(decision && { decision }),
+  ...(taint && { taint }),
 });

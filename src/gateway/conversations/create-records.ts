@@ -6,6 +6,7 @@ import { createNotes } from '../history/notes.ts';
 import type { Idempotency } from '../idempotency.ts';
 import { Judge } from '../judge/judge.ts';
 import { ToolPolicies } from '../policies/tool-policies.ts';
+import { Rules } from '../rules/rules.ts';
 import { Templates } from '../templates/templates.ts';
 import { Budgets } from '../usage/budgets.ts';
 import { createLearnedWindows } from '../usage/learned-windows.ts';
@@ -29,6 +30,7 @@ export function createRecords(
   { store, userHome, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
   { idempotency, flush }: SharedWithRecords,
 ) {
+  const policies = new ToolPolicies({ store, clock, ids });
   return {
     events: new EventLog({ store, log, onOffered: flush }),
     messages: createMessages(store),
@@ -39,7 +41,8 @@ export function createRecords(
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
     templates: new Templates({ store, clock, ids }),
-    policies: new ToolPolicies({ store, clock, ids }),
+    policies,
+    rules: new Rules({ store, policies, clock, ids, log }),
     judge: new Judge({ live, userHome }),
   };
 }

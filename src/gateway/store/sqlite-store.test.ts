@@ -164,6 +164,7 @@ test('every table of the schema exists with its columns', async () => {
       'reservations',
       'role_assignments',
       'roles',
+      'rules',
       'runs',
       'tool_policies',
       'usage',

@@ -8,6 +8,7 @@ import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
 import { policies } from './policy-schema.ts';
+import { rules } from './rule-schema.ts';
 import {
   alwaysEnds,
   apiTokens,
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 34, statements: sessionOrder },
   { version: 35, statements: policies },
   { version: 36, statements: verdicts },
+  { version: 37, statements: rules },
 ];
 
 /**
