@@ -71,7 +71,7 @@ test('a denial with the text of a cancel or a timeout is shown as a denial', asy
   const { page } = await visit(t, daemon);
   const wsId = await openWorkstream(page, 'reasons');
   const client = await daemon.client();
-  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'true' } }), say('As you wish.'));
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'touch it' } }), say('As you wish.'));
   for (const feedback of ['Cancelled by user', 'Approval timed out after 1 hour']) {
     await send(page, 'ask me');
     await page.locator('.approval.pending').waitFor();

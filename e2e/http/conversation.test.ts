@@ -110,7 +110,7 @@ test('An approval without `approved` set to true or false must answer 400 and de
 
 test('A stale `approval_id` must answer 409 and decide nothing', async () => {
   await using talk = await openConversation(daemon);
-  model.when('two questions', bash('true'), bash('false'), say('done'));
+  model.when('two questions', bash('touch it'), bash('touch it; false'), say('done'));
   const { body } = await post('send', { ws_id: talk.wsId, message: 'two questions' });
   const { approval_id: first } = await talk.until('approve_request');
   const decide = { ws_id: talk.wsId, approved: true, approval_id: first };

@@ -59,7 +59,7 @@ test('The dashboard must show what every loaded workstream does, and what it has
   assert.deepEqual(shown, [0, 0, '', 'idle']);
   model.when(
     'asks on the dashboard',
-    callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_a' }),
+    callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_a' }),
     say('done'),
   );
   const question = await talk.ask('asks on the dashboard');

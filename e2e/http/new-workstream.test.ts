@@ -150,7 +150,7 @@ test('`live` below `/v1/api/route` must show what a workstream does and its pend
     [idle.ws_id, idle.node_id, idle.live.state, idle.live.pending_approval],
     [wsId, nodeId, 'idle', null],
   );
-  model.when('asks alive', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_l' }), say('done'));
+  model.when('asks alive', callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_l' }), say('done'));
   await using stream = await daemon.sse(wsId);
   await post('send', { ws_id: wsId, message: 'asks alive' });
   const { data: asked } = await stream.until('approve_request');

@@ -103,7 +103,7 @@ test('Always allow asks for confirmation, stops approvals here and shows a banne
 test('a decision by another client closes the card', async (t) => {
   const { page } = await visit(t, daemon);
   const wsId = await openWorkstream(page, 'elsewhere');
-  model.when('elsewhere', bash('echo decided elsewhere'), say('thanks'));
+  model.when('elsewhere', bash('echo decided elsewhere | tee asked'), say('thanks'));
   await send(page, 'elsewhere');
   await page.locator('.approval.pending').waitFor();
   const { status } = await daemon.post('/v1/api/approve', { ws_id: wsId, approved: true });
@@ -123,7 +123,7 @@ test(
     const second = await openTab();
     const others = [second, elsewhere];
     for (const other of others) await other.getByRole('tab', { name: 'together' }).click();
-    model.when('together', bash('echo together'), say('We agree.'));
+    model.when('together', bash('echo together | tee asked'), say('We agree.'));
     await send(page, 'together');
     for (const other of others) await other.locator('.approval.pending', { hasText: 'echo together' }).waitFor();
     await button(second, 'Approve').click();
@@ -166,7 +166,7 @@ test('a reader further up is notified of an approval, and Review scrolls to it',
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'review');
   const rest = stall();
-  model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo reviewed')]);
+  model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo reviewed | tee asked')]);
   await send(page, 'at length');
   await page.locator('.answer', { hasText: 'A line.' }).waitFor();
   await page.locator('.transcript').focus();
@@ -186,7 +186,7 @@ test('on a phone, while a question is open, one line of a draft is shown until i
   const field = page.getByRole('textbox', { name: 'Message' });
   const height = () => field.evaluate((element) => element.clientHeight);
   const rest = stall();
-  model.when('ask later', [say('Hm.'), rest, bash('true')], say('Done.'));
+  model.when('ask later', [say('Hm.'), rest, bash('touch it')], say('Done.'));
   await send(page, 'ask later');
   await page.locator('.answer', { hasText: 'Hm.' }).waitFor();
   await field.fill('one\ntwo\nthree');
@@ -209,7 +209,7 @@ test('on a phone, while a question is open, one line of a draft is shown until i
 test('a press that was meant for something else approves nothing', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'guarded');
-  model.when('ask', bash('true'), say('Done.'));
+  model.when('ask', bash('touch it'), say('Done.'));
   await page.evaluate(() => {
     const note = (event: string) => {
       const approve = document.querySelector('.approves');

@@ -153,7 +153,7 @@ async function run(page: Page, name: string, command: string): Promise<Locator> 
 test('command output keeps its colours but not overwritten text, and a copy contains neither', async (t) => {
   const { page, context } = await visit(t, daemon);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const command = String.raw`printf '\033[1;31mred\033[0m \033[38;2;1;2;3mown\033[0m\n10%%\r50%%\r\033[Kdone\nab\bc\n'`;
+  const command = String.raw`touch it; printf '\033[1;31mred\033[0m \033[38;2;1;2;3mown\033[0m\n10%%\r50%%\r\033[Kdone\nab\bc\n'`;
   const output = await run(page, 'colours', command);
   const spans = await output
     .locator('span[class*=ansi]')
@@ -196,7 +196,7 @@ test('quoted output in an answer keeps its colours; in code of a language the es
 
 test('command output cannot become a link, an element or a reordered line', async (t) => {
   const { page } = await visit(t, daemon);
-  const command = String.raw`printf '\033]8;;javascript:window.injected=1\033\\click\033]8;;\033\\ <img src=x onerror=window.injected=1> \033[31m<script>window.injected=1</script>\033[0m \xe2\x80\xaegnp.exe\n'`;
+  const command = String.raw`touch it; printf '\033]8;;javascript:window.injected=1\033\\click\033]8;;\033\\ <img src=x onerror=window.injected=1> \033[31m<script>window.injected=1</script>\033[0m \xe2\x80\xaegnp.exe\n'`;
   const output = await run(page, 'hostile', command);
   assert.equal(
     (await output.innerText()).trim(),

@@ -219,7 +219,7 @@ test('a phone has no accessibility violations, with the drawer closed and open',
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'axe phone');
   await assertAccessible(page, 'a conversation on a phone');
-  model.when('ask on a phone', bash('echo asked'), say('Fine.'));
+  model.when('ask on a phone', bash('echo asked | tee asked'), say('Fine.'));
   await send(page, 'ask on a phone');
   await page.locator('.approval.pending').waitFor();
   await assertAccessible(page, 'a question on a phone');

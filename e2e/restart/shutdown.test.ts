@@ -103,7 +103,7 @@ test('SIGTERM during a pending approval: the approval is still pending after the
 test('SIGTERM while a tool runs: the tool is stopped and recorded as stopped, and the model learns of it at the next start', async () => {
   await using talk = await openConversation(daemon);
   const nap = `60.${process.pid}`;
-  const command = `echo up; sleep ${nap}`;
+  const command = `touch it; echo up; sleep ${nap}`;
   model.when('terminated at work', callTools({ name: 'bash', arguments: { command } }), say('I see'));
   const question = await askFor(talk, 'terminated at work');
   await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
