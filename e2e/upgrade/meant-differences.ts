@@ -128,6 +128,11 @@ const SINCE_33: readonly Declared[] = [
 
 /** Schema version 36 added verdicts. */
 const SINCE_36: readonly Declared[] = [
+  ...['tier', 'homePaths', 'network', 'limits'].map((name) => ({
+    at: `config.get > config > tools > ${name}`,
+    is: (value: unknown) => value !== undefined,
+    why: 'new settings',
+  })),
   { at: 'config.get > config > judge', is: (value: unknown) => typeof value === 'object', why: 'new settings' },
 ];
 /** Schema version 37 added modes. */

@@ -1,3 +1,4 @@
+import type { CommandConnection } from '../agent/tools/bash.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
@@ -15,13 +16,14 @@ interface AgentDeps {
   /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
+  onConnection(connection: CommandConnection): void;
   live: Pick<LiveConfig, 'nodes' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, environment, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live }: AgentDeps,
+  { workdir, store, live, onConnection }: AgentDeps,
 ) {
   const rules = () => live.nodes;
   const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clock, ids, log });
@@ -32,7 +34,7 @@ export async function createAgent(
     assets,
     workdir,
     live,
-    onConnection: (connection) => log.info(connection, 'a command opened a connection'),
+    onConnection,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
     clock,

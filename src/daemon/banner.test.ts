@@ -33,7 +33,7 @@ test('the banner shows the link, how to log in again, the model, the folders and
       '  Model    fast (openai-compatible/qwen3)',
       '  Home     /home/ann/.headgate',
       '  Folder   /home/ann/.headgate/workspace (the agent works here)',
-      '  Sandbox  on: commands see the system read-only',
+      '  Sandbox  on: commands see the system read-only and no homes, and reach allowed hosts only',
       '',
       '',
     ].join('\n'),

@@ -21,7 +21,12 @@ export function toBanner({ version, home, daemon, link, linkCommand }: BannerFac
     ['Model', toModelText(model)],
     ['Home', home],
     ['Folder', `${workdir} (the agent works here)`],
-    ['Sandbox', notSandboxed === undefined ? 'on: commands see the system read-only' : `off: ${notSandboxed}`],
+    [
+      'Sandbox',
+      notSandboxed === undefined
+        ? 'on: commands see the system read-only and no homes, and reach allowed hosts only'
+        : `off: ${notSandboxed}`,
+    ],
   ];
   const lines = rows.map(([name, text]) => `  ${name.padEnd(9)}${text}`);
   const notes = notices.map(({ text }) => `  Note     ${text}`);

@@ -7,6 +7,7 @@ import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
+import { createConnectionAudit } from '../gateway/audit/connection-audit.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
@@ -92,8 +93,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   const models = createModels({ config, environment, model: options.model, fetch, post, clock, log });
   await asStartError(() => models.start());
   const { workdirs, workdir } = await asStartError(() => openWorkdirs(options, store));
-  const agent = await createAgent(options, { workdir, store, live });
-  const startNotices = [...store.notices, ...agent.notices];
+  const startNotices = [...store.notices];
   const tracing = await openTracing(options, fetch);
   const auth = await openAccounts(options, {
     store,
@@ -102,6 +102,9 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
+  const onConnection = createConnectionAudit({ trail: auth.trail, clock, ids: options.ids, log });
+  const agent = await createAgent(options, { workdir, store, live, onConnection });
+  startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
     store,

@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
-import type { EgressProxy, ProxyClient } from '../../egress/proxy/egress-proxy.ts';
+import type { EgressProxy } from '../../egress/proxy/egress-proxy.ts';
 import type { Environment } from '../../environment.ts';
 import type { Ids } from '../../ids.ts';
 import { until } from '../../timing/until.ts';
+import type { NetworkClient } from '../sandbox/command-network.ts';
 import type { ExceededLimit, LimitedCommand, Limiter, Limits } from '../sandbox/limits/limits.ts';
-import { receiveListener } from '../sandbox/network/way-out.ts';
+import { receiveListeners } from '../sandbox/network/way-out.ts';
 import { StopReason } from '../stop-reason.ts';
 import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
@@ -19,7 +20,7 @@ import { toMarkVariable } from './process-mark.ts';
 import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
 import { drain, readAll } from './program-output.ts';
 import { type Program, whyNot } from './programs.ts';
-import { type CommandAccess, passFilter, type Sandbox } from './sandbox.ts';
+import { type CommandAccess, passFilter, type Sandbox, type Wrapped } from './sandbox.ts';
 
 /** Runs shell commands of the agent, each in a separate process group that has ended when `run` resolves. */
 export interface ProcessRunner {
@@ -48,7 +49,7 @@ interface ShellCommand {
   /** In the sandbox, besides the folder; nothing else by default. */
   access?: Pick<CommandAccess, 'others' | 'tier' | 'writable'>;
   /** Decides which hosts it reaches from the sandbox; undefined: it has no network. */
-  network?: ProxyClient | undefined;
+  network?: NetworkClient | undefined;
 }
 
 export interface ProcessHooks {
@@ -189,23 +190,15 @@ async function spawnHeld(
   const shell = [bash.path, ...SHELL_OPTIONS];
   const inner = [...shell, command];
   const isSandboxed = sandbox.kind === 'bubblewrap';
-  const hasNetwork = isSandboxed && network !== undefined && proxy !== undefined;
-  const wrapped = isSandboxed
-    ? await sandbox.wrap(inner, {
-        workdir: folder,
-        others: access.others,
-        tier: access.tier,
-        writable: access.writable,
-        hasNetwork,
-      })
-    : { argv: inner, fds: [], release: async () => undefined };
+  const way = isSandboxed && network !== undefined && proxy !== undefined ? { network, proxy } : undefined;
+  const wrapped = await wrap(inner, { sandbox, folder, access, localPorts: way && (way.network.localPorts ?? []) });
   after.defer(wrapped.release);
   if (isSandboxed) requireOutside(folder.path, [bash.path, wrapped.argv[0] ?? '']);
   workdirs.add(folder.path);
   const mark = `${markOf(home)}${ids.id('cmd')}`;
   const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
   const stdio = ['pipe', 'pipe', 'pipe', isSandboxed ? 'pipe' : 'ignore', ...wrapped.fds] as const;
-  const channel = hasNetwork ? (['ipc'] as const) : [];
+  const channel = way ? (['ipc'] as const) : [];
   const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes);
   const child = spawn(bash.path, [...SHELL_OPTIONS, gate, 'headgate', ...wrapped.argv], {
     cwd: folder.way,
@@ -223,7 +216,14 @@ async function spawnHeld(
   const { input, output } = openPipes(child);
   if (child.pid === undefined) return exited;
   if (isSandboxed) passFilter(child, sandbox.filter);
-  if (hasNetwork) receiveListener(child, (listener) => after.use(proxy.serve(listener, network)));
+  if (way) {
+    receiveListeners(child, (listener, localPort) => {
+      const { network: client } = way;
+      after.use(
+        localPort === undefined ? way.proxy.serve(listener, client) : way.proxy.lead(listener, localPort, client),
+      );
+    });
+  }
   const [identity, limited] = await Promise.all([identifyProcess(child.pid), limiter?.begin(child.pid)]);
   const leader = { ...identity, mark };
   return {
@@ -235,6 +235,19 @@ async function spawnHeld(
     openGate: () => input.end('\n'),
     release: () => after.disposeAsync(),
   };
+}
+
+interface WrapOptions {
+  sandbox: Sandbox;
+  folder: HeldFolder;
+  access: NonNullable<ShellCommand['access']>;
+  localPorts: readonly number[] | undefined;
+}
+
+async function wrap(argv: string[], { sandbox, folder, access, localPorts }: WrapOptions): Promise<Wrapped> {
+  if (sandbox.kind === 'none') return { argv, fds: [], release: async () => undefined };
+  const { others, tier, writable } = access;
+  return sandbox.wrap(argv, { workdir: folder, others, tier, writable, localPorts });
 }
 
 const BARE: Pick<CommandAccess, 'others' | 'tier' | 'writable'> = { others: [], tier: 'workspace', writable: [] };

@@ -9,7 +9,7 @@ import { until } from '../../timing/until.ts';
 import type { Barrier, Barriers } from '../sandbox/barriers.ts';
 import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import type { MachinePlaces } from '../sandbox/machine-places.ts';
-import { OPENER_CODE, PROXY_VARIABLES } from '../sandbox/network/way-out.ts';
+import { PROXY_VARIABLES, toOpenerArguments } from '../sandbox/network/way-out.ts';
 import { PROTECTED_PATHS } from '../sandbox/protected-paths.ts';
 import { toSystemCallFilter } from '../sandbox/system-call-filter.ts';
 import { isInside } from '../tools/files/confinement.ts';
@@ -46,11 +46,14 @@ export interface CommandAccess {
   tier: SandboxTier;
   /** Protected paths that it may change nevertheless, because that was allowed for this call. */
   writable: readonly string[];
-  /** Whether it gets a way to the proxy. That takes the time of a start of Node. */
-  hasNetwork: boolean;
+  /**
+   * With them, it gets a way to the proxy, and to these ports of this machine. That takes the time of a start of Node.
+   */
+  localPorts: readonly number[] | undefined;
 }
 
-interface Wrapped {
+/** A command, wrapped to run in the sandbox. */
+export interface Wrapped {
   /** The program and its arguments. */
   argv: string[];
   /** Descriptors to pass on, after `FILTER_FD`. With a network, the channel of the opener comes after them. */
@@ -96,7 +99,7 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   const attempt = async (binding: Binding) => {
     // With everything writable, nothing is made in the folder.
     const writable = PROTECTED_PATHS.map((name) => join(realHome, name));
-    const access = { workdir: held, others: [], tier: 'workspace', writable, hasNetwork: false } as const;
+    const access = { workdir: held, others: [], tier: 'workspace', writable, localPorts: undefined } as const;
     const wrapped = await wrapBy(machine, binding)([bash.path, '--norc', '-c', ':'], access);
     return tryOnce(wrapped, { environment, clock, filter });
   };
@@ -123,6 +126,7 @@ interface SandboxMachine {
 function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding) {
   const { places, barriers, tmpBytes } = options;
   return async (argv: readonly string[], access: CommandAccess): Promise<Wrapped> => {
+    const { localPorts } = access;
     const opened = await openRoots(access, { barriers, binding });
     const how = toBubblewrapArguments({
       emptied: places.emptied,
@@ -131,12 +135,13 @@ function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding
       home,
       roots: opened.roots,
       tmpBytes: binding === 'descriptor' ? tmpBytes : undefined,
-      opener: access.hasNetwork ? process.execPath : undefined,
+      opener: localPorts === undefined ? undefined : process.execPath,
     });
-    const proxies = access.hasNetwork ? Object.entries(PROXY_VARIABLES).flatMap((row) => ['--setenv', ...row]) : [];
-    const check = checkedBy(bash, { fds: opened.sourceFds, channel: access.hasNetwork ? opened.nextFd : undefined });
+    const proxies = localPorts && Object.entries(PROXY_VARIABLES).flatMap((row) => ['--setenv', ...row]);
+    const opener = localPorts && { channel: opened.nextFd, args: toOpenerArguments(localPorts) };
+    const check = checkedBy(bash, { fds: opened.sourceFds, opener });
     return {
-      argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...proxies, '--', ...check, ...argv],
+      argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...(proxies ?? []), '--', ...check, ...argv],
       fds: opened.fds,
       release: opened.release,
     };
@@ -192,20 +197,28 @@ const namesIn = (root: string, paths: readonly string[]): string[] =>
  * mount from its path, and another folder may lie there then. Then it opens the way to the network, and closes the
  * descriptors, because they lead out of the sandbox; bubblewrap closes its own.
  */
-function checkedBy(bash: string, { fds, channel }: { fds: readonly number[]; channel: number | undefined }): string[] {
+function checkedBy(bash: string, { fds, opener }: CheckOptions): string[] {
   const close = (fd: number) => `exec ${fd}<&-; `;
   const failing = (text: string) => `{ echo "${text}; nothing was run."; exit 125; }; `;
-  const open =
-    channel === undefined
-      ? ''
-      : `${OPENER_PATH} -e "$0" 2>/dev/null || ${failing('The way to the network could not be opened')}` +
-        `${close(channel)}unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE; `;
+  // The arguments of the opener come before those of the command.
+  const open = opener
+    ? `${OPENER_PATH} "\${@:1:${opener.args.length}}" 2>/dev/null || ${failing('The way to the network could not be opened')}` +
+      `${close(opener.channel)}unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE; shift ${opener.args.length}; `
+    : '';
   return [
     ...[bash, '--noprofile', '--norc', '-c'],
     `[ . -ef /proc/self/fd/${FIRST_FD} ] || ${failing('The working directory was replaced by another folder')}` +
       `${fds.map(close).join('')}${open}exec "$@"`,
-    channel === undefined ? 'headgate' : OPENER_CODE,
+    'headgate',
+    ...(opener?.args ?? []),
   ];
+}
+
+interface CheckOptions {
+  /** Closed before the command. */
+  fds: readonly number[];
+  /** What opens the way to the network, and the channel over which it sends it. */
+  opener: { channel: number; args: readonly string[] } | undefined;
 }
 
 /** Passes the filter to a child that was started with a pipe at `FILTER_FD`. Bubblewrap fails without it. */

@@ -4,11 +4,17 @@ import type { ProxyTarget } from '../../egress/proxy/proxy-target.ts';
 import { parseTarget } from '../../egress/proxy/proxy-target.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import type { Workdir } from '../tools/workdir.ts';
-import { decideHost } from './network/host-rules.ts';
+import { decideHost, localPortsIn } from './network/host-rules.ts';
 import { findRegistries } from './network/registries.ts';
 
+/** Who decides about the network of a command. */
+export interface NetworkClient extends ProxyClient {
+  /** Ports of this machine that the command finds at its own 127.0.0.1, for programs that use no proxy. */
+  localPorts?: readonly number[];
+}
+
 /** What a command did with its network. */
-export interface CommandNetwork extends ProxyClient {
+export interface CommandNetwork extends NetworkClient {
   /** The hosts that it did not reach because they, or their addresses, are not allowed; each once. */
   refused(): ProxyTarget[];
 }
@@ -49,6 +55,7 @@ export async function openCommandNetwork(
   });
   const seen = new Map<string, Connection>();
   return {
+    localPorts: localPortsIn(allowedHosts()),
     decide: (target) => decideHost({ configured: allowedHosts(), registries, named }, target),
     onConnection(connection) {
       const key = `${connection.outcome} ${connection.host} ${connection.port}`;

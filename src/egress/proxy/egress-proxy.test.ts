@@ -159,6 +159,27 @@ test('names that mean the same are one name', () => {
   assert.equal(parseTarget('bücher.example:443'), undefined);
 });
 
+test('a listener can lead to a port of this machine, if that is allowed by name', async (t) => {
+  const target = await serve(t);
+  const ask = async (decide: (host: string) => HostDecision) => {
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const seen: string[] = [];
+    const serving = createEgressProxy().lead(listener, target, {
+      decide: ({ host }) => decide(host),
+      onConnection: ({ host, outcome }) => seen.push(`${host} ${outcome}`),
+    });
+    const socket = connect((listener.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    const answer = await text(socket).catch(() => '');
+    await serving[Symbol.asyncDispose]();
+    return [status(answer), seen];
+  };
+  assert.deepEqual(await ask(allow(true)), ['200', ['localhost connected']]);
+  assert.deepEqual(await ask(allow(false)), [undefined, ['localhost refused']]);
+  assert.deepEqual(await ask(() => ({ kind: 'deny' })), [undefined, ['localhost refused']]);
+});
+
 test('its end closes the listener and all connections', async (t) => {
   const [it, target] = [await start(t, allow(true)), createServer().listen(0, '127.0.0.1')];
   await once(target, 'listening');

@@ -30,6 +30,8 @@ export interface ProxyClient {
 export interface EgressProxy {
   /** Serves everyone who connects to this listener. Closes it and all its connections at the end. */
   serve(listener: Server, client: ProxyClient): AsyncDisposable;
+  /** Leads everyone who connects to this listener to a port of this machine, if the client may reach it. */
+  lead(listener: Server, port: number, client: ProxyClient): AsyncDisposable;
 }
 
 interface ProxyDeps {
@@ -47,7 +49,6 @@ const MAX_CONNECTIONS = 256;
 export function createEgressProxy({ lookup = lookUpName }: ProxyDeps = {}): EgressProxy {
   return {
     serve(listener, client) {
-      const open = new Set<Socket>();
       const http = createServer({ keepAliveTimeout: 5_000 });
       http.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         socket.on('error', () => socket.destroy());
@@ -55,21 +56,51 @@ export function createEgressProxy({ lookup = lookUpName }: ProxyDeps = {}): Egre
       });
       http.on('request', (request, response) => void forward(request, response, { client, lookup }));
       http.on('clientError', (_, socket) => socket.destroy());
-      listener.on('connection', (socket) => {
-        if (open.size >= MAX_CONNECTIONS) return void socket.destroy();
-        open.add(socket);
-        socket.once('close', () => open.delete(socket));
-        http.emit('connection', socket);
-      });
-      return {
-        async [Symbol.asyncDispose]() {
-          const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
-          for (const socket of open) socket.destroy();
-          await closed;
-        },
-      };
+      return accept(listener, (socket) => void http.emit('connection', socket));
+    },
+    lead: (listener, port, client) =>
+      accept(listener, (socket) => {
+        socket.on('error', () => socket.destroy());
+        void leadTo({ host: '127.0.0.1', port }, { socket, client });
+      }),
+  };
+}
+
+/** Accepts connections until it is disposed; then closes the listener and all of them. */
+function accept(listener: Server, onSocket: (socket: Socket) => void): AsyncDisposable {
+  const open = new Set<Socket>();
+  listener.on('connection', (socket) => {
+    if (open.size >= MAX_CONNECTIONS) return void socket.destroy();
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    onSocket(socket);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      for (const socket of open) socket.destroy();
+      await closed;
     },
   };
+}
+
+async function leadTo(target: ProxyTarget, { socket, client }: { socket: Socket; client: ProxyClient }): Promise<void> {
+  const decisions = ['localhost', target.host].map((host) => client.decide({ host, port: target.port }));
+  const report = (outcome: Connection['outcome']) =>
+    client.onConnection({ host: 'localhost', port: target.port, outcome });
+  if (!decisions.some((decision) => decision.kind === 'allow' && decision.mayBePrivate)) {
+    report('refused');
+    return void socket.destroy();
+  }
+  const upstream = connect({ host: target.host, port: target.port, timeout: CONNECT_MS });
+  try {
+    await connected(upstream);
+  } catch {
+    report('failed');
+    return void socket.destroy();
+  }
+  report('connected');
+  await Promise.all([pipeline(socket, upstream), pipeline(upstream, socket)]).catch(() => undefined); // either end has left
 }
 
 interface Serving {

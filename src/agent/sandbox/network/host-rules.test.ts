@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCommand } from '../../permissions/read-command.ts';
-import { decideHost } from './host-rules.ts';
+import { decideHost, localPortsIn } from './host-rules.ts';
 import { findRegistries } from './registries.ts';
 
 const RULES = {
@@ -30,6 +30,10 @@ test('configured hosts are allowed with their port or the two of the web, and ma
     [decide('localhost', 5432), decide('localhost', 443), decide('fd00::1', 443), decide('10.0.0.7', 8080)],
     ['private', 'deny', 'private', 'private'],
   );
+});
+
+test('ports of this machine are those of entries with its own name', () => {
+  assert.deepEqual(localPortsIn([...RULES.configured, '127.0.0.1:8080', 'localhost', 'x.localhost:1']), [5432, 8080]);
 });
 
 test('registries and named hosts are allowed, never with private addresses', () => {

@@ -30,3 +30,10 @@ function matches(pattern: string, { host, port }: ProxyTarget): boolean {
   const bare = name.replace(/^\[|\]$/g, '');
   return isPort && (bare.startsWith('*.') ? host.endsWith(bare.slice(1)) : host === bare);
 }
+
+/** The ports of this machine that the configuration allows, such as 5432 of `localhost:5432`. */
+export const localPortsIn = (configured: readonly string[]): number[] =>
+  configured.flatMap((pattern) => {
+    const port = /^(?:localhost|127\.0\.0\.1):(\d+)$/i.exec(pattern)?.[1];
+    return port === undefined ? [] : [Number(port)];
+  });

@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   'auth.password',
   'auth.setup',
   'budget.set',
+  'command.connect',
   'config.patch',
   'config.reload',
   'config.set',
