@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { MODES } from './events/modes.ts';
+import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
@@ -213,6 +214,10 @@ export const STREAM_EVENTS = {
     judge_pending: z.boolean().optional(), // a model may still judge these calls; absent while the judge is off
     expires_at_ms: z.int().min(0),
   }),
+  /** What a model says about a call, perhaps after the decision about it. */
+  intent_verdict: event('intent_verdict', lateVerdictShape),
+  /** No verdict of a model comes for this call. It means neither approval nor denial. */
+  judge_state: event('judge_state', judgeStateShape),
   approval_resolved: event('approval_resolved', {
     approval_id: z.string(),
     approved: z.boolean(),

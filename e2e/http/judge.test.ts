@@ -1,16 +1,31 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { callersOf } from '../support/clients/callers.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { callTools, say } from '../support/model/scripted-steps.ts';
+import { callTools, type Step, say, stall } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const { model, daemon } = await openStage({ env: { HEADGATE_SKIP_JUDGE_MODEL: '' } });
 const { operator, newUser } = callersOf(daemon);
 const VERDICTS = '/v1/api/admin/verdicts';
 
-// The model calls bash with what a message says behind `run`, one call per line.
+const VERDICT = {
+  ...{ intent_summary: 'Makes a file.', risk_level: 'medium', confidence: 0.9, recommendation: 'approve' },
+  ...{ reasoning: 'The person asked for it.', evidence: ['a new file'] },
+};
+
+/** What the judge answers, by a word of the command; otherwise VERDICT. */
+const judges: Record<string, (messages: { role: string; content: unknown }[]) => Step | Step[]> = {};
+
+// The model calls bash with what a message says behind `run`, one call per line. As the judge, it gives verdicts.
 model.onRequest(({ messages }) => {
+  if (String(messages[0]?.content).startsWith('You judge')) {
+    const line = String(messages[1]?.content).split('\n').at(-1) ?? '';
+    const [, answer] = Object.entries(judges).find(([word]) => line.includes(word)) ?? [];
+    return answer?.(messages) ?? say(JSON.stringify(VERDICT));
+  }
   if (messages.at(-1)?.role === 'tool') return say('done');
   const asked = String(messages.findLast(({ role }) => role === 'user')?.content ?? '');
   const commands = asked.split('\n').flatMap((line) => (line.startsWith('run ') ? [line.slice(4)] : []));
@@ -49,6 +64,7 @@ test('A call that waits for approval must have a verdict of the judge in its ite
 });
 
 test('Verdicts must be listed with their filters, the newest first, with the decision about the call', async () => {
+  for (const word of ['/etc', 'b.txt']) judges[word] = () => say('no verdict');
   await using talk = await openConversation(daemon);
   const { asked, question } = await questionAbout(talk, 'rm -rf /etc', 'touch b.txt');
   const { ws_id, created, verdict_id, ...record } = (await listOf(`ws_id=${talk.wsId}&risk_level=critical`))
@@ -119,4 +135,121 @@ test('While `judge.enabled` is false, calls must have no verdicts', async () => 
   } finally {
     await operator(`DELETE ${setting}`);
   }
+});
+
+test('A verdict of a model must follow as `intent_verdict`, and be listed with its model', async () => {
+  await using talk = await openConversation(daemon);
+  const { asked, question } = await questionAbout(talk, 'touch e.txt');
+  assert.equal(question.judge_pending, true);
+  const { verdict_id, latency_ms, judge_model, ...event } = await talk.until('intent_verdict');
+  assert.deepEqual(event, {
+    ...{ type: 'intent_verdict', ...VERDICT, tier: 'llm' },
+    ...{ call_id: question.items[0]?.call_id, func_name: 'bash', ws_id: talk.wsId },
+  });
+  const [newest] = (await listOf(`ws_id=${talk.wsId}`)).verdicts.filter(({ tier }: { tier: string }) => tier === 'llm');
+  assert.deepEqual(
+    [newest.verdict_id, newest.latency_ms, newest.judge_model, newest.evidence, newest.user_decision],
+    [verdict_id, latency_ms, judge_model, '["a new file"]', 'pending'],
+  );
+  assert.ok(judge_model !== '');
+  await talk.decide(question.approval_id, { approved: true });
+  await talk.ended(asked);
+  const decisions = (await listOf(`ws_id=${talk.wsId}`)).verdicts.map(
+    (one: Record<string, string>) => one.user_decision,
+  );
+  assert.deepEqual(decisions, ['approved', 'approved']);
+  const text = await (await fetch(`${daemon.url}/metrics`)).text();
+  assert.match(text, /^service_judge_llm_latency_seconds_count [1-9]/m);
+});
+
+test('A judge without a verdict must be told as `judge_state`, and decide nothing', async () => {
+  judges.nonsense = () => say('I would not know.');
+  await using talk = await openConversation(daemon);
+  const { asked, question } = await questionAbout(talk, 'touch nonsense');
+  const { call_id, state, reason } = await talk.until('judge_state');
+  assert.deepEqual(
+    [call_id, state, reason],
+    [question.items[0]?.call_id, 'unavailable', 'The answer of the judge has no verdict.'],
+  );
+  assert.equal((await talk.pending()).length, 1);
+  assert.equal((await listOf(`ws_id=${talk.wsId}`)).total, 1);
+  await talk.decide(question.approval_id, { approved: false });
+  await talk.ended(asked);
+});
+
+test('A verdict that comes after the decision must be applied once', async () => {
+  const held = stall();
+  judges.late = () => [held, say(JSON.stringify(VERDICT))];
+  await using talk = await openConversation(daemon);
+  const { asked, question } = await questionAbout(talk, 'touch late');
+  await held.reached;
+  await talk.decide(question.approval_id, { approved: true });
+  await talk.ended(asked);
+  held.release();
+  const { verdict_id } = await talk.until('intent_verdict');
+  const late = (await listOf(`ws_id=${talk.wsId}`)).verdicts.filter(({ tier }: { tier: string }) => tier === 'llm');
+  assert.deepEqual(
+    late.map((one: Record<string, string>) => [one.verdict_id, one.user_decision]),
+    [[verdict_id, 'approved']],
+  );
+});
+
+test('With `judge.cancel_on_approval`, a decision must end the judging', async () => {
+  const setting = '/v1/api/admin/settings/judge.cancel_on_approval';
+  assert.equal((await operator(`PUT ${setting}`, { value: true })).status, 200);
+  const held = stall();
+  judges.cancelled = () => [held, say(JSON.stringify(VERDICT))];
+  await using talk = await openConversation(daemon);
+  const { asked, question } = await questionAbout(talk, 'touch cancelled');
+  await held.reached;
+  await talk.decide(question.approval_id, { approved: false });
+  await talk.ended(asked);
+  held.release();
+  await operator(`DELETE ${setting}`);
+  assert.equal((await listOf(`ws_id=${talk.wsId}`)).total, 1);
+});
+
+test('The model that judges must read files of the project only with tools that read, and no secrets', async () => {
+  const results: unknown[] = [];
+  judges['check.sh'] = (messages) => {
+    results.splice(0, results.length, ...messages.filter(({ role }) => role === 'tool').map(({ content }) => content));
+    if (results.length > 0) return say(JSON.stringify(VERDICT));
+    const read = (path: string, n: number) => ({ name: 'read_file', arguments: { path }, id: `read_${n}` });
+    return callTools(...['check.sh', '.env', '/etc/passwd'].map(read), { name: 'bash', arguments: { command: 'id' } });
+  };
+  const folder = path.join(daemon.home, 'workspace');
+  await writeFile(path.join(folder, 'check.sh'), 'echo checked');
+  await writeFile(path.join(folder, '.env'), 'A=hunter2');
+  await using talk = await openConversation(daemon);
+  const { asked, question } = await questionAbout(talk, 'sh check.sh');
+  await talk.until('intent_verdict');
+  const refused = 'The judge may not read this.';
+  assert.match(String(results[0]), /echo checked/);
+  assert.deepEqual(results.slice(1), [refused, refused, 'Unknown tool.']);
+  await talk.decide(question.approval_id, { approved: false });
+  await talk.ended(asked);
+});
+
+test('A daemon that is killed while a model judges must have the question judged again, once', async () => {
+  const held = stall();
+  let times = 0;
+  judges.killed = () => {
+    times += 1;
+    return times === 1 ? [held, say(JSON.stringify(VERDICT))] : say(JSON.stringify(VERDICT));
+  };
+  await using talk = await openConversation(daemon);
+  const { question } = await questionAbout(talk, 'touch killed');
+  await held.reached;
+  await daemon.kill9();
+  held.release();
+  await daemon.restart();
+  await talk.reconnect();
+  await talk.until('intent_verdict');
+  await daemon.kill9();
+  await daemon.restart();
+  await talk.reconnect();
+  await talk.decide(question.approval_id, { approved: false });
+  await talk.until('tool_result');
+  const llm = (await listOf(`ws_id=${talk.wsId}`)).verdicts.filter(({ tier }: { tier: string }) => tier === 'llm');
+  assert.deepEqual([llm.length, times], [1, 2]);
 });

@@ -199,16 +199,14 @@ test('every route answers for a private workstream otherwise than for an unknown
   // A file that was not sent is its sender's.
   const callersOf = (route: string) =>
     Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
-  const namedIn = (route: string) => {
-    if (route.endsWith('/verdicts')) return asked;
-    return route.startsWith('GET') ? untouched : newHidden(owner);
-  };
-  for (const route of Object.keys(NAMING_ROUTES))
+  for (const route of Object.keys(NAMING_ROUTES)) {
+    const known = route.endsWith('/verdicts') ? asked : untouched;
     for (const [who, headers] of callersOf(route)) {
-      const named = await namedIn(route);
+      const named = route.startsWith('GET') ? known : await newHidden(owner);
       const answer = await answerTo(route, { named, headers });
       if (answer === (await answerTo(route, { named: UNKNOWN, headers }))) same.push(`${route} to ${who}: ${answer}`);
     }
+  }
   assert.deepEqual(same, []);
 });
 

@@ -33,6 +33,17 @@ const verdictShape = {
   latency_ms: z.int().min(0),
 };
 
+/** The verdict of a model, which comes later. */
+export const lateVerdictShape = { ...verdictShape, tier: z.literal('llm') };
+
+/** Why there is no verdict of a model. */
+export const judgeStateShape = {
+  call_id: z.string(),
+  state: z.enum(['unavailable', 'timeout']),
+  /** For people. */
+  reason: z.string(),
+};
+
 /** A verdict about a tool call. It decides nothing. */
 export const Verdict = z
   .object({

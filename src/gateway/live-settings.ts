@@ -36,6 +36,16 @@ export interface SessionSettings {
 /** How calls that need approval are rated. */
 export interface JudgeSettings {
   readonly enabled: boolean;
+  /** Whether a model judges, too. */
+  readonly usesModel: boolean;
+  /** The alias of the model; empty: that of the workstream. */
+  readonly model: string;
+  readonly timeoutMs: number;
+  /** How much of the model's context window the conversation may take, up to 1. */
+  readonly maxContextRatio: number;
+  readonly readOnlyTools: boolean;
+  /** Whether a decision ends the judging. */
+  readonly cancelOnApproval: boolean;
 }
 
 /** How scheduled jobs run. */

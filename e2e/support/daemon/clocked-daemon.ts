@@ -45,7 +45,7 @@ export async function startClockedDaemon(
       hostTimeZone: 'UTC',
       config: parseConfig(JSON.stringify(config), 'config.json').config,
       overrides: new Map(),
-      environment: { HEADGATE_SKIP_TITLES: '1', ...environment },
+      environment: { HEADGATE_SKIP_TITLES: '1', HEADGATE_SKIP_JUDGE_MODEL: '1', ...environment },
       version: await readVersion(ROOT),
       assets: await loadAssets(ROOT),
       ...{ log, setLogLevel: () => undefined, logRing: createLogRing('log'), clock, ids: randomIds },

@@ -123,7 +123,7 @@ export function bundleUpToDate(): Promise<unknown> {
 }
 
 /** A scripted model knows what it is asked, and in which order. */
-const NO_TITLES = { HEADGATE_SKIP_TITLES: '1' };
+const NO_TITLES = { HEADGATE_SKIP_TITLES: '1', HEADGATE_SKIP_JUDGE_MODEL: '1' };
 
 const KEPT = ['PATH', 'LANG', 'TMPDIR'];
 

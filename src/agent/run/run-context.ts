@@ -1,3 +1,4 @@
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Mode } from '../../../protocol/events/modes.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
@@ -26,6 +27,16 @@ export type TakesOver = (next: Model) => Promise<Pick<Step, 'reserved'>>;
 export interface RunJudge {
   /** The home of the user that commands run as; undefined if it is unknown. */
   home: string | undefined;
+  /** Whether a model may judge, too. */
+  usesModel: boolean;
+  /** Has a model judge the calls of a stored question; nothing waits for it. */
+  begin(question: { approvalId: string; items: readonly ApprovalItem[] }): Judgement;
+}
+
+/** The judgement of a question by a model. */
+interface Judgement {
+  /** The question is decided. A verdict may still follow. */
+  decided(): void;
 }
 
 /** The settings of the workstream. Read again at each use, because clients may change them during a run. */

@@ -94,8 +94,10 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
-      case 'ws_rename':
-        return; // only lists show titles
+      case 'ws_rename': // only lists show titles
+      case 'intent_verdict':
+      case 'judge_state':
+        return;
       default:
         this.#onNotice(event);
         break;

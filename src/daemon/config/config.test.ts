@@ -30,7 +30,10 @@ const DEFAULTS: Config = {
   approvalTimeoutSecs: 3_600,
   approvals: { alwaysSecs: 28_800 },
   session: { retentionDays: 0, titles: 'model' },
-  judge: { enabled: true },
+  judge: {
+    ...{ enabled: true, useModel: true, model: '', timeoutSecs: 60, maxContextRatio: 0.5, readOnlyTools: true },
+    cancelOnApproval: false,
+  },
   agents: { trusted: [] },
   otel: { sampleRatio: 1 },
   workstreams: { visibility: 'shared' },
@@ -93,7 +96,10 @@ test('every setting can be set', () => {
     retentionDays: 1,
     approvalTimeoutSecs: 60,
     approvals: { alwaysSecs: 0 },
-    judge: { enabled: false },
+    judge: {
+      ...{ enabled: false, useModel: false, model: 'fast', timeoutSecs: 5, maxContextRatio: 1, readOnlyTools: false },
+      cancelOnApproval: true,
+    },
     session: { retentionDays: 365, titles: 'message' },
     agents: { trusted: ['~/src'] },
     budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },

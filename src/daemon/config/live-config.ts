@@ -87,7 +87,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
       return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
     },
     get judge() {
-      return current.judge;
+      const { useModel, timeoutSecs, ...judge } = current.judge;
+      const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
+      return { ...judge, usesModel, timeoutMs: timeoutSecs * 1000 };
     },
     get inbound() {
       return current.server.inbound;

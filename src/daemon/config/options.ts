@@ -75,6 +75,8 @@ export function overridesOf(flags: StartFlags, options: Options, around: Pick<Su
   if (environment.HEADGATE_SKIP_CRON === '1') overrides.set('cron.enabled', { value: false, source: 'environment' });
   if (environment.HEADGATE_SKIP_TITLES === '1')
     overrides.set('session.titles', { value: 'message', source: 'environment' });
+  if (environment.HEADGATE_SKIP_JUDGE_MODEL === '1')
+    overrides.set('judge.useModel', { value: false, source: 'environment' });
   return overrides;
 }
 

@@ -18,6 +18,10 @@ const NAMES: Readonly<Record<string, string>> = {
   'server.maxWorkstreams': 'server.max_workstreams',
   'ratelimit.requestsPerSecond': 'ratelimit.requests_per_second',
   'ratelimit.trustedProxies': 'ratelimit.trusted_proxies',
+  'judge.timeoutSecs': 'judge.timeout',
+  'judge.maxContextRatio': 'judge.max_context_ratio',
+  'judge.readOnlyTools': 'judge.read_only_tools',
+  'judge.cancelOnApproval': 'judge.cancel_on_approval',
 };
 
 /** The settings of the configuration schema, except those below the keys `fileOnly` also for writing, so that nothing about them is written a second time. */

@@ -5,6 +5,8 @@ import { createMessages } from '../history/messages.ts';
 import { createNotes } from '../history/notes.ts';
 import type { Idempotency } from '../idempotency.ts';
 import { Judge } from '../judge/judge.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { countTokens } from '../observer.ts';
 import { ToolPolicies } from '../policies/tool-policies.ts';
 import { Rules } from '../rules/rules.ts';
 import { Templates } from '../templates/templates.ts';
@@ -16,10 +18,13 @@ import { AlwaysRules } from '../workstreams/always.ts';
 /** What the stored parts of conversations need. */
 export type RecordDeps = Pick<
   GatewayDeps,
-  'store' | 'userHome' | 'live' | 'authenticator' | 'attachmentFiles' | 'clock' | 'ids' | 'log'
+  'store' | 'models' | 'userHome' | 'live' | 'authenticator' | 'attachmentFiles' | 'clock' | 'ids' | 'log'
 >;
 
 interface SharedWithRecords {
+  metrics: Metrics;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
   idempotency: Idempotency;
   /** Writes queued frames to clients. */
   flush(): void;
@@ -27,22 +32,35 @@ interface SharedWithRecords {
 
 /** The stored parts of conversations: logs, messages, files and standing permissions. */
 export function createRecords(
-  { store, userHome, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
-  { idempotency, flush }: SharedWithRecords,
+  { store, models, userHome, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
+  { metrics, stopping, idempotency, flush }: SharedWithRecords,
 ) {
   const policies = new ToolPolicies({ store, clock, ids });
+  const budgets = new Budgets({ store, live, clock, ids });
   return {
     events: new EventLog({ store, log, onOffered: flush }),
     messages: createMessages(store),
     notes: createNotes(store),
     always: new AlwaysRules({ live, authenticator, clock }),
-    budgets: new Budgets({ store, live, clock, ids }),
+    budgets,
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
     templates: new Templates({ store, clock, ids }),
     policies,
     rules: new Rules({ store, policies, clock, ids, log }),
-    judge: new Judge({ live, userHome }),
+    judge: new Judge({
+      store,
+      models,
+      budgets,
+      live,
+      userHome,
+      onUsage: ({ usage }) => countTokens(metrics, usage),
+      onVerdict: (verdict) => metrics.modelVerdict(verdict),
+      stopping,
+      clock,
+      ids,
+      log,
+    }),
   };
 }

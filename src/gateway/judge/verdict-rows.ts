@@ -1,3 +1,4 @@
+import type { Verdict } from '../../../protocol/events/verdict.ts';
 import type { Result } from '../../../protocol/index.ts';
 import type { NewVerdict, Step } from '../../agent/run/recorder.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
@@ -32,6 +33,33 @@ const toRow = (wsId: string, { verdict, approvalId, auto }: NewVerdict, nowMs: n
   user_decision: auto ?? PENDING,
   created_ms: nowMs,
 });
+
+/** Stores the verdict of a model with what was decided by then; refused if there is one, or no question any more. */
+export function insertLateVerdict(
+  { wsId, approvalId, verdict }: { wsId: string; approvalId: string; verdict: Verdict },
+  nowMs: number,
+): Statement {
+  const { user_decision: _, ...row } = toRow(wsId, { verdict, approvalId }, nowMs);
+  const columns = Object.keys(row);
+  return {
+    sql: `INSERT INTO verdicts (${columns.join(', ')}, user_decision)
+          SELECT ${columns.map(() => '?').join(', ')}, CASE status WHEN 'expired' THEN 'timeout' ELSE status END
+          FROM approvals WHERE approval_id = ? ON CONFLICT DO NOTHING`,
+    parameters: [...Object.values(row), approvalId],
+    expect: 1,
+  };
+}
+
+/** The calls of a question that a model has judged. */
+export async function judgedCalls(db: Store['db'], approvalId: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('verdicts')
+    .select('call_id')
+    .where('approval_id', '=', approvalId)
+    .where('tier', '=', 'llm')
+    .execute();
+  return new Set(rows.map(({ call_id }) => call_id));
+}
 
 /** Stores with the verdicts of a question how it was decided. */
 export const decideVerdicts = ({ approvalId, status }: NonNullable<Step['settled']>): Statement => ({

@@ -49,6 +49,7 @@ async function drive(
   const { clock, log } = deps;
   const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
   const { timeoutMs } = run.request;
+  const settings = settingsOf(live, data, { deps, models: traced.models });
   const limit = timeoutMs ? limitTime(live, timeoutMs, clock) : undefined;
   try {
     return await runToEnd({
@@ -69,7 +70,7 @@ async function drive(
       progress: live.progress,
       recorder: live,
       steering: createSteering({ live, data, queue, observer: deps.observer }),
-      settings: settingsOf(live, data, { deps, models: traced.models }),
+      settings,
       toolbox: traced.toolbox,
       notSandboxed: deps.notSandboxed,
       signal: live.signal,
@@ -83,7 +84,7 @@ async function drive(
         return deps.rules.of(data); // a change counts for the next call
       },
       get judge() {
-        return deps.judge.forRun(); // it may be switched off meanwhile
+        return deps.judge.forRun(live, data, { toolbox: traced.toolbox, workdir: settings.workdir }); // its settings may change
       },
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),

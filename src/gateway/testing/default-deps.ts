@@ -25,7 +25,10 @@ export const LIVE: LiveSettings = {
   budgets: {},
   /** A puppet's next turn is not for its title. */
   session: { retentionDays: 0, titles: 'message' },
-  judge: { enabled: true },
+  judge: {
+    ...{ enabled: false, usesModel: false, model: '', timeoutMs: 60_000, maxContextRatio: 0.5, readOnlyTools: true },
+    cancelOnApproval: false,
+  },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 

@@ -2,11 +2,11 @@ import type { Finding } from '../assessment.ts';
 import { hasOption, type Program } from './judged-program.ts';
 
 const DESTROYS =
-  /^(delete|destroy|terminate|remove|rm|rb|purge|drop|wipe|nuke|uninstall|drain|deprovision|undeploy|prune|down|flush|deregister)(-|$)|^(delete|terminate|remove|deregister|purge)-/;
+  /^([\w-]+:)?(delete|destroy|terminate|remove|rm|rb|purge|drop|wipe|nuke|uninstall|drain|deprovision|undeploy|prune|down|flush|deregister)(-|$)|^(delete|terminate|remove|deregister|purge)-/;
 const CHANGES =
   /^(create|apply|update|put|set|add|run|start|stop|restart|reboot|scale|patch|edit|replace|deploy|rollout|exec|attach|detach|modify|enable|disable|import|up|install|upgrade|rollback|cp|mv|sync|mb|tag|untag|grant|revoke|assume-role|invoke|publish|promote|label|annotate|taint|cordon|uncordon|expose|autoscale|push|login|logout|use|config|new|release|resize|reset|restore|rotate|associate|disassociate|allocate|authorize|register)(-|$)/;
 const SECRETS =
-  /^(get-secret-value|secrets?|get-parameters?|get-login-password|print-access-token|get-access-token|get-credentials|keyvault|kms|decrypt|get-session-token|export-credentials|print-identity-token)$/;
+  /^secrets?\/|^(get-secret-value|secrets?|get-parameters?|get-login-password|print-access-token|get-access-token|get-credentials|keyvault|kms|decrypt|get-session-token|export-credentials|print-identity-token)$/;
 
 /** Programs that administer clouds, clusters and their descriptions. */
 function cloud({ name, operands, args }: Program): Finding | undefined {
@@ -93,7 +93,7 @@ function github({ operands, args }: Program): Finding | undefined {
 
 /** Rules of programs that act on other machines by their interfaces. */
 export const CLOUD_RULES: Record<string, (program: Program) => Finding | undefined> = {
-  'aws gcloud gsutil az kubectl oc helm terraform tofu terragrunt pulumi doctl heroku fly flyctl vercel netlify wrangler firebase supabase railway eksctl kops ansible ansible-playbook vault consul nomad cdk sam serverless sls linode-cli hcloud scw ibmcloud oci s3cmd rclone mc':
+  'aws gcloud gsutil az kubectl oc helm terraform tofu terragrunt pulumi doctl heroku fly flyctl vercel netlify wrangler firebase supabase railway eksctl kops ansible ansible-playbook vault consul nomad cdk sam serverless sls linode-cli hcloud scw ibmcloud oci s3cmd mc':
     cloud,
   'docker podman nerdctl docker-compose podman-compose buildah crictl ctr': docker,
   'gh glab hub': github,

@@ -1,5 +1,6 @@
 import { RISK_LEVELS, type RiskLevel } from '../../../../protocol/events/verdict.ts';
 import type { CommandReading } from '../../permissions/command-reading.ts';
+import { isHarmless } from '../../permissions/harmless.ts';
 import { readCommand } from '../../permissions/read-command.ts';
 import type { Around, Assessment, Finding, JudgedCall } from '../assessment.ts';
 import { toSummary } from './intent-summary.ts';
@@ -83,7 +84,7 @@ function ofCommand(reading: CommandReading, { text, around }: { text: string; ar
     ...programs.flatMap((program) => [...programFindings(program, text)]),
     ...pathFindings(reading.effects, { programs, around }),
   ];
-  return [...parts, ...wholeFindings({ reading, programs, text, parts })];
+  return [...parts, ...wholeFindings({ reading, programs, text, around, parts })];
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -111,14 +112,13 @@ const toRecord = (value: unknown): Record<string, unknown> =>
 const READ_ONLY: Finding = { rule: 'bash-read-only', level: 'low', why: 'It only reads files that are no secrets.' };
 
 /** Why a call without findings is harmless; undefined if that is not sure. */
-function whyHarmless({ tool, args, reading }: JudgedCall): Finding | undefined {
+function whyHarmless({ tool, args, reading, around }: JudgedCall): Finding | undefined {
   if (HARMLESS_TOOLS.has(tool)) return { rule: tool, level: 'low', why: 'It only reads.' };
   if (tool === 'node')
     return args.action === 'list' ? { rule: 'node-list', level: 'low', why: 'It only lists nodes.' } : undefined;
   if (tool !== 'bash' || reading === undefined) return undefined;
-  const isRead = reading.effects.every(
-    ({ kind, target, certain }) => kind === 'read' || (kind === 'write' && target === '.git' && !certain),
-  );
+  if (isHarmless(reading, { roots: [around.folder] })) return READ_ONLY;
+  const isRead = reading.effects.every(({ kind, isIncidental }) => kind === 'read' || isIncidental === true);
   const isKnown = reading.gaps.every(({ reason }) => reason === 'unknown_words');
   const isLocal = !reading.commands.map(toProgram).some((program: Program) => isDownloader(program));
   return isRead && isKnown && isLocal && reading.commands.length > 0 ? READ_ONLY : undefined;

@@ -20,6 +20,12 @@ export function packages(program: Program): Finding | undefined {
   const [command = ''] = operands;
   if (PUBLISHES.test(command) && !/^(apt|go|brew)/.test(name))
     return found('publish', 'high', `It changes what others install: ${name} ${command}.`);
+  if (command === 'config' && operands.length > 2 && operands[1] !== 'get')
+    return found(
+      'persistence',
+      'high',
+      `It changes from where packages come, or how they are built: ${toShown(program)}.`,
+    );
   const isChange = operands.some((one) => CHANGES.test(one)) || args.some((arg) => /^-[SRU]/.test(arg));
   const isRun = FETCHERS.test(name) && operands.length > 0;
   if (isForeign(program) && (isChange || isRun))

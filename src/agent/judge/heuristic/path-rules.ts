@@ -128,13 +128,18 @@ function ofDelete(effect: Effect, { programs, around }: Context): Finding | unde
   if (!effect.certain && leaves && isRelative(shown))
     return { rule: 'rm-root', level: 'critical', why: `It changes to a folder of the system and deletes ${shown}.` };
   const place = toPlace(effect, around);
-  if (place !== undefined) return apply(DELETES, toSpot(place, around), shown);
+  if (place !== undefined) {
+    // git and others replace files of the working directory; they do not empty it.
+    const isReplaced = place.path === around.folder && !programs.some(({ name }) => EMPTIES.test(name));
+    return apply(isReplaced ? DELETES.slice(-1) : DELETES, toSpot(place, around), shown);
+  }
   const isMany = programs.some((program) => /^(rm|find)$/.test(program.name) && hasOption(program, ...DEEP));
   return isMany
     ? { rule: 'delete-unknown', level: 'high', why: `It deletes whole folders, and which ones depends on ${shown}.` }
     : { rule: 'delete', level: 'medium', why: `What it deletes depends on ${shown}.` };
 }
 
+const EMPTIES = /^(rm|find|fd|xargs|mv|shred|srm|rsync|unlink|rmdir|trash|python|perl|node|ruby)$/;
 const DEEP = ['-r', '-R', '--recursive', '-delete'];
 
 /** Whether `cd` leads to a folder in which nothing may be deleted. */
@@ -192,8 +197,7 @@ const SIDE_FILES = /(^|\/)\.(cache(\/|$)|wget-hsts$|ssh\/known_hosts$)/;
 
 function ofWrite(effect: Effect, around: Around): Finding | undefined {
   const shown = effect.target ?? '';
-  // git refreshes its index whenever it looks.
-  if (!effect.certain && (shown === '.git' || SIDE_FILES.test(shown))) return undefined;
+  if (effect.isIncidental === true || (!effect.certain && SIDE_FILES.test(shown))) return undefined;
   const place = toPlace(effect, around);
   return place === undefined
     ? { rule: 'write', level: 'medium', why: `What it writes depends on ${shown}.` }

@@ -18,7 +18,7 @@ const ALL = /^(\*+|\.\*|\{[*.,]+\}|\.?\[[^\]]*\]\*)(\/|$)/;
 
 /** The place of a path; undefined if not even its folder is known. */
 export function toPlace({ path: certain, target = '' }: Effect, around: Around): Place | undefined {
-  if (certain !== undefined) return { path: path.normalize(certain), isPart: false };
+  if (certain !== undefined) return { path: withoutEnd(path.normalize(certain)), isPart: false };
   const text = expandHome(target.replace(QUOTES, ''), around);
   if (text === undefined || text === '') return undefined;
   const at = text.search(UNKNOWN);

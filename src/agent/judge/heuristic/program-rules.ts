@@ -104,6 +104,8 @@ function openssl({ args }: Program): Finding | undefined {
 }
 
 function exportsVariables({ args }: Program): Finding | undefined {
+  if (args.some((arg) => /^HIST(FILE|SIZE|CONTROL)=/.test(arg)))
+    return found('hide-traces', 'high', 'It keeps what is run out of the history.');
   const name = args.find((arg) =>
     /^(LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|GIT_SSH\w*|PYTHONPATH|NODE_OPTIONS|PERL5OPT|RUBYOPT)=/.test(
       arg,
@@ -122,7 +124,7 @@ const RULES: ProgramRules = {
   ...MACHINE_RULES,
   'ssh scp sftp mosh telnet rlogin rsh autossh sshpass ssh-copy-id sshfs ngrok cloudflared localtunnel lt bore frpc chisel tailscale':
     always(REMOTE),
-  rsync: (program) => (program.operands.some((one) => /^[^/]+:|^rsync:/.test(one)) ? REMOTE : undefined),
+  'rsync rclone': (program) => (program.operands.some((one) => /^[^/]+:|^rsync:/.test(one)) ? REMOTE : undefined),
   'nc ncat netcat socat': netcat,
   'curl wget wget2 http https httpie xh aria2c axel': upload,
   'sh bash zsh dash ksh fish ash': shell,
@@ -136,7 +138,8 @@ const RULES: ProgramRules = {
   unset,
   openssl,
   'export declare typeset': exportsVariables,
-  'base64 base32 xxd': () => undefined,
+  'gpg gpg2': ({ args }) =>
+    args.some((arg) => /secret/.test(arg)) ? found('credential-recon', 'high', 'It reads secret keys.') : undefined,
   'security secret-tool pass op bw gopass keyring lpass': always(
     found('credential-recon', 'high', 'It reads or changes stored passwords.'),
   ),

@@ -1,13 +1,15 @@
 import type { IncompleteReason } from '../../../../protocol/events/call-effects.ts';
-import type { CommandReading } from '../../permissions/command-reading.ts';
-import type { Finding } from '../assessment.ts';
+import type { CommandReading, Effect } from '../../permissions/command-reading.ts';
+import type { Around, Finding } from '../assessment.ts';
 import { isForkBomb } from './fork-bomb.ts';
 import { hasOption, isDownloader, isInterpreter, isShell, type Program } from './judged-program.ts';
+import { pathFindings } from './path-rules.ts';
 
 interface Whole {
   reading: CommandReading;
   programs: readonly Program[];
   text: string;
+  around: Around;
   /** What was found about its parts. */
   parts: readonly Finding[];
 }
@@ -17,6 +19,7 @@ export function* wholeFindings(whole: Whole): Generator<Finding> {
   const { reading, programs, text, parts } = whole;
   if (isForkBomb(text)) yield FORK_BOMB;
   yield* ofDownloads(whole);
+  yield* ofArguments(whole);
   if (parts.some(isSecret) && programs.some(isSender))
     yield {
       rule: 'exfiltration',
@@ -32,6 +35,14 @@ export function* wholeFindings(whole: Whole): Generator<Finding> {
           why: `It sets a variable that makes programs run other code: ${name}.`,
         };
   yield* ofGaps(whole);
+}
+
+/** Files that programs with unknown effects are given. */
+function* ofArguments({ reading, programs, around }: Whole): Generator<Finding> {
+  if (!reading.effects.some(({ kind }) => kind === 'unknown')) return;
+  const given = programs.flatMap(({ operands }) => operands.filter((one) => /^[~/.]/.test(one)));
+  const effects = given.map((target): Effect => ({ kind: 'read', target, certain: false }));
+  for (const finding of pathFindings(effects, { programs: [], around })) if (finding.level === 'high') yield finding;
 }
 
 const FORK_BOMB: Finding = {

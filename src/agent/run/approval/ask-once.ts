@@ -20,7 +20,7 @@ interface Question {
 /** A question interrupted by a restart keeps its id, so it is not asked again. */
 export async function askOnce(run: RunContext, { asked, kind, items, digests }: Question): Promise<Decision> {
   if (asked?.decision) return asked.decision;
-  if (asked) return run.decision(asked.approvalId);
+  if (asked) return decisionOn(run, { approvalId: asked.approvalId, items });
   const approvalId = run.ids.id('apr');
   const expiresAtMs = run.expiry.stamp();
   const verdicts = verdictsOf(items);
@@ -32,7 +32,7 @@ export async function askOnce(run: RunContext, { asked, kind, items, digests }: 
         approval_id: approvalId,
         kind,
         expires_at_ms: expiresAtMs,
-        ...(verdicts.length > 0 && { judge_pending: false }),
+        ...(verdicts.length > 0 && { judge_pending: run.judge?.usesModel === true }),
       },
       { type: 'ws_state', ws_id: run.wsId, state: 'attention' },
     ],
@@ -40,7 +40,17 @@ export async function askOnce(run: RunContext, { asked, kind, items, digests }: 
     approval: { approvalId, kind, items, digests, expiresAtMs },
     ...(run.judge && { verdicts: verdicts.map((each) => ({ ...each, approvalId })) }),
   });
-  return run.decision(approvalId);
+  return decisionOn(run, { approvalId, items });
+}
+
+/** Waits for the decision, while a model judges the calls. After a restart, it judges those that it had not. */
+async function decisionOn(run: RunContext, question: { approvalId: string; items: ApprovalItem[] }): Promise<Decision> {
+  const judgement = run.judge?.begin(question);
+  try {
+    return await run.decision(question.approvalId);
+  } finally {
+    judgement?.decided();
+  }
 }
 
 /** The question about calls. What is shown as blocked is not approved, even if its policy goes meanwhile. */

@@ -126,8 +126,10 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return onState(now, event, key);
     case 'settings_changed':
       return onSettings(now, event);
-    case 'ws_rename':
-      return before; // lists show titles; the name stays
+    case 'ws_rename': // lists show titles; the name stays
+    case 'intent_verdict':
+    case 'judge_state':
+      return before;
   }
 }
 
