@@ -20,8 +20,40 @@ const HELPERS: Record<string, readonly string[]> = {
   scp: ['ssh'],
   npm: ['node'],
   apt: ['dpkg'],
-  dpkg: ['dpkg-query'],
-  git: ['git'],
+  dpkg: ['dpkg-query', 'dpkg-deb'],
+  'apt-cache': ['dpkg'],
+  man: [
+    'apropos',
+    'whatis',
+    'nroff',
+    'groff',
+    'troff',
+    'grotty',
+    'preconv',
+    'tbl',
+    'eqn',
+    'refer',
+    'pic',
+    'col',
+    'locale',
+    'zsoelim',
+    'gzip',
+    'less',
+    'pager',
+  ],
+  // Some of its commands are scripts of the shell.
+  git: [
+    'git',
+    'man',
+    'basename',
+    'sed',
+    'gettext',
+    'envsubst',
+    'uname',
+    'git-bisect',
+    'git-submodule',
+    'git-sh-i18n--envsubst',
+  ],
 };
 
 /** Everything that happened although the reading did not name it. A person is asked about unknown effects and gaps. */
@@ -53,11 +85,14 @@ export function findMisses(reading: CommandReading, trace: Trace): Miss[] {
   ];
 }
 
-function isNamedProgram(name: string, { commands }: CommandReading): boolean {
+function isNamedProgram(name: string, { commands, effects }: CommandReading): boolean {
+  // What changes the machine may start anything, and is always asked about.
+  if (effects.some(({ kind }) => kind === 'system')) return true;
   const names = commands.map(({ words }) => path.basename(words[0]?.value ?? ''));
   // The traced shell itself; and several names may lead to one program.
   if (['bash', 'strace', 'busybox'].includes(name) || names.includes(name)) return true;
-  return names.some((each) => HELPERS[each]?.includes(name));
+  const helpers = names.flatMap((each) => HELPERS[each] ?? []);
+  return helpers.includes(name) || (helpers.includes('man') && HELPERS.man?.includes(name) === true);
 }
 
 /** An uncertain effect covers everything of its kind, because its target is not known; a change of the system, its state. */
@@ -65,7 +100,7 @@ const covers = (effects: readonly Effect[], kinds: readonly Effect['kind'][], fi
   effects.some(
     ({ kind, certain, path: named }) =>
       (kinds.includes(kind) && (!certain || isBelow(named, file))) ||
-      (kind === 'system' && /^\/(etc|run|var\/(lib|cache|log))\//.test(file)),
+      (kind === 'system' && /^\/(etc|run|var\/(lib|cache|log))(\/|$)/.test(file)),
   );
 
 /** Writing a file or folder may create the folders above it. */

@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
-import commands from '../../src/agent/permissions/corpus/commands.json' with { type: 'json' };
-import rewritings from '../../src/agent/permissions/corpus/rewritings.json' with { type: 'json' };
+import { givenCommands } from './given-commands.ts';
 import { runOracle } from './oracle.ts';
 
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '2000' }, seed: { type: 'string', default: '1' } },
 });
-const given = [...Object.keys(commands), ...rewritings];
-const { ran, known, misses } = await runOracle({ given, count: Number(values.count), seed: Number(values.seed) });
+const { ran, known, misses } = await runOracle({
+  given: givenCommands(),
+  count: Number(values.count),
+  seed: Number(values.seed),
+});
 const MOST_SHOWN = 40;
 for (const { command, what, target } of misses.slice(0, MOST_SHOWN)) say(`${what} ${target}\n    ${command}`);
 say(`${ran} commands ran, ${known} of them known completely: ${misses.length} misses`);

@@ -13,6 +13,8 @@ interface OracleOptions {
 
 interface OracleResult {
   ran: number;
+  /** All of them. */
+  commands: string[];
   /** Commands without unknown effects, whose effects are compared. */
   known: number;
   misses: (Miss & { command: string })[];
@@ -28,7 +30,7 @@ export async function runOracle({ given, count, seed }: OracleOptions): Promise<
   const random = createRandom(seed);
   const left = given.filter((command) => !ENDLESS.test(command)).slice(0, count);
   while (left.length < count) left.push(composeCommand(random, left.length % 3).command);
-  const result: OracleResult = { ran: 0, known: 0, misses: [] };
+  const result: OracleResult = { ran: 0, commands: [...left], known: 0, misses: [] };
   const work = async () => {
     for (let command = left.shift(); command !== undefined; command = left.shift()) {
       const { trace, folder } = await tracer.trace(command);

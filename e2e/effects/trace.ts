@@ -103,7 +103,8 @@ class TraceReader {
   }
 
   #open(file: string | undefined, rest: string, isDone: boolean): void {
-    if (!/O_(WRONLY|RDWR|CREAT|TRUNC)/.test(rest)) return;
+    // A file without a name is gone with the program.
+    if (!/O_(WRONLY|RDWR|CREAT|TRUNC)/.test(rest) || /O_TMPFILE/.test(rest)) return;
     if (isDone && /O_EXCL/.test(rest) && file) this.#created.add(file);
     this.#write(file);
   }
@@ -114,8 +115,9 @@ class TraceReader {
     else this.#write(file);
   }
 
+  /** coreutils replace files by temporary ones with names such as CuacIqEP. */
   #write(file: string | undefined): void {
-    if (file !== undefined && !/^\/(dev|proc)\//.test(file)) this.#trace.writes.push(file);
+    if (file !== undefined && !/^\/(dev|proc)\/|\/Cu[A-Za-z\d]{6}$/.test(file)) this.#trace.writes.push(file);
   }
 
   #delete(file: string | undefined, isDone: boolean): void {

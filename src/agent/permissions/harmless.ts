@@ -130,7 +130,7 @@ const SYSTEM_SECRETS = [
   ...['credstore', 'credstore.encrypted', 'exim4', 'postfix', 'dovecot', 'cloud', 'kerberos', 'ldap', 'rsyncd.secrets'],
 ].map((each) => `/etc/${each}`.split('/'));
 
-const isSystemFile = (path: string): boolean => SYSTEM.test(path);
+const isSystemFile = (path: string): boolean => SYSTEM.test(path) && !/^\/usr\/local\/(etc|var)(\/|$)/.test(path);
 
 /** Whether it is a secret of the system, is below one, or is a folder with one, because all of it may be read. */
 function isSystemSecret(path: string): boolean {

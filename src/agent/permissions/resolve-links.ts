@@ -28,13 +28,16 @@ async function resolveEffect(effect: Effect, names: NameReader): Promise<Effect[
   if (plain !== undefined) return [{ ...effect, path: await toRealPath(plain, names) }];
   if (glob === undefined) return [effect];
   const matches = await expandGlob(glob, names);
-  if (matches === undefined)
-    return [{ kind: effect.kind, ...(effect.target !== undefined && { target: effect.target }), certain: false }];
+  if (matches === undefined) return [withoutGlob(effect)];
   // The pattern itself stays: what it may match in a moment is within it.
   const [start = '', rest = ''] = splitGlob(glob);
   const real = path.join(escapeGlob(await toRealPath(start, names)), rest);
   const files = await Promise.all(matches.map((match) => toRealPath(match, names)));
   return [{ ...effect, glob: real }, ...files.map((file) => ({ ...effect, path: file }))];
+}
+
+function withoutGlob({ glob: _, ...effect }: Effect): Effect {
+  return effect;
 }
 
 /** The real path of what exists; a name that does not exist yet stays below its folder. */

@@ -118,7 +118,10 @@ function whyHarmless({ tool, args, reading, around }: JudgedCall): Finding | und
     return args.action === 'list' ? { rule: 'node-list', level: 'low', why: 'It only lists nodes.' } : undefined;
   if (tool !== 'bash' || reading === undefined) return undefined;
   if (isHarmless(reading, { roots: [around.folder] })) return READ_ONLY;
-  const isRead = reading.effects.every(({ kind, isIncidental }) => kind === 'read' || isIncidental === true);
+  const isRead = reading.effects.every(
+    ({ kind, target, certain, isIncidental }) =>
+      kind === 'read' || isIncidental === true || (kind === 'write' && target === '.git' && !certain),
+  );
   const isKnown = reading.gaps.every(({ reason }) => reason === 'unknown_words');
   const isLocal = !reading.commands.map(toProgram).some((program: Program) => isDownloader(program));
   return isRead && isKnown && isLocal && reading.commands.length > 0 ? READ_ONLY : undefined;

@@ -25,6 +25,7 @@ interface Context {
 /** What reading, writing and deleting these paths means. */
 export function* pathFindings(effects: readonly Effect[], context: Context): Generator<Finding> {
   for (const effect of effects) {
+    if (effect.isIncidental) continue; // the cache of a program, and the like
     const finding = ofEffect(effect, context);
     if (finding) yield finding;
   }

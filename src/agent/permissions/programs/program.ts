@@ -6,7 +6,11 @@ import type { ShellWord } from '../reading/shell-word.ts';
 import { addHost, addPath } from './targets.ts';
 
 /** What a command reads as its input: text that is known, or anything else. */
-export type Stdin = { kind: 'text'; text: string } | { kind: 'unknown' };
+export type Stdin =
+  | { kind: 'text'; text: string }
+  /** Paths below these folders, each ended by NUL. */
+  | { kind: 'paths'; within: readonly string[] }
+  | { kind: 'unknown' };
 
 /** Reads what a program starts. */
 export interface NestedReader {

@@ -34,7 +34,11 @@ type Target = Pick<Effect, 'target' | 'path' | 'certain' | 'glob'>;
 
 function toTargets({ value, written, globs }: ShellWord, scope: Scope): Target[] {
   if (value !== undefined) return [{ target: value, ...toPath(resolvePath(value, scope)) }];
-  return globs?.map((glob) => toGlobTarget(glob, scope)) ?? [{ target: written, certain: false }];
+  if (globs === undefined) return [{ target: written, certain: false }];
+  const targets = globs.map((glob) => toGlobTarget(glob, scope));
+  const [only, ...more] = targets;
+  // A range such as {1..3} is shown as it is written.
+  return only && more.length === 0 && !only.certain ? [{ ...only, target: written }] : targets;
 }
 
 const toPath = (resolved: string | undefined): Pick<Effect, 'path' | 'certain'> =>
@@ -58,7 +62,7 @@ export function resolvePath(value: string, { folder, isRealFolder }: Scope): str
   const parts = value.split('/').filter((part) => part !== '' && part !== '.');
   const firstName = parts.findIndex((part) => part !== '..');
   if (firstName >= 0 && parts.includes('..', firstName)) return undefined;
-  if (value.startsWith('/')) return path.normalize(value);
+  if (value.startsWith('/')) return path.resolve(value);
   if (folder === undefined || (parts[0] === '..' && !isRealFolder)) return undefined;
   return path.resolve(folder, value);
 }
@@ -85,3 +89,13 @@ function toHost(text: string): string {
 /** Adds a connection without a known host. */
 export const addNetwork = ({ findings }: Pick<Place, 'findings'>): void =>
   findings.addEffect({ kind: 'network', certain: false });
+
+/** Adds the cache that `man` fills beside its work. */
+export const addManualCache = ({ findings }: Pick<Place, 'findings'>): void =>
+  findings.addEffect({
+    kind: 'write',
+    target: '/var/cache/man',
+    path: '/var/cache/man',
+    certain: true,
+    isIncidental: true,
+  });

@@ -19,8 +19,10 @@ import { runProgram } from '../programs/run-program.ts';
 import { ArithmeticUses, isNumberText } from './arithmetic.ts';
 import { namesSetIn } from './arithmetic-names.ts';
 import { noteUnknownValue } from './assignments.ts';
+import { callsItself } from './calls-itself.ts';
 import { endsOnFailure, isExitCommand } from './exits.ts';
 import { type Findings, ReadingTooLong } from './findings.ts';
+import { toFoundPaths } from './found-paths.ts';
 import { readInside } from './inside-words.ts';
 import { parseShell } from './parse-shell.ts';
 import { readRedirections, toStdin } from './redirections.ts';
@@ -203,8 +205,15 @@ export class ShellReader implements NestedReader {
       return;
     }
     commands.forEach((command, index) => {
-      this.#read(command, { scope: scope.fork(), stdin: index === 0 ? place.stdin : UNKNOWN });
+      this.#read(command, {
+        scope: scope.fork(),
+        stdin: index === 0 ? place.stdin : this.#toPiped(commands[index - 1]),
+      });
     });
+  }
+
+  #toPiped(node: SyntaxNode | undefined): Stdin {
+    return this.findings.functions.has('find') ? UNKNOWN : toFoundPaths(node);
   }
 
   #redirected({ command, redirects }: Redirected, place: Place): void {
@@ -270,6 +279,8 @@ export class ShellReader implements NestedReader {
     this.#read(body, { scope: inside, stdin: UNKNOWN });
     if (inside.folder !== before) scope.folder = undefined;
     this.findings.functions.add(name.value);
+    // One that calls itself may start processes without end.
+    if (callsItself(name.value, body)) this.findings.addEffect({ kind: 'process', target: name.value, certain: true });
     if (!scope.isConditional) scope.functions.add(name.value);
   }
 }

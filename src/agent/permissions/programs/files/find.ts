@@ -6,7 +6,7 @@ import { replaceIn } from '../shell/xargs.ts';
 const WITH_VALUE =
   /^-(name|iname|path|ipath|wholename|iwholename|regex|iregex|type|xtype|size|mtime|atime|ctime|mmin|amin|cmin|maxdepth|mindepth|perm|user|group|uid|gid|newer\w*|anewer|cnewer|samefile|inum|links|lname|ilname|printf|regextype|used|fstype|context)$/;
 const WITHOUT_VALUE =
-  /^-(print|print0|ls|prune|quit|empty|readable|writable|executable|nouser|nogroup|depth|d|mount|xdev|follow|daystart|noleaf|true|false|o|or|a|and|not|ignore_readdir_race|noignore_readdir_race|warn|nowarn|help|version|[HLP]|O\d)$/;
+  /^-(print|print0|ls|prune|quit|empty|readable|writable|executable|nouser|nogroup|depth|d|mount|xdev|follow|daystart|noleaf|true|false|o|or|a|and|not|ignore_readdir_race|noignore_readdir_race|warn|nowarn|help|version|[HLP]|O\d|-version|-help)$/;
 
 /** find: its expression may delete, write and run commands for everything below its paths. */
 function find(call: ProgramCall): void {
@@ -59,12 +59,13 @@ function runCommand(left: ShellWord[], { call, roots, isInFolder }: Started): vo
   const scope = call.scope.fork();
   if (isInFolder) scope.folder = undefined;
   // Found paths begin as the path they were found in, so that they are no options unless it is one.
+  const followsLinks = call.args.some(({ value }) => value === '-L' || value === '-follow');
   const start = isInFolder ? './' : roots.length === 1 ? (roots[0]?.value ?? '') : '';
   const replaced = words.map((word) => {
     const other = replaceIn(word, '{}');
     if (word.value !== '{}') return other;
     // Whatever is found lies below the paths, where it is certain which folder that is.
-    const within = isInFolder ? undefined : roots.map(({ value }) => value);
+    const within = isInFolder || followsLinks ? undefined : roots.map(({ value }) => value);
     return {
       ...other,
       start,

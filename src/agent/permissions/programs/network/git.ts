@@ -3,7 +3,7 @@ import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { sortArguments, toOptions } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
-import { addFolder, addNetwork, resolvePath } from '../targets.ts';
+import { addFolder, addManualCache, addNetwork, resolvePath } from '../targets.ts';
 
 const OPTIONS = toOptions(`
   -v -h -p -P --version --help --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --no-optional-locks --html-path --man-path --info-path
@@ -67,11 +67,16 @@ function addSpecialOptions(call: ProgramCall): void {
   addOutside(call);
 }
 
+/** `HEAD:file`; it may be a secret that is recorded. */
+const FILE_OF_REVISION = /^[\w@{}^~./-]*:(?!\/\/)[\w./-]+$/;
+
 /** Outside a repository, `diff` and `grep` read any files; `blame` reads some instead of the file itself. */
 function addOutside(call: ProgramCall): void {
   const isOutside = call.args.some(({ start }) => start.startsWith('--no-i'));
   for (const word of call.args) {
     if (/^(\/|~|\.\.(\/|$))/.test(word.start) || (isOutside && !word.start.startsWith('-'))) addUse(call, 'read', word);
+    else if (FILE_OF_REVISION.test(word.start))
+      addUse(call, 'read', word.value === undefined ? word : toKnownWord(word.value.replace(/^[^:]*:/, '')));
     else if (/^--(contents|ignore-revs-file)/.test(word.start)) addUnknown(call, word);
   }
 }
@@ -178,6 +183,8 @@ function isShown({ name, args }: ProgramCall): boolean {
 
 /** Settings may name programs that run later. */
 function config(call: ProgramCall): void {
+  const file = call.args.find(({ start }) => /^(-f|--f|--blob)/.test(start));
+  if (file) addUnknown(call, file);
   const isReading = call.args.some(({ value }) =>
     /^(--get|--get-all|--get-regexp|--list|-l|get|list)$/.test(value ?? ''),
   );
@@ -190,13 +197,11 @@ function config(call: ProgramCall): void {
     return;
   }
   const isGlobal = call.args.some(({ value }) => value === '--global' || value === '--system');
-  const file = call.args.find(({ start }) => /^(-f|--file)/.test(start));
-  if (file) addUnknown(call, file);
   call.findings.addEffect({ kind: 'write', target: isGlobal ? '~/.gitconfig' : '.git/config', certain: false });
 }
 
 const COMMANDS = toRules({
-  'status log show diff shortlog blame annotate describe rev-parse rev-list ls-files ls-tree cat-file name-rev for-each-ref show-ref merge-base cherry whatchanged count-objects check-ignore check-attr diff-tree diff-index diff-files var grep version range-diff':
+  'status log show diff shortlog blame annotate describe rev-parse rev-list ls-files ls-tree cat-file name-rev for-each-ref show-ref merge-base cherry whatchanged count-objects check-ignore check-attr diff-tree diff-index diff-files var grep version range-diff show-branch patch-id':
     reads,
   'reflog symbolic-ref stash worktree submodule bisect notes bundle': (call) => {
     if (isShown(call)) reads(call);
@@ -206,6 +211,7 @@ const COMMANDS = toRules({
   },
   // The manual may be shown by a browser.
   help: (call) => {
+    addManualCache(call);
     for (const word of call.args) if (word.value === undefined || word.value.startsWith('-')) addUnknown(call, word);
   },
   'branch tag remote': listsOrRecords,

@@ -136,7 +136,15 @@ export const TRANSFERS = toRules({
   ip,
   'ping ping6 dig nslookup host traceroute tracepath mtr whois drill ntpdate': connects,
   'nc ncat netcat telnet socat ftp sftp lftp gh hub glab aria2c yt-dlp': netcat,
-  'ss netstat arp': { lenient: true },
+  'ss netstat arp': (call) => {
+    // Closing sockets, and entries of tables.
+    for (const word of call.args)
+      if (
+        /^-\w*[Ksdf]|^--(kill|set|delete|file)/.test(word.start) &&
+        !(call.name !== 'arp' && !/K|kill/.test(word.start))
+      )
+        addUse(call, 'system', word);
+  },
   'ssh-keygen ssh-copy-id ssh-add ssh-keyscan openssl gpg': (call) => {
     if (call.name !== 'ssh-keygen' && call.name !== 'gpg') addNetwork(call);
     addUnknown(call, call.args[0] ?? toKnownWord(''));

@@ -38,7 +38,10 @@ function runFile(call: ProgramCall, { operands: [file] }: SortedArguments): void
 /** Code of other languages is not read. A file of it is named. */
 const interpreter: ProgramRule = (call) => {
   const [first] = call.args;
-  if (call.args.length === 1 && /^(--version|-V|--help|-h)$/.test(first?.value ?? '')) return;
+  const version = /^(node|perl|ruby|php|lua)/.test(call.name)
+    ? /^(--version|-v|--help|-h)$/
+    : /^(--version|-V|--help|-h)$/;
+  if (call.args.length === 1 && version.test(first?.value ?? '')) return;
   // Options differ, and may have values; the first operand is usually the program.
   const file = call.args.find(({ start }) => !start.startsWith('-'));
   const isCode = call.args.some(({ start }) => /^-(c|e|m|p|r|-eval|-print)/.test(start));

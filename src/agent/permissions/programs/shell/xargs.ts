@@ -1,6 +1,6 @@
 import { type ShellWord, toKnownWord, UNKNOWN_WORDS } from '../../reading/shell-word.ts';
 import { sortArguments, toOptions } from '../options.ts';
-import { addUnknown, addUse, type ProgramCall } from '../program.ts';
+import { addUnknown, addUse, type ProgramCall, type Stdin } from '../program.ts';
 import { toRules } from '../rows.ts';
 
 const OPTIONS = toOptions(`
@@ -17,10 +17,22 @@ function xargs(call: ProgramCall): void {
   const mark = values.find(({ name }) => name === '-I' || name === '--replace')?.word;
   const replaced = mark ?? (given.has('--replace') ? toKnownWord('{}') : undefined);
   const command = operands.length === 0 ? [toKnownWord('echo')] : operands;
+  const read = given.has('-0') || given.has('--null') ? toFound(call.stdin) : UNKNOWN_WORDS;
   const words =
-    replaced === undefined ? [...command, UNKNOWN_WORDS] : command.map((word) => replaceIn(word, replaced.value ?? ''));
+    replaced === undefined ? [...command, read] : command.map((word) => replaceIn(word, replaced.value ?? ''));
   call.reader.words(words, { ...call, stdin: { kind: 'unknown' }, startedBy: 'xargs' });
 }
+
+/** What find prints names files below its folders, and is no option unless a folder is. */
+const toFound = (stdin: Stdin): ShellWord =>
+  stdin.kind === 'paths' && stdin.within.every((each) => /^[^-]/.test(each))
+    ? {
+        ...UNKNOWN_WORDS,
+        start: stdin.within.length === 1 ? (stdin.within[0] ?? '') : '.',
+        isFree: false,
+        within: stdin.within,
+      }
+    : UNKNOWN_WORDS;
 
 /** The word with the mark replaced by anything, without becoming several words. */
 export function replaceIn(word: ShellWord, mark: string): ShellWord {

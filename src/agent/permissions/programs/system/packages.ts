@@ -57,7 +57,7 @@ const hasPlainOptions = ({ args }: ProgramCall): boolean =>
   !args.some(
     ({ start, value }) =>
       (value === undefined && start === '') ||
-      /^--(config|prefix|cache|userconfig|globalconfig|script-shell|node-options|viewer|editor|git|python|manifest-path|target-dir|root|log)|^-o/.test(
+      /^--(config|prefix|cache|userconfig|globalconfig|script-shell|node-options|viewer|editor|git|python|manifest-path|target-dir|root|log|package|call|yes)|^-[ocpyw]/.test(
         start,
       ),
   );
@@ -99,7 +99,7 @@ export const PACKAGES = toRules({
   dpkg: (call) => {
     const isShown =
       call.args.length > 0 &&
-      /^(-l|-L|-s|-S|-p|-I|-c|--list|--listfiles|--status|--search|--print-architecture|--version|--get-selections)$/.test(
+      /^(-l|-L|-s|-S|-p|-I|-c|--list|--listfiles|--status|--search|--print-architecture|--print-foreign-architectures|--compare-versions|--version|--get-selections|--contents|--info|--verify|-V)$/.test(
         call.args[0]?.value ?? '',
       );
     if (isShown) return;

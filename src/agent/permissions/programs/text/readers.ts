@@ -1,6 +1,7 @@
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { type Row, toRule, toRules } from '../rows.ts';
+import { addManualCache } from '../targets.ts';
 
 /** Options never do more than read, and operands are files. */
 const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
@@ -38,6 +39,8 @@ function grep(call: ProgramCall): void {
   const { withPattern, files: onlyFiles } = isRipgrep ? RIPGREP : GREP;
   const hasPattern = call.args.some(({ start }) => /^-[^-]*[ef]|^--(regexp|file|files|type-list)\b/.test(start));
   (hasPattern ? onlyFiles : withPattern)(call);
+  const followed = call.args.find(({ start }) => (isRipgrep ? /^-[^-]*L|^--follow/ : /^-[^-]*R|^--deref/).test(start));
+  if (followed) addLinks(call, followed);
   const isRecursive =
     isRipgrep || call.args.some(({ start }) => /^-[^-]*[rR]|^--(dereference-)?recursive$/.test(start));
   if (!isRecursive) return;
@@ -46,6 +49,19 @@ function grep(call: ProgramCall): void {
   const values = isRipgrep ? call.args.filter(({ start }) => start.startsWith('--') && !start.includes('=')).length : 0;
   if (plain <= (hasPattern ? 0 : 1) + values) addUse(call, 'read', HERE);
 }
+
+/** Links below a folder lead anywhere. */
+const addLinks = ({ findings }: ProgramCall, { written }: ShellWord): void =>
+  findings.addEffect({ kind: 'read', target: written, certain: false });
+
+/** Lists the working directory unless paths are given. */
+const listsHere = (options: string): ProgramRule => {
+  const rule = toRule(lists(options));
+  return (call) => {
+    rule(call);
+    if (call.args.every(({ start }) => start.startsWith('-'))) addUse(call, 'list', HERE);
+  };
+};
 
 const JQ = toRule({
   options: '-f,--from-file:read --indent:value -L:read',
@@ -100,7 +116,7 @@ const sortRow: Row = {
 
 /** Rules of programs that only read, but for a few of their options. */
 export const READERS = toRules({
-  'cat tac rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep':
+  'cat tac tsort rev comm md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum wc zcat bzcat xzcat zgrep':
     files(''),
   nl: files('-b,-d,-f,-h,-i,-l,-n,-s,-v,-w:value'),
   'fold expand unexpand': files('-w,-t,--width,--tabs:value'),
@@ -119,8 +135,8 @@ export const READERS = toRules({
       addUse(call, 'read', toKnownWord('/etc/shadow'));
   },
   'readlink realpath': lists(''),
-  'ls dir vdir': lists('-I,-w,-T,--ignore,--hide,--width,--tabsize:value'),
-  du: lists('-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from,--files0-from:read'),
+  'ls dir vdir': listsHere('-I,-w,-T,--ignore,--hide,--width,--tabsize:value'),
+  du: listsHere('-d,-B,-t,--max-depth,--block-size,--threshold,--exclude:value -X,--exclude-from,--files0-from:read'),
   df: lists('-B,-t,-x,--block-size,--type,--exclude-type:value'),
   stat: lists('-c,--format,--printf:value'),
   join: files('-1,-2,-t,-a,-v,-o,-e,-j:value'),
@@ -147,10 +163,13 @@ export const READERS = toRules({
     operands: ['read'],
   },
   // A pager or a browser may be given, and the file of a page.
-  man: {
+  'man apropos whatis': {
     options:
-      '-k -f -a -w -W -K -i -I --apropos --whatis --all --path --where -s,-S,-e,--sections,--extension:value -l:read',
-    operands: ['value'],
+      '-k -f -a -w -W -K -i -I --apropos --whatis --all --path --where --where-cat --no-subpages --regex --wildcard --names-only -r -d -s,-S,-e,--sections,--extension:value -l:read',
+    also: (call, { operands }) => {
+      for (const word of operands) if (word.value?.includes('/') !== false) addUse(call, 'read', word);
+      addManualCache(call);
+    },
   },
   'less more': {
     options: '-R -S -N -F -X -E -i -r -e -f -n -s',

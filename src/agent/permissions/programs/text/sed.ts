@@ -41,7 +41,7 @@ function takeSuffix(words: readonly ShellWord[]): { args: ShellWord[]; isInPlace
     if (word.value === undefined || /^-[nrEsuzb]*i.|^--in-place=/.test(word.start)) {
       // A suffix with a slash leads elsewhere, so it stays an unknown option.
       const [, given] = /^(?:-[nrEsuzb]*i|--in-place=)([\w.~*-]*)$/.exec(word.value ?? '') ?? [];
-      if (given === undefined) return word;
+      if (given === undefined) return { ...word, value: '--elsewhere', start: '--elsewhere' };
       suffix = given;
       return toKnownWord('--in-place');
     }
