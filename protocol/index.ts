@@ -8,6 +8,7 @@ import { orgContracts } from './methods/accounts/org.ts';
 import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
+import { assessmentContracts } from './methods/admin/assessment.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
@@ -68,6 +69,7 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...policyContracts,
+  ...assessmentContracts,
   ...verdictContracts,
   ...ruleContracts,
   ...settingsContracts,

@@ -2,21 +2,11 @@ import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { MODES } from './events/modes.ts';
+import { outputWarningShape } from './events/output-warning.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
+import { WaitReason } from './events/wait-reason.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
-
-/** Why a request to the model is repeated after a wait. */
-export const WaitReason = z
-  .enum([
-    'rate_limited',
-    'overloaded', // the upstream has too much to do
-    'unreachable',
-    'timeout',
-    'interrupted', // the answer ended before its first word
-  ])
-  .meta({ id: 'WaitReason' });
-export type WaitReason = z.infer<typeof WaitReason>;
 
 /** The subject of an `info`, by which clients decide. `model_fallback`: another model answers for the rest of the run. */
 const InfoCode = z.enum(['model_fallback']);
@@ -247,6 +237,8 @@ export const STREAM_EVENTS = {
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
   }),
+  /** After the `tool_result` of the call: the output guard found something in its output. */
+  output_warning: event('output_warning', outputWarningShape),
   info: event('info', infoShape),
   /** The model's server refused or did not answer. It is asked again at `until_ms`, or after `workstream.proceed`. */
   wait_start: event('wait_start', {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { testGuard } from '../../src/agent/guard/guard-fixture.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../src/agent/tools/toolbox.ts';
 
@@ -15,7 +16,10 @@ export interface ToolRelease {
 /** `look` runs at once and is safe to repeat, `touch` asks first. Their output is as long as the call says. */
 export function toolsOf({ version, hasDepth, hasThird }: ToolRelease): Toolbox {
   const names = ['look', 'touch', ...(hasThird ? ['listen'] : [])];
-  return createToolbox(names.map((name) => toolOf(name, { version, hasDepth: hasDepth && name === 'touch' })));
+  return createToolbox(
+    names.map((name) => toolOf(name, { version, hasDepth: hasDepth && name === 'touch' })),
+    testGuard(),
+  );
 }
 
 function toolOf(name: string, { version, hasDepth }: { version: number; hasDepth: boolean }) {

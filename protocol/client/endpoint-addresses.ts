@@ -105,6 +105,9 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
+  assessments: {
+    list: { verb: 'get', path: '/v1/api/admin/output-assessments' },
+  },
   verdicts: {
     list: { verb: 'get', path: '/v1/api/admin/verdicts' },
   },

@@ -1,4 +1,5 @@
-import type { StreamEventOf, WaitReason } from '../stream-events.ts';
+import type { WaitReason } from '../events/wait-reason.ts';
+import type { StreamEventOf } from '../stream-events.ts';
 
 /** A wait for a model, as clients show it. */
 export type ModelWait = Omit<StreamEventOf<'wait_start'>, 'type'>;

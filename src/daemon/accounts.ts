@@ -100,6 +100,8 @@ export async function openAccounts(
     trail,
     audit: createCallAudit({ trail, users, clock, ids, log }),
     baseUrl,
+    /** What this function read or created. */
+    ownSecrets: [operatorToken, auditSecret],
     link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
 }

@@ -1,8 +1,10 @@
+import { createOutputGuard } from '../agent/guard/output-guard.ts';
 import type { CommandConnection } from '../agent/tools/bash.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { createTools, outputsOf } from './tools.ts';
@@ -17,16 +19,26 @@ interface AgentDeps {
   workdir: string;
   store: SqliteStore;
   onConnection(connection: CommandConnection): void;
-  live: Pick<LiveConfig, 'nodes' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  /** Never shown by a tool. */
+  secrets: Pick<GuardedSecrets, 'current'>;
+  live: Pick<LiveConfig, 'nodes' | 'judge' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, environment, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, onConnection }: AgentDeps,
+  { workdir, store, live, secrets, onConnection }: AgentDeps,
 ) {
+  const guard = createOutputGuard({
+    known: secrets.current,
+    get settings() {
+      return live.judge;
+    },
+    clock,
+    log,
+  });
   const rules = () => live.nodes;
-  const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clock, ids, log });
+  const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clean: guard.clean, clock, ids, log });
   const { toolbox, runner, notSandboxed, notices } = await createTools({
     home,
     environment,
@@ -34,6 +46,7 @@ export async function createAgent(
     assets,
     workdir,
     live,
+    guard,
     onConnection,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),

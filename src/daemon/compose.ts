@@ -28,6 +28,7 @@ import { asStartError } from './as-start-error.ts';
 import { runInBackground } from './background.ts';
 import { type ClientPolicies, clientPolicies, rateLimitOf } from './client-policies.ts';
 import { createConfigFile } from './config/config-file.ts';
+import { createGuardedSecrets } from './config/guarded-secrets.ts';
 import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
@@ -84,11 +85,12 @@ interface Held {
 }
 
 async function serve(options: DaemonOptions, { store, release }: Held): Promise<Daemon> {
-  const { host, config, environment, clock, log } = options;
+  const { host, config, environment, setLogLevel, clock, log } = options;
   const address = { host, port: options.port };
   const stopping = new AbortController();
   const url = () => urlOf({ host, port: address.port, publicUrl: config.server.publicUrl });
-  const live = createLiveConfig({ config, environment, setLogLevel: options.setLogLevel });
+  const secrets = createGuardedSecrets({ config, environment });
+  const live = createLiveConfig({ config, environment, setLogLevel, onChange: secrets.learnConfig });
   const { fetch, post } = createGuardedEgress({ privateHosts: () => live.privateHosts, environment });
   const models = createModels({ config, environment, model: options.model, fetch, post, clock, log });
   await asStartError(() => models.start());
@@ -102,8 +104,9 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
+  secrets.learn(auth.ownSecrets);
   const onConnection = createConnectionAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, live, onConnection });
+  const agent = await createAgent(options, { workdir, store, live, secrets, onConnection });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
+import type { OutputGuard } from '../agent/guard/output-guard.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
@@ -27,6 +28,8 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   earlier: OutputSource;
   live: Pick<LiveConfig, 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
   onConnection(connection: CommandConnection): void;
+  /** All texts of tools pass it. */
+  guard: OutputGuard;
   /** The default working directory of workstreams. */
   workdir: string;
 };
@@ -41,7 +44,7 @@ interface Tools {
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, assets, live, log, replace, onConnection } = options;
+  const { home, environment, clock, ids, config, guard, assets, live, log, replace, onConnection } = options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
@@ -69,16 +72,19 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
   const confinement = createConfinement({ home });
   const ripgrep = rg.kind === 'found' ? rg.path : undefined;
-  const toolbox = createToolbox([
-    createBashTool({ runner, outputs: outputsOf(home), ids, userHome: environment.HOME, live, onConnection }),
-    createReadFileTool({ confinement }),
-    createWriteFileTool({ confinement }),
-    createEditFileTool({ confinement }),
-    createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
-    createListDirectoryTool({ confinement }),
-    createNodeTool(options.nodes),
-    createReadOutputTool(options.earlier),
-  ]);
+  const toolbox = createToolbox(
+    [
+      createBashTool({ runner, guard, outputs: outputsOf(home), ids, userHome: environment.HOME, live, onConnection }),
+      createReadFileTool({ confinement }),
+      createWriteFileTool({ confinement }),
+      createEditFileTool({ confinement }),
+      createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
+      createListDirectoryTool({ confinement }),
+      createNodeTool(options.nodes),
+      createReadOutputTool(options.earlier),
+    ],
+    guard,
+  );
   return {
     toolbox,
     runner,

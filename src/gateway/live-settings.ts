@@ -46,6 +46,10 @@ export interface JudgeSettings {
   readonly readOnlyTools: boolean;
   /** Whether a decision ends the judging. */
   readonly cancelOnApproval: boolean;
+  /** Whether outputs of tools are assessed. */
+  readonly outputGuard: boolean;
+  /** Whether what looks like a secret in them is replaced. */
+  readonly redactSecrets: boolean;
 }
 
 /** How scheduled jobs run. */

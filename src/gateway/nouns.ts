@@ -16,6 +16,7 @@ import { orgMethods } from './methods/accounts/org.ts';
 import { roleMethods } from './methods/accounts/role.ts';
 import { tokenMethods } from './methods/accounts/token.ts';
 import { userMethods } from './methods/accounts/user.ts';
+import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
@@ -112,6 +113,7 @@ export function joinNouns(
     ...accountNouns(auth),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
+    assessment: { methods: assessmentMethods({ store }) },
     verdict: { methods: verdictMethods({ store }) },
     rule: {
       methods: ruleMethods({ rules, workstreams, store, messages }),

@@ -84,6 +84,7 @@ const OF_A_RUN: ReadonlySet<string> = new Set([
   'approval_resolved',
   'tool_output_chunk',
   'tool_result',
+  'output_warning',
   'cancelled',
 ]);
 

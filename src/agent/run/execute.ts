@@ -55,8 +55,9 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const changes = !readOnly && { changes: true as const };
   const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
   const taint = taintOf(item);
+  const assessmentId = result.assessment && run.ids.id('asm');
   const results = noteLimit(run, [
-    { call, result, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
+    { call, result, assessmentId, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
   ]);
   await recordAtLast(run, () => resultStep(results));
 }

@@ -28,6 +28,12 @@ export interface NewApproval {
   isJoined?: true;
 }
 
+/** What the guard reports about an output, as it is stored. */
+export interface NewAssessment {
+  assessmentId: string;
+  warning: StreamEventOf<'output_warning'>;
+}
+
 /** A verdict as it is stored. */
 export interface NewVerdict {
   verdict: Verdict;
@@ -53,6 +59,8 @@ export interface Step {
   journal?: JournalEntry[];
   messages?: Message[];
   approval?: NewApproval;
+  /** Of the results among `messages`. */
+  assessments?: readonly NewAssessment[];
   /** Verdicts about calls that need approval. */
   verdicts?: readonly NewVerdict[];
   /** This step settles a pending approval. */

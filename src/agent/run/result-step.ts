@@ -1,14 +1,17 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Assessment } from '../guard/output-assessment.ts';
 import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';
 import type { CallTrace } from './limits/repeats.ts';
-import type { Step } from './recorder.ts';
+import type { NewAssessment, Step } from './recorder.ts';
 
 export interface ToolResult {
   call: ToolCall;
   result: ToolOutcome;
+  /** If the guard reports something. */
+  assessmentId?: string | undefined;
   /** Absent when the call did not run. */
   durationMs?: number;
   /** Why the call ran without the sandbox. */
@@ -28,7 +31,8 @@ export function resultStep(results: ToolResult[]): Step {
   const events: StreamEvent[] = [];
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
-  for (const { call, result, durationMs, notSandboxed, decision, trace, wrapUp, taint } of results) {
+  const assessments: NewAssessment[] = [];
+  for (const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint } of results) {
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -42,6 +46,9 @@ export function resultStep(results: ToolResult[]): Step {
       ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
       ...(kept && { whole_bytes: kept.bytes }),
     });
+    const found = toAssessment(call, { result, assessmentId });
+    assessments.push(...found);
+    events.push(...found.map(({ warning }) => warning));
     messages.push({
       role: 'tool',
       callId: call.id,
@@ -58,8 +65,26 @@ export function resultStep(results: ToolResult[]): Step {
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
-  return { events, messages, journal };
+  return { events, messages, journal, assessments };
 }
+
+/** At most one. */
+const toAssessment = (
+  call: ToolCall,
+  { result: { assessment }, assessmentId }: Pick<ToolResult, 'result' | 'assessmentId'>,
+): NewAssessment[] =>
+  assessment && assessmentId !== undefined ? [{ assessmentId, warning: toWarning(call, assessment) }] : [];
+
+const toWarning = ({ id, name }: ToolCall, found: Assessment): NewAssessment['warning'] => ({
+  type: 'output_warning',
+  call_id: id,
+  func_name: name,
+  flags: found.flags,
+  risk_level: found.risk,
+  annotations: found.annotations,
+  output_length: found.length,
+  redacted: found.isRedacted,
+});
 
 const toFinished = (
   { id: callId }: ToolCall,

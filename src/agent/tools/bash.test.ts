@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
+import { testGuard } from '../guard/guard-fixture.ts';
 import { BASH } from '../process/program-fixture.ts';
 import { createProcessRunner, type ProcessResult, type ProcessRunner } from '../process/runner.ts';
 import type { Sandbox } from '../process/sandbox.ts';
@@ -29,7 +30,7 @@ async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunn
     }),
     ...replace,
   };
-  const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids });
+  const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids, guard: testGuard() });
   return {
     ...fixture,
     prepare: (args: { command: string; timeout_secs?: number }) =>

@@ -2,6 +2,8 @@ import { readdir, realpath } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Connection } from '../../egress/proxy/egress-proxy.ts';
 import type { Ids } from '../../ids.ts';
+import { createGuardedBytes } from '../guard/guarded-bytes.ts';
+import type { OutputGuard } from '../guard/output-guard.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import { readCommand } from '../permissions/read-command.ts';
 import { type NameReader, resolveLinks } from '../permissions/resolve-links.ts';
@@ -31,6 +33,8 @@ interface BashDependencies {
   /** Folder for outputs that are too long to show. */
   outputs: string;
   ids: Ids;
+  /** All output passes it before it is shown or stored. */
+  guard: OutputGuard;
   /** The home of the user that commands run as; undefined if it is unknown. */
   userHome?: string | undefined;
   live?: LiveCommandSettings;
@@ -134,7 +138,7 @@ interface BashCall {
 
 async function execute(call: BashCall, run: ToolRun, dependencies: BashDependencies): Promise<ToolOutcome> {
   const { args, context, reading } = call;
-  const { runner, outputs, ids, live } = dependencies;
+  const { runner, outputs, ids, guard, live } = dependencies;
   const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
   const { callId, workdir } = context;
   await using output = createOutputCollector({
@@ -144,6 +148,8 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
     onChunk: run.onOutput,
     limits: { maxBytes: run.maxOutputBytes },
   });
+  const guarded = guard.open();
+  const bytes = createGuardedBytes(guarded);
   const roots = [workdir.folder, ...workdir.readable].map(({ path }) => path);
   const network = await openNetwork(call, dependencies);
   const result = await runner.run(
@@ -158,15 +164,17 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
         writable: findProtectedWrites(reading, roots),
       },
     },
-    { signal: run.signal, onProcess: run.onProcess, onOutput: output.write },
+    { signal: run.signal, onProcess: run.onProcess, onOutput: (piece) => output.write(bytes.write(piece)) },
   );
   const endings = [toEnding(result, timeoutSecs), toLimitLine(result, runner.limits), toRefusedLine(network)];
   const ending = endings.filter((line) => line !== '').join('\n');
+  await output.write(bytes.end());
   const printed = await output.finish();
   const kept = output.kept();
   return {
     output: joinLines(printed, ending),
     outcome: toOutcome(result),
+    guarded,
     ...(result.kind === 'exited' && { exitCode: result.exitCode }),
     ...(kept && { kept }),
   };

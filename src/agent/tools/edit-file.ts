@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findTag } from '../guard/tags.ts';
 import { type FileVersion, readVersion } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
 import { prepareAt } from './files/file-call.ts';
@@ -26,6 +27,8 @@ export function createEditFileTool({ confinement }: { confinement: Confinement }
     parameters: EditFileArguments,
     readOnly: false,
     safeToRepeat: false,
+    // If the file itself has a tag, it may be moved and changed.
+    newText: ({ old_string, new_string }) => (findTag(old_string) === undefined ? new_string : ''),
     async prepare(args, context) {
       const call = { tool: 'edit_file', path: args.path, context, confinement };
       return prepareAt(call, async (place) => {

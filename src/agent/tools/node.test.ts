@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testGuard } from '../guard/guard-fixture.ts';
 import { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from './approval-digest.ts';
 import { createNodeTool, type NodeCall, type NodeDirectory, type NodeSummary } from './node.ts';
@@ -55,7 +56,7 @@ test('an approval is bound to the node, its pairing, the command and the params'
   const digestOf = async (args: object, node: NodeSummary = box) => {
     await using world = await setUp([node]);
     const call = { id: 'call-1', name: 'node', arguments: JSON.stringify({ ...ASKED, ...args }) };
-    const prepared = await createToolbox([world.tool]).prepare(call, world.context);
+    const prepared = await createToolbox([world.tool], testGuard()).prepare(call, world.context);
     const bindTo = prepared.kind === 'ready' ? prepared.bindTo : undefined;
     return approvalDigest({
       tool: 'node',

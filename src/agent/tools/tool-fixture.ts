@@ -62,7 +62,8 @@ export function recordRun(signal: AbortSignal = new AbortController().signal): T
 /** Executes a prepared call; fails the test on a refusal. */
 export async function execute(prepared: Prepared, run: ToolRun = recordRun()): Promise<ToolOutcome> {
   if (prepared.kind === 'refused') throw new Error(`refused: ${prepared.reason}`);
-  return prepared.execute(run);
+  const { guarded: _, ...outcome } = await prepared.execute(run);
+  return outcome;
 }
 
 /** What a person would be shown, without the function. */

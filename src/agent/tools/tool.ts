@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
+import type { Assessment } from '../guard/output-assessment.ts';
+import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message } from '../message.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
@@ -19,6 +21,8 @@ export interface Tool<A = unknown> {
   readOnly: boolean;
   /** Whether running it again after a crash does no harm, so that no person must decide. */
   safeToRepeat: boolean;
+  /** The new text that a call writes; absent: all its arguments. A redaction tag in it is refused. */
+  newText?(args: A): string;
   prepare(args: A, context: ToolContext): Promise<Prepared>;
 }
 
@@ -69,7 +73,7 @@ export interface ToolRun {
   signal: AbortSignal;
   /** The limit for what the model reads: a share of its context window. */
   maxOutputBytes: number;
-  /** Live output, line by line. */
+  /** Live output, line by line; it has passed the guard. */
   onOutput(chunk: string): void;
   /** Reports a started process group; resolves when that is stored. */
   onProcess(process: ProcessIdentity): Promise<void>;
@@ -85,4 +89,8 @@ export interface ToolOutcome {
   files?: Record<string, string>;
   /** See ToolMessage.kept. */
   kept?: KeptOutput;
+  /** What the guard found in all of an output of which `output` is a part. */
+  guarded?: Pick<GuardedText, 'found' | 'isRedacted'>;
+  /** What the guard reports about it. */
+  assessment?: Assessment;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { testGuard } from '../guard/guard-fixture.ts';
 import type { Prepared, Tool } from './tool.ts';
 import { createToolFixture } from './tool-fixture.ts';
 import { createToolbox } from './toolbox.ts';
@@ -32,13 +33,18 @@ const broken: Tool<object> = {
 
 async function prepare(name: string, text: string) {
   await using fixture = await createToolFixture();
-  const toolbox = createToolbox([echo, broken]);
-  const { tool, ...rest } = await toolbox.prepare({ id: 'c1', name, arguments: text }, fixture.context());
-  return { tool: tool?.name, ...rest };
+  const toolbox = createToolbox([echo, broken], testGuard());
+  const call = await toolbox.prepare({ id: 'c1', name, arguments: text }, fixture.context());
+  const { tool, ...rest } = call;
+  return {
+    tool: tool?.name,
+    ...rest,
+    ...(call.kind === 'ready' && ready.kind === 'ready' && { execute: ready.execute }),
+  };
 }
 
 test('models get each tool with the schema of its arguments', () => {
-  assert.deepEqual(createToolbox([echo]).definitions(), [
+  assert.deepEqual(createToolbox([echo], testGuard()).definitions(), [
     {
       name: 'echo',
       description: 'Says it again.',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toCanonicalJson } from '../../canonical-json.ts';
+import { guardCall, whyNotWritten } from '../guard/guarded-calls.ts';
+import type { OutputGuard } from '../guard/output-guard.ts';
 import type { ToolCall } from '../message.ts';
 import type { ToolDefinition } from '../providers/model.ts';
 import type { Prepared, Tool, ToolContext } from './tool.ts';
@@ -20,8 +22,11 @@ export type PreparedCall = Prepared & {
   canonicalArguments: string;
 };
 
-/** Combines tools. Hidden characters in texts for people are made visible here, for all tools. */
-export function createToolbox(tools: readonly Tool[]): Toolbox {
+/**
+ * Combines tools. Here, for all tools, hidden characters in texts for people are made visible, and what they return passes
+ * the guard.
+ */
+export function createToolbox(tools: readonly Tool[], guard: OutputGuard): Toolbox {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   // Sent with every model turn. Building a JSON Schema takes longer than the rest of the request, so it is built once,
   // on first use.
@@ -34,7 +39,7 @@ export function createToolbox(tools: readonly Tool[]): Toolbox {
     async prepare(call, context) {
       const tool = byName.get(call.name);
       const prepared = tool
-        ? { tool, ...(await prepareKnown(tool, call, context)) }
+        ? { tool, ...(await prepareKnown(tool, { call, context, guard })) }
         : refuse(call, `Unknown tool: ${call.name}. Available tools: ${[...byName.keys()].join(', ')}.`);
       return toVisibleCall(prepared);
     },
@@ -46,20 +51,28 @@ function toDefinition({ name, description, parameters }: Tool): ToolDefinition {
   return { name, description, parameters: schema };
 }
 
-async function prepareKnown(tool: Tool, call: ToolCall, context: ToolContext): Promise<PreparedCall> {
+async function prepareKnown(
+  tool: Tool,
+  { call, context, guard }: { call: ToolCall; context: ToolContext; guard: OutputGuard },
+): Promise<PreparedCall> {
   const read = readArguments(call.arguments);
   if (read.kind === 'malformed') return refuse(call, `JSON parse error: ${read.message}`);
   const args = tool.parameters.safeParse(read.value);
   if (!args.success) return refuse(call, `Invalid arguments: ${args.error.issues.map(toProblem).join('; ')}`);
   const canonicalArguments = toCanonicalJson(args.data);
+  const problem = tool.readOnly ? undefined : whyNotWritten(tool.newText?.(args.data) ?? textOf(args.data));
+  if (problem !== undefined) return { ...refuse(call, problem), canonicalArguments };
   try {
-    return { ...(await tool.prepare(args.data, context)), canonicalArguments };
+    return { ...guardCall(await tool.prepare(args.data, context), guard), canonicalArguments };
   } catch (error) {
     // The code is enough (EACCES, EMFILE); a message could contain secrets.
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
     return { ...refuse(call, `${tool.name} could not be prepared${code}.`), canonicalArguments };
   }
 }
+
+/** Tags have no characters that JSON writes in another way. */
+const textOf = (args: unknown): string => JSON.stringify(args) ?? '';
 
 type ReadArguments = { kind: 'json'; value: unknown } | { kind: 'malformed'; message: string };
 

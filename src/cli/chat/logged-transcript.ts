@@ -12,6 +12,7 @@ import {
 } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import { type ToolCall, toHeaderText, toLiveTail, toResultLines, toToolCall } from '../terminal/tool-lines.ts';
+import { toWarningLines } from '../terminal/warning-lines.ts';
 import { cutToRow, wrapWords } from '../terminal/wrap.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
 import { type Notice, toCutLine, toHistoryLines, toTimeLine, toTurnLines } from './history-lines.ts';
@@ -90,6 +91,9 @@ class LoggedTranscript implements Transcript {
         break;
       case 'tool_result':
         this.#onResult(event);
+        break;
+      case 'output_warning':
+        this.print(toWarningLines(event, this.#deps.sheet()));
         break;
       case 'ws_state':
         this.#onState(event);

@@ -99,6 +99,8 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
       case 'tool_result':
         if (event.outcome === 'done') return [`✔ ${event.name}`];
         return [`✖ ${event.name}: ${toSafeText(event.output).split('\n')[0]}`];
+      case 'output_warning':
+        return [`! ${event.func_name}: ${toSafeText(event.annotations.join(' '))}`];
       case 'approval_resolved':
         return [toDecisionText(kinds.get(event.approval_id) ?? 'tools', event)];
       case 'wait_start':

@@ -108,7 +108,8 @@ function isSecretAddress(text: string): boolean {
 const hasSecret = (parameters: URLSearchParams): boolean =>
   [...parameters].some(([name, value]) => value !== '' && SECRET_PARAMETER.test(name));
 
-function* secretsOf(value: unknown, path: readonly string[] = []): Generator<[path: string, secret: string]> {
+/** The secrets in a value, with their paths. */
+export function* secretsOf(value: unknown, path: readonly string[] = []): Generator<[path: string, secret: string]> {
   if (isSecret(path.at(-1) ?? '', value)) yield [path.join('.'), value];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) yield* secretsOf(inner, [...path, key]);

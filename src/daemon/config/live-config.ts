@@ -31,6 +31,8 @@ interface LiveConfigOptions {
   config: Config;
   environment: Readonly<Record<string, string | undefined>>;
   setLogLevel(level: Config['logLevel']): void;
+  /** Called with each configuration that comes into force after the first. */
+  onChange?(next: Config): void;
 }
 
 /** The configuration in force. Its values are read when they are used, so that a change takes effect at once. */
@@ -53,7 +55,7 @@ export interface LiveConfig extends LiveSettings {
   apply(next: Config): { applied: string[]; restart: string[] };
 }
 
-export function createLiveConfig({ config, environment, setLogLevel }: LiveConfigOptions): LiveConfig {
+export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
   /** The configuration of the file. Keys that need a restart are compared with the configuration of the start. */
   let current = config;
   let webhooks = webhooksOf(config, environment);
@@ -125,6 +127,7 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
       webhooks = webhooksOf(next, environment);
       current = next;
       setLogLevel(next.logLevel);
+      onChange?.(next);
       return { applied, restart };
     },
   };

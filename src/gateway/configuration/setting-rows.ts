@@ -14,6 +14,8 @@ export interface SettingRow extends Omit<SettingDefinition, 'configKey'> {
 const NAMES: Readonly<Record<string, string>> = {
   defaultModel: 'model.name',
   'session.retentionDays': 'session.retention_days',
+  'judge.outputGuard': 'judge.output_guard',
+  'judge.redactSecrets': 'judge.redact_secrets',
   'tools.timeoutSecs': 'tools.timeout',
   'server.maxWorkstreams': 'server.max_workstreams',
   'ratelimit.requestsPerSecond': 'ratelimit.requests_per_second',

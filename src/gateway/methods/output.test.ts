@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { ToolOutcome } from '../../agent/tools/tool.ts';
 import { createToolbox } from '../../agent/tools/toolbox.ts';
 import { calling } from '../testing/puppet-model.ts';
@@ -8,23 +9,26 @@ import { wholeGateway } from '../testing/whole-gateway.ts';
 
 /** A gateway whose tool `print` has printed this text, in the call `call_1` of `main`. */
 async function printed(outcome: Omit<ToolOutcome, 'outcome'>, files: Record<string, string> = {}) {
-  const toolbox = createToolbox([
-    {
-      name: 'print',
-      description: 'Prints.',
-      parameters: z.object({}),
-      readOnly: true,
-      safeToRepeat: true,
-      prepare: async () => ({
-        kind: 'ready',
-        subject: '',
-        preview: '',
-        approvalLabel: 'print',
-        needsApproval: false,
-        execute: async () => ({ ...outcome, outcome: 'done' }),
-      }),
-    },
-  ]);
+  const toolbox = createToolbox(
+    [
+      {
+        name: 'print',
+        description: 'Prints.',
+        parameters: z.object({}),
+        readOnly: true,
+        safeToRepeat: true,
+        prepare: async () => ({
+          kind: 'ready',
+          subject: '',
+          preview: '',
+          approvalLabel: 'print',
+          needsApproval: false,
+          execute: async () => ({ ...outcome, outcome: 'done' }),
+        }),
+      },
+    ],
+    testGuard(),
+  );
   const gateway = await wholeGateway({
     toolbox,
     readOutput: async (name, { offset, limit }) => {

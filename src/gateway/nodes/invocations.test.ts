@@ -19,6 +19,7 @@ test('an unsent command is sent by a repeat only if it is still allowed', async 
     store: gateway.store,
     connected: { find: () => (found.length > 1 ? found.shift() : found[0]), watch: () => () => undefined },
     paired: { revocationOf: () => new AbortController().signal },
+    clean: (text: string) => text,
     checkAllowed: (_, command) => {
       if (!isAllowed) throw new GatewayError('INVALID_REQUEST', `not allowed: ${command}`);
     },

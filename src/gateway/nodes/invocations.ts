@@ -10,6 +10,7 @@ import type { InvocationTable } from '../store/schema/node-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
 import { storedReader } from '../store/stored-value.ts';
+import { cleanOutcome } from './clean-outcome.ts';
 import type { ConnectedNodes } from './connected-nodes.ts';
 import { createInvocationDeadlines, type InvocationDeadlines } from './invocation-deadlines.ts';
 import { readOutcome, toOutcome, toResult } from './invocation-outcome.ts';
@@ -55,6 +56,8 @@ export interface InvocationsDeps {
   paired: Pick<PairedNodes, 'revocationOf'>;
   /** Throws if the command is currently not allowed. */
   checkAllowed(nodeId: string, command: string): void;
+  /** Replaces what must not be stored in a text of a node. */
+  clean(text: string): string;
   clock: Clock;
   ids: Pick<Ids, 'id'>;
   log: Log;
@@ -65,6 +68,7 @@ export function createInvocations({
   connected,
   paired,
   checkAllowed,
+  clean,
   clock,
   ids,
   log,
@@ -129,7 +133,7 @@ export function createInvocations({
     async finish(nodeId, result) {
       const row = await findRow('invoke_id', result.id);
       if (row === undefined || row.node_id !== nodeId) return false;
-      const outcome = toOutcome(result);
+      const outcome = cleanOutcome(toOutcome(result), clean);
       const to = { status: outcome.kind, outcome_json: JSON.stringify(outcome), finished_ms: clock.now() };
       try {
         await store.commit({ statements: [move(row, { from: 'sent', to })] });

@@ -35,6 +35,8 @@ type Announced = 'node.pair.requested' | 'node.pair.resolved';
 type Publish = <E extends Announced>(event: E, payload: GatewayEventPayload<E>) => void;
 
 export interface NodesDeps {
+  /** Replaces what must not be stored in a text of a node. */
+  clean(text: string): string;
   store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
   lastAliveMs: number | undefined;
   /** The current rules of config.json. */
@@ -44,7 +46,7 @@ export interface NodesDeps {
   log: Log;
 }
 
-export async function openNodes({ store, lastAliveMs, rules, clock, ids, log }: NodesDeps): Promise<Nodes> {
+export async function openNodes({ store, lastAliveMs, rules, clean, clock, ids, log }: NodesDeps): Promise<Nodes> {
   let publish: Publish = () => undefined;
   const paired = await openPairedNodes({ store, clock, ids });
   const lastSeen = await openLastSeen({ store, lastAliveMs, clock, log });
@@ -62,6 +64,7 @@ export async function openNodes({ store, lastAliveMs, rules, clock, ids, log }: 
     store,
     connected,
     paired,
+    clean,
     clock,
     ids,
     log,

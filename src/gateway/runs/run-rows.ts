@@ -9,6 +9,7 @@ import {
   type Step,
   StepOutdated,
 } from '../../agent/run/recorder.ts';
+import { insertAssessments } from '../assessments/assessment-rows.ts';
 import { consume, release } from '../attachments/attachment-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
 import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
@@ -58,6 +59,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...countCalls(run.wsId, countStarted(step)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
+    ...insertAssessments(run.wsId, step.assessments, nowMs),
     ...(step.verdicts ? insertVerdicts(run.wsId, step.verdicts, nowMs) : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
     ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),

@@ -96,6 +96,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'queue.steer': ({ wsId, queuedId: runId }) => [{ wsId, runId }],
   'queue.remove': ({ wsId, queuedId: runId }) => [{ wsId, runId }],
   'output.read': ({ wsId, callId }) => [{ wsId, callId }],
+  'assessment.list': ({ wsId }) => [{ wsId }],
   'verdict.list': ({ wsId }) => [{ wsId }],
   'usage.get': ({ wsId }) => [
     { wsId, by: 'run' },
@@ -174,6 +175,7 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'wstemplate.list': [{}],
   'skill.list': [{}],
   'policy.simulate': [{ policies: [] }],
+  'assessment.list': [{}],
   'verdict.list': [{}],
   'rule.list': [{}],
   'rule.simulate': [{}],

@@ -41,6 +41,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     removeAttachments,
     removeMemories,
     removeVerdicts,
+    removeAssessments,
   ]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
       await store.commit({ statements });
@@ -123,6 +124,19 @@ const removeVerdicts: Remove = async ({ db }, wsId) => {
   const last = (await ofWorkstream.limit(BATCH).execute()).at(-1)?.created_ms;
   if (last === undefined) return [];
   return [statementOf(build.deleteFrom('verdicts').where('ws_id', '=', wsId).where('created_ms', '<=', last))];
+};
+
+const removeAssessments: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db
+    .selectFrom('output_assessments')
+    .select('created_ms')
+    .where('ws_id', '=', wsId)
+    .orderBy('created_ms');
+  const last = (await ofWorkstream.limit(BATCH).execute()).at(-1)?.created_ms;
+  if (last === undefined) return [];
+  return [
+    statementOf(build.deleteFrom('output_assessments').where('ws_id', '=', wsId).where('created_ms', '<=', last)),
+  ];
 };
 
 /** Once their workstream is hidden, only those who see everything find its memories. */

@@ -159,6 +159,7 @@ test('every table of the schema exists with its columns', async () => {
       'opening_prompts',
       'orgs',
       'outbox',
+      'output_assessments',
       'prefixes',
       'prompt_templates',
       'reservations',

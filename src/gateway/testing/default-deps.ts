@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
@@ -27,7 +28,7 @@ export const LIVE: LiveSettings = {
   session: { retentionDays: 0, titles: 'message' },
   judge: {
     ...{ enabled: false, usesModel: false, model: '', timeoutMs: 60_000, maxContextRatio: 0.5, readOnlyTools: true },
-    cancelOnApproval: false,
+    ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true },
   },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
@@ -122,4 +123,5 @@ export const lookAndTouch = (execute: Execute | undefined, over: AbortSignal): T
         }),
       }),
     ),
+    testGuard(),
   );

@@ -121,7 +121,7 @@ async function start(
     toolbox: lookAndTouch(execute, over),
     ...options,
   };
-  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules }));
+  const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));
   const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();
   return { store, gateway, parts: flat(parts, deps.store), nodes, killed };

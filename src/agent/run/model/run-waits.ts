@@ -1,4 +1,4 @@
-import type { WaitReason } from '../../../../protocol/stream-events.ts';
+import type { WaitReason } from '../../../../protocol/events/wait-reason.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Pause, ProviderError } from '../../providers/model.ts';
 import type { Recorder } from '../recorder.ts';

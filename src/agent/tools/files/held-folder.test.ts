@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../clock.ts';
 import { randomIds } from '../../../ids.ts';
+import { testGuard } from '../../guard/guard-fixture.ts';
 import { BASH, RG } from '../../process/program-fixture.ts';
 import { createProcessRunner } from '../../process/runner.ts';
 import { createBashTool } from '../bash.ts';
@@ -53,9 +54,12 @@ async function start() {
       edit_file: await prepare(createEditFileTool({ confinement }), {
         ...{ path: 'sub/a.txt', old_string: 'harmless', new_string: 'planted' },
       }),
-      bash: await prepare(createBashTool({ runner, outputs: join(home, 'outputs'), ids: randomIds }), {
-        command: 'cat sub/a.txt; touch planted',
-      }),
+      bash: await prepare(
+        createBashTool({ runner, outputs: join(home, 'outputs'), ids: randomIds, guard: testGuard() }),
+        {
+          command: 'cat sub/a.txt; touch planted',
+        },
+      ),
     },
   };
 }

@@ -36,7 +36,7 @@ import {
 import { templates } from './template-schema.ts';
 import { budgets, usageHours } from './usage-schema.ts';
 import { auditOutcomes, owners, users } from './user-schema.ts';
-import { verdicts } from './verdict-schema.ts';
+import { assessments, verdicts } from './verdict-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -87,6 +87,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 35, statements: policies },
   { version: 36, statements: verdicts },
   { version: 37, statements: rules },
+  { version: 38, statements: assessments },
 ];
 
 /**

@@ -12,11 +12,12 @@ import type { RuleTable } from './rule-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
-import type { VerdictTable } from './verdict-schema.ts';
+import type { AssessmentTable, VerdictTable } from './verdict-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
 export interface Database extends TemplateTables {
   tool_policies: ToolPolicyTable;
+  output_assessments: AssessmentTable;
   verdicts: VerdictTable;
   rules: RuleTable;
   meta: MetaTable;

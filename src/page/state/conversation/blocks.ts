@@ -76,6 +76,8 @@ export interface ToolBlock extends Placed {
   exitCode: number | undefined;
   /** How long the call ran, once it has ended. */
   durationMs: number | undefined;
+  /** What the output guard found in its output. */
+  warning: Pick<StreamEventOf<'output_warning'>, 'risk_level' | 'annotations' | 'redacted'> | undefined;
 }
 
 export type Decision = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;

@@ -14,7 +14,15 @@ import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
-import { appendOutput, askApproval, closeTools, decideApproval, finishTool, startTools } from './tool-blocks.ts';
+import {
+  appendOutput,
+  askApproval,
+  closeTools,
+  decideApproval,
+  finishTool,
+  startTools,
+  warnOfOutput,
+} from './tool-blocks.ts';
 
 /** Whether calls run without asking, and until when; without `untilMs`, indefinitely. */
 export interface AutoApprove {
@@ -107,6 +115,8 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return { ...now, blocks: appendOutput(blocks, event) };
     case 'tool_result':
       return { ...now, blocks: finishTool(blocks, event, key) };
+    case 'output_warning':
+      return { ...now, blocks: warnOfOutput(blocks, event) };
     case 'info':
     case 'error':
       return { ...now, blocks: [...blocks, { kind: 'note', key, level: event.type, text: event.message }] };

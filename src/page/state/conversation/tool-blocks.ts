@@ -45,6 +45,10 @@ export function finishTool(
   }));
 }
 
+/** Shows at the card of a call what the guard found in its output. */
+export const warnOfOutput = (blocks: readonly Block[], event: StreamEventOf<'output_warning'>): readonly Block[] =>
+  updateTool(blocks, event.call_id, (tool) => ({ ...tool, warning: event }));
+
 /**
  * Adds the question as a card at the end. A snapshot contains the question before the events of its turn are replayed,
  * so an existing card moves to the end.
@@ -111,6 +115,7 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   wholeBytes: undefined,
   exitCode: undefined,
   durationMs: undefined,
+  warning: undefined,
 });
 
 type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined } & {

@@ -69,6 +69,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are hidden while the tool runs.`}</p>
       )}
       {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
+      {tool.warning && <OutputWarning {...tool.warning} />}
       {isEmpty && !isRunning && <p class="dropped">No output.</p>}
     </div>
   );
@@ -90,6 +91,16 @@ export const NotSandboxed = ({ reason }: { reason: string }) => (
     <span>
       <b>Not sandboxed</b>
       {reason === '' ? '' : `: ${reason}`}. It can use local sockets (Docker, ssh-agent).
+    </span>
+  </p>
+);
+
+const OutputWarning = ({ risk_level, annotations, redacted }: NonNullable<ToolBlock['warning']>) => (
+  <p class={`output-warning ${risk_level}`}>
+    <Icon name="warning" />
+    <span>
+      <b>{redacted ? 'Secrets were hidden' : 'Be careful with this output'}</b>
+      {`: ${annotations.join(' ')}`}
     </span>
   </p>
 );

@@ -1,0 +1,41 @@
+/** The beginning of a private key, with enough of the key that it is no mention of one. */
+const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|[>|" ])+[A-Za-z0-9+/=]{16}/g;
+/** May become one. */
+const BEGINNING =
+  /-(?:-(?:-(?:-(?:-(?:B[A-Z0-9 ]{0,60}-{0,5}(?:(?<=KEY(?: BLOCK)?-----)(?:\s|\\[nr]?|[>|" ]){0,8}[A-Za-z0-9+/=]{0,15})?)?)?)?)?)?$/;
+const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+/** A line of a key, perhaps indented, quoted, or written with `\n`. */
+const LINE = /^[\s"'>+|]*(?:(?:[A-Za-z0-9+/=]|\\[nr])*|(?:Proc-Type|DEK-Info|Comment|Version): .*)[\s"',]*$/;
+const LONGEST_LINE = 4_096;
+
+export function* findPrivateKeys(text: string, from: number): Generator<{ start: number; end: number }> {
+  BEGIN.lastIndex = from;
+  for (let match = BEGIN.exec(text); match; match = BEGIN.exec(text))
+    yield { start: match.index, end: match.index + match[0].length };
+}
+
+export function privateKeyBeginningAt(text: string, from: number): number {
+  const first = Math.max(from, text.length - 160);
+  const match = BEGINNING.exec(text.slice(first));
+  return match ? first + match.index : text.length;
+}
+
+/** How far a text continues a private key; `isOver`: what follows does not belong to it. */
+export function restOfPrivateKey(text: string, from: number, isEnd: boolean): { end: number; isOver: boolean } {
+  for (let at = from; ; ) {
+    const newline = text.indexOf('\n', at);
+    const line = text.slice(at, newline < 0 ? text.length : newline);
+    const end = END.exec(line);
+    if (end && LINE.test(line.slice(0, end.index))) return { end: at + end.index + end[0].length, isOver: true };
+    if (newline < 0) return restOfLine(line, at, isEnd);
+    if (!LINE.test(line)) return { end: at, isOver: true };
+    at = newline + 1;
+  }
+}
+
+/** The last line of a text may go on. */
+function restOfLine(line: string, at: number, isEnd: boolean): { end: number; isOver: boolean } {
+  const isWhole = isEnd || line.length > LONGEST_LINE;
+  if (isWhole && !LINE.test(line)) return { end: at, isOver: true };
+  return { end: isWhole ? at + line.length : at, isOver: false };
+}

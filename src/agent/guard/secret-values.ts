@@ -1,0 +1,76 @@
+import type { NameKind } from './secret-names.ts';
+
+/** A value as it stands behind its name. */
+export interface NamedValue {
+  kind: NameKind;
+  value: string;
+  isQuoted: boolean;
+  /** The line is `NAME=value`, as environment files are written. */
+  isVariable: boolean;
+  /** What follows it, as far as known. */
+  next: string;
+}
+
+/** Whether a value is a secret, and no placeholder, code, hash or name. Errs on the side of harmless text without digits. */
+export function isSecretValue(it: NamedValue): boolean {
+  const { kind, value } = it;
+  if (value.length < LEAST[kind] || PLACEHOLDER.test(value) || isCode(it)) return false;
+  if (kind === 'vague') return isRandom(value) && !isIdentity(value);
+  if (it.isVariable) return kind === 'password' || (value.length >= 8 && !isPath(value) && !/^\d+$/.test(value));
+  if (/\s/.test(value) || isPath(value)) return false;
+  return LOOKS[kind](value);
+}
+
+/** How secrets of each kind look outside of environment files. */
+const LOOKS: Record<Exclude<NameKind, 'vague'>, (value: string) => boolean> = {
+  password: (value) => /\d|[^\w\s.-]/.test(value) && !isCall(value),
+  key: (value) => isMixed(value) && value.length >= 12,
+  secret: (value) => value.length >= 16 && isRandom(value),
+};
+
+const LEAST: Record<NameKind, number> = { password: 4, key: 8, secret: 8, vague: 20 };
+
+/** Stands for a value that somebody has to fill in, or names where it comes from. */
+const PLACEHOLDER =
+  /^(?:x{3,}.*|[*•.#-]{3,}.*|<.*|\$.*|%.*|\{.*|@.*|your\b.*|your[-_].*|my[-_].*|change[-_]?me.*|example.*|placeholder.*|dummy.*|fake.*|sample.*|redacted.*|\[?redacted.*|insert.*|enter.*|replace.*|none|null|nil|undefined|true|false|yes|no|todo|tbd|secrets?|tokens?|password|passwd|test|string|number|boolean|required|optional|unset|empty|not[-_ ]set|process\.env.*|os\.environ.*|import\.meta.*|env[.:([].*|secrets?[.:].*|vault:.*|ref\+.*|file:.*|arn:.*|op:\/\/.*|https?:\/\/.*|\(.*|!.*)$/i;
+
+/** Unquoted text in a program is an expression, such as `token = getToken()` or `password: user.password`. */
+function isCode({ value, isQuoted, isVariable, next }: NamedValue): boolean {
+  if (isQuoted) return false;
+  if (next === '(' || next === '[' || next === '{') return true;
+  return (
+    !isVariable && (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+[;,]?$/.test(value) || /^[A-Za-z_$]+[;,]?$/.test(value))
+  );
+}
+
+const isCall = (value: string): boolean => /\w\(|=>|\|\||&&|[<>]=?$/.test(value);
+
+const isPath = (value: string): boolean =>
+  /^(?:~|\.{1,2})?\/[\w.@-]+(?:\/|$)|^[A-Za-z]:\\/.test(value) ||
+  /\.(?:pem|key|crt|json|ya?ml|txt|env|ts|js|py|go|rs)$/.test(value);
+
+const isMixed = (value: string): boolean => /[A-Za-z]/.test(value) && /\d/.test(value);
+
+/** A hash, a UUID, a number: what things are called, not what opens them. */
+const isIdentity = (value: string): boolean =>
+  /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i.test(value) ||
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ||
+  /^(?:sha\d+|md5)[-:]/i.test(value) ||
+  /[/.:]/.test(value) ||
+  (/^[a-z]+(?:[-_][a-z0-9]+)*$/i.test(value) && (value.match(/\d/g)?.length ?? 0) < 4);
+
+/** Text has fewer different characters than random letters and digits, and rarely changes between them. */
+function isRandom(value: string): boolean {
+  if (!isMixed(value)) return false;
+  const changes = value.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|\d(?=[A-Za-z])/g)?.length ?? 0;
+  return changes * 6 >= value.length && bitsPerCharacter(value) >= 3;
+}
+
+function bitsPerCharacter(value: string): number {
+  const counts = new Map<string, number>();
+  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
+  return [...counts.values()].reduce(
+    (bits, count) => bits - (count / value.length) * Math.log2(count / value.length),
+    0,
+  );
+}

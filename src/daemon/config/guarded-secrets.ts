@@ -1,0 +1,40 @@
+import { KnownSecrets } from '../../agent/guard/known-secrets.ts';
+import type { Environment } from '../../environment.ts';
+import { isSecretKey, secretsOf } from './config-secrets.ts';
+
+/** The secrets that the daemon works with. No output of a tool may show them, in any form. */
+export interface GuardedSecrets {
+  current(): KnownSecrets;
+  /** Adds secrets; earlier ones stay hidden, because files may still contain them. */
+  learn(values: Iterable<string>): void;
+}
+
+/** Begins with those of the configuration and the environment. */
+export function createGuardedSecrets({ config, environment }: { config: unknown; environment: Environment }) {
+  const values = new Set<string>();
+  let known: KnownSecrets | undefined;
+  const secrets: GuardedSecrets & { learnConfig(config: unknown): void } = {
+    current() {
+      known ??= new KnownSecrets(values);
+      return known;
+    },
+    learn(more) {
+      for (const value of more) values.add(value);
+      known = undefined;
+    },
+    learnConfig: (next) => secrets.learn([...secretsOf(next)].flatMap(([, secret]) => formsOf(secret))),
+  };
+  secrets.learnConfig(config);
+  secrets.learn(Object.entries(environment).flatMap(([name, value = '']) => (isSecret(name, value) ? [value] : [])));
+  return secrets;
+}
+
+/** The path of a file is no secret, as in CREDENTIALS_DIRECTORY. */
+const isSecret = (name: string, value: string): boolean => isSecretKey(name) && !value.startsWith('/');
+
+/** An address is secret because of its password. */
+function formsOf(secret: string): string[] {
+  if (!URL.canParse(secret)) return [secret];
+  const { password } = new URL(secret);
+  return password === '' ? [secret] : [secret, password, decodeURIComponent(password)];
+}
