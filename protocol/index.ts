@@ -10,6 +10,7 @@ import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
+import { secretsContracts } from './methods/admin/secrets.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
@@ -68,6 +69,7 @@ export const CONTRACTS = {
   ...auditContracts,
   ...policyContracts,
   ...verdictContracts,
+  ...secretsContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

@@ -165,6 +165,8 @@ test('every table of the schema exists with its columns', async () => {
       'role_assignments',
       'roles',
       'runs',
+      'secrets',
+      'store_keys',
       'tool_policies',
       'usage',
       'users',

@@ -1,6 +1,7 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { copyDatabase } from './copy-database.ts';
+import { secrets } from './credential-schema.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 34, statements: sessionOrder },
   { version: 35, statements: policies },
   { version: 36, statements: verdicts },
+  { version: 37, statements: secrets },
 ];
 
 /**

@@ -40,6 +40,8 @@ export interface CheckpointLimits {
 /** Decides when the write-ahead log is moved. */
 export interface Checkpointer {
   wrote(bytes: number): void;
+  /** Moves everything and empties the log now. False if a reader needs it, or the disk fails. */
+  empty(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -47,11 +49,7 @@ const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_
 /** A checkpoint on the writing connection blocks the event loop, so it is rare. */
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
 
-/**
- * Uses `worker` until it is gone, then `fallback`. A failed checkpoint (a full disk) is logged once and retried until
- * it succeeds. It costs only disk space.
- */
-export function createCheckpointer(deps: {
+interface CheckpointerDeps {
   worker: CheckpointWorker | undefined;
   fallback: CheckpointWorker;
   clock: Clock;
@@ -59,7 +57,13 @@ export function createCheckpointer(deps: {
   /** Beyond this size, a log that is constantly written is forced to restart. */
   maxWalBytes: number;
   pageBytes: number;
-}): Checkpointer {
+}
+
+/**
+ * Uses `worker` until it is gone, then `fallback`. A failed checkpoint (a full disk) is logged once and retried until
+ * it succeeds. It costs only disk space.
+ */
+export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   const stop = new AbortController();
   let { worker } = deps;
   let pendingBytes = 0;
@@ -68,6 +72,10 @@ export function createCheckpointer(deps: {
   let running: Promise<void> | undefined;
 
   const limits = (): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
+  const settled = (): void => {
+    running = undefined;
+    if (isFailing || pendingBytes > 0) schedule();
+  };
   const start = (): void => {
     wait?.abort();
     wait = undefined;
@@ -77,11 +85,7 @@ export function createCheckpointer(deps: {
         isFailing = false;
         if (!stop.signal.aborted) idle.begin(logBytes);
       }, onFailure)
-      .finally(() => {
-        running = undefined;
-        if (isFailing) sleepThenStart();
-        else if (pendingBytes > 0) schedule();
-      });
+      .finally(settled);
   };
   const onFailure = (err: unknown): void => {
     const isGone = err instanceof WorkerGone;
@@ -90,15 +94,18 @@ export function createCheckpointer(deps: {
     if (isGone) worker = undefined;
     isFailing = true;
   };
-  const truncate = async (): Promise<void> => {
-    if (await isEmptied(worker ?? deps.fallback)) idle.settled();
-    running = undefined;
-    if (pendingBytes > 0) schedule();
+  const truncate = (): Promise<boolean> => {
+    const emptied = isEmptied(worker ?? deps.fallback);
+    running = emptied.then((isEmpty) => {
+      if (isEmpty) idle.settled();
+      settled();
+    });
+    return emptied;
   };
   const idle = createIdleTime({
     clock: deps.clock,
     onIdle() {
-      running ??= truncate(); // a checkpoint that is still in progress ends in another idle time
+      if (running === undefined) void truncate(); // a checkpoint that is still in progress ends in another idle time
     },
   });
   const schedule = (): void => {
@@ -118,6 +125,10 @@ export function createCheckpointer(deps: {
     );
   };
   return {
+    async empty() {
+      while (running !== undefined) await running; // the worker does one thing at a time
+      return truncate();
+    },
     wrote(bytes) {
       pendingBytes += bytes;
       idle.interrupt();

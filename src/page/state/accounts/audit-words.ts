@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'policy.create',
   'policy.delete',
   'policy.update',
+  'secrets.rotate',
   'role.assign',
   'role.create',
   'role.delete',
