@@ -49,6 +49,8 @@ const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_
 /** A checkpoint on the writing connection blocks the event loop, so it is rare. */
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
 
+const limitsOf = (worker: CheckpointWorker | undefined): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
+
 interface CheckpointerDeps {
   worker: CheckpointWorker | undefined;
   fallback: CheckpointWorker;
@@ -71,7 +73,6 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   let wait: AbortController | undefined;
   let running: Promise<void> | undefined;
 
-  const limits = (): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
   const settled = (): void => {
     running = undefined;
     if (isFailing || pendingBytes > 0) schedule();
@@ -104,20 +105,18 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   };
   const idle = createIdleTime({
     clock: deps.clock,
-    onIdle() {
-      if (running === undefined) void truncate(); // a checkpoint that is still in progress ends in another idle time
-    },
+    // A checkpoint that is still in progress ends in another idle time.
+    onIdle: () => void (running ?? truncate()),
   });
   const schedule = (): void => {
     if (stop.signal.aborted) return;
-    if (pendingBytes >= limits().afterBytes && !isFailing) start();
+    if (pendingBytes >= limitsOf(worker).afterBytes && !isFailing) start();
     else if (!wait) sleepThenStart();
   };
   const sleepThenStart = (): void => {
-    if (stop.signal.aborted) return;
     const own = new AbortController();
     wait = own;
-    deps.clock.sleep(limits().afterMs, own.signal).then(
+    deps.clock.sleep(limitsOf(worker).afterMs, own.signal).then(
       () => {
         if (!own.signal.aborted) start();
       },
