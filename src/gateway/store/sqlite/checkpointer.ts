@@ -89,10 +89,9 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
       .finally(settled);
   };
   const onFailure = (err: unknown): void => {
-    const isGone = err instanceof WorkerGone;
-    if (isGone) deps.log.warn({ err }, 'the checkpoint worker failed; continuing without it');
+    if (err instanceof WorkerGone) worker = undefined;
+    if (err instanceof WorkerGone) deps.log.warn({ err }, 'the checkpoint worker failed; continuing without it');
     else if (!isFailing) deps.log.warn({ err }, 'a checkpoint failed; retrying until one succeeds');
-    if (isGone) worker = undefined;
     isFailing = true;
   };
   const truncate = (): Promise<boolean> => {
