@@ -12,6 +12,7 @@ import { assessmentContracts } from './methods/admin/assessment.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
+import { secretsContracts } from './methods/admin/secrets.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
 import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
@@ -72,6 +73,7 @@ export const CONTRACTS = {
   ...assessmentContracts,
   ...verdictContracts,
   ...ruleContracts,
+  ...secretsContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

@@ -10,6 +10,9 @@ const NoticeCode = z.enum([
   'database_set_aside', // it was damaged, and an empty one was created
   'changes_lost', // the newest changes, with the database's log
   'login_key_lost', // logins may have ended
+  'audit_mark_lost', // the second place that remembers the end of the audit trail was damaged
+  'secrets_discarded', // on request, because they could not be decrypted; logins have ended
+  'machine_key_moved', // systemd provides the key that encrypts secrets now
   'operator_token_changed', // everything created with the earlier one has ended
   'audit_damaged', // records are missing or were changed
   'audit_unsigned', // the trail had no signature; it has one now

@@ -77,6 +77,7 @@ test('doctor lists problems and how to fix them, and changes nothing', async () 
     /^! audit key {3}\S+\/audit-head.json was not signed with it/m,
     /^! config\.json .*"colour" is not a setting/m,
     /^! daemon {6}daemon\.json was left behind/m,
+    /^✔ machine key/m,
     /^✔ database {4}intact; its daemon was killed/m,
   ])
     assert.match(stdout, line);

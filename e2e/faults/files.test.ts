@@ -162,6 +162,11 @@ const REFUSED: Record<string, { name: string; spoil(file: string): void; says: R
     spoil: (file) => writeFileSync(file, '{"jwt_secret":"short"}'),
     says: /secrets\.json cannot be used: jwt_secret must be at least 64 hexadecimal digits .*The file was not changed\.$/,
   },
+  'a key of the machine that is another one': {
+    name: 'headgate-key',
+    spoil: (file) => writeFileSync(file, `hgk_${'0'.repeat(64)}`),
+    says: /The secrets in \S+ are encrypted with the key [0-9a-f]{12} of this machine, but .* Nothing was changed\.$/,
+  },
   'an empty token': {
     name: 'token',
     spoil: (file) => writeFileSync(file, ''),
@@ -190,7 +195,7 @@ test('a damaged file with an operator’s decisions prevents the start with one 
   for (const [title, { name, spoil, says }] of Object.entries(REFUSED)) {
     await t.test(title, async () => {
       const file = path.join(daemon.home, name);
-      const whole = ['token', 'secrets.json'].includes(name) ? readFileSync(file) : undefined;
+      const whole = ['token', 'secrets.json', 'headgate-key'].includes(name) ? readFileSync(file) : undefined;
       spoil(file);
       const spoiled = statSync(file).isFile() ? readFileSync(file) : undefined;
       const others = readdirSync(daemon.home);

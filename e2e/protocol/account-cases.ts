@@ -79,5 +79,7 @@ export function accountCases({ call, open, key, answer }: Caller) {
       await call('settings.reset', { key: 'heartbeatMinutes' });
     },
     'config.reload': () => call('config.reload', {}),
+    'secrets.status': () => call('secrets.status', {}),
+    'secrets.rotate': () => call('secrets.rotate', {}),
   };
 }

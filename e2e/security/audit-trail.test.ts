@@ -11,6 +11,7 @@ import { auditDigest } from '../../src/gateway/store/audit-digest.ts';
 import type { AuditTable } from '../../src/gateway/store/schema/user-schema.ts';
 import { build, statementOf } from '../../src/gateway/store/statements.ts';
 import type { Statement } from '../../src/gateway/store/store.ts';
+import { openTestVault } from '../../src/gateway/testing/test-vault.ts';
 import { randomIds } from '../../src/ids.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../src/testing/temp-store.ts';
@@ -30,6 +31,7 @@ test('every change of a stored audit trail is found, with its place', async () =
   const open = async () => {
     const { auditSecret, auditMark, isAuditSecretNew } = await openSecrets({
       ...{ home: home.path, environment: {}, ids: randomIds, clock, log },
+      vault: await openTestVault(store, home.path),
     });
     const end = new SignedEnd({ file: createAuditHeadFile({ path, secret: auditSecret }), mark: auditMark });
     return new AuditTrail({ store, end, isKeyNew: isAuditSecretNew, clock, log });

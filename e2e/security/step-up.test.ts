@@ -42,6 +42,7 @@ const NEEDED: readonly [string, object][] = [
   ...onEach(['user.role.assign', 'user.role.unassign'], { userId: 'nobody', roleId: 'x' }),
   ['role.create', { name: '', permissions: [] }],
   ...onEach(['role.update', 'role.delete'], { roleId: 'nobody' }),
+  ['secrets.rotate', {}],
   ['policy.create', { name: '' }],
   ...onEach(['policy.update', 'policy.delete'], { policyId: 'nobody' }),
   ['oidc.identity.add', { userId: 'nobody', subject: 'x' }],

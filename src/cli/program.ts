@@ -20,7 +20,7 @@ import { addPolicyCommands, addRuleCommands } from './policy-commands.ts';
 import { addPortableCommands } from './portable-commands.ts';
 import { toReport } from './report-error.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
-import { addSettingsCommands } from './settings-commands.ts';
+import { addSecretsCommands, addSettingsCommands } from './settings-commands.ts';
 import { COLOUR_CHOICES } from './terminal/paint.ts';
 
 interface Invocation {
@@ -127,6 +127,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });
   addRuleCommands(program, { root, around, withTarget });
+  addSecretsCommands(program, { root, around, withTarget });
   addSettingsCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });
 }
@@ -198,6 +199,7 @@ function addStart(program: Command, run: (flags: StartFlags) => Promise<void>): 
       'alias of config.json, or provider/model (HEADGATE_MODEL; default: configured or detected)',
     )
     .option('--no-auth', 'require no login; only on a loopback address (SERVICE_AUTH_ENABLED=0)')
+    .option('--new-secrets', 'replace the secrets of the database if their key is lost; ends all logins')
     .action(run);
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
+import type { RotateFlags, SecretsFlags } from './commands/secrets.ts';
 import type { SettingFlags } from './commands/settings.ts';
 import { refuseUnknown } from './default-command.ts';
 
@@ -36,4 +37,24 @@ export function addSettingsCommands(program: Command, { root, around, withTarget
     .description('remove a value from config.json, so that the default applies')
     .argument('<key>', 'name of the setting')
     .action(async (key: string, flags: SettingFlags) => (await load()).unsetSetting(key, on(flags)));
+}
+
+/** Adds `headgate secrets`, for the keys that encrypt the secrets of the daemon. */
+export function addSecretsCommands(program: Command, { root, around, withTarget }: SettingsCommandsDeps): void {
+  const secrets = program
+    .command('secrets')
+    .description('show and replace the keys that encrypt the secrets of the daemon');
+  const load = () => import('./commands/secrets.ts');
+  const on = <F>(flags: F) => ({ flags, around, root });
+  refuseUnknown(secrets, withTarget(secrets.command('status', { isDefault: true })))
+    .description('show which keys are in use (the default command); never shows a key or a secret')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: SecretsFlags) => (await load()).showSecrets(on(flags)));
+  withTarget(secrets.command('rotate'))
+    .description(
+      'encrypt the secrets with new keys, while the daemon runs; earlier backups need their own headgate-key',
+    )
+    .option('--logins', 'also replace the secret that signs logins; the next start ends all logins')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: RotateFlags) => (await load()).rotateSecrets(on(flags)));
 }

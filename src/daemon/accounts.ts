@@ -10,12 +10,14 @@ import { createLoginThrottle } from '../gateway/auth/logins/login-throttle.ts';
 import { createOidcLogin } from '../gateway/auth/oidc/oidc-login.ts';
 import { openCredentials } from '../gateway/auth/open-credentials.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
-import { openSecrets } from '../gateway/auth/secrets.ts';
+import { chosenSecret, openSecrets } from '../gateway/auth/secrets.ts';
 import { createSetupGate } from '../gateway/auth/setup-gate.ts';
 import { loginLink } from '../gateway/methods/accounts/auth.ts';
+import { Vault } from '../gateway/secrets/vault.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createOrgs } from '../gateway/users/orgs.ts';
 import type { Passwords } from '../gateway/users/passwords.ts';
+import { machineKeyFiles } from '../home/machine-key.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
 import { resolveOidc } from './config/oidc-config.ts';
@@ -34,7 +36,7 @@ interface AccountDeps {
 
 type AccountOptions = Pick<
   DaemonOptions,
-  'home' | 'host' | 'authEnabled' | 'config' | 'environment' | 'ids' | 'clock' | 'log'
+  'home' | 'host' | 'authEnabled' | 'newSecrets' | 'config' | 'environment' | 'ids' | 'clock' | 'log'
 >;
 
 /** Opens the users, everything that proves who a caller is, and the record of what they do. */
@@ -46,7 +48,8 @@ export async function openAccounts(
   const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
   const { publicUrl } = config.server;
   const provider = resolveOidc(config.oidc, { environment, publicUrl, isLoopback, baseUrl });
-  const secrets = await asStartError(() => openSecrets({ home, environment, ids, clock, log, onNotice }));
+  const vault = await asStartError(() => openVault(options, { store, onNotice }));
+  const secrets = await asStartError(() => openSecrets({ home, environment, ids, clock, log, vault, onNotice }));
   const { signingKey, auditSecret, isAuditSecretNew, auditMark } = secrets;
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
@@ -74,6 +77,8 @@ export async function openAccounts(
     );
   }
   return {
+    vault,
+    isLoginSecretChosen: chosenSecret(environment) !== undefined,
     roles,
     users,
     tokens,
@@ -104,4 +109,14 @@ export async function openAccounts(
     ownSecrets: [operatorToken, auditSecret],
     link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
+}
+
+function openVault(
+  options: AccountOptions,
+  { store, onNotice }: Pick<AccountDeps, 'store' | 'onNotice'>,
+): Promise<Vault> {
+  const { home, newSecrets, environment, ids, clock, log } = options;
+  const keys = machineKeyFiles(home, environment, ids);
+  const storePath = path.join(home, 'headgate.db');
+  return Vault.open({ store, keys, discardsLost: newSecrets, storePath, clock, log, onNotice });
 }

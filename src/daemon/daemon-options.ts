@@ -20,6 +20,8 @@ export interface DaemonOptions {
   workdir?: string;
   model?: string;
   authEnabled: boolean;
+  /** Secrets that cannot be decrypted are replaced. */
+  newSecrets: boolean;
   config: Config;
   overrides: Overrides;
   environment: Readonly<Record<string, string | undefined>>;

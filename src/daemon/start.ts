@@ -54,6 +54,7 @@ export async function start({ flags, around, root, replace }: StartOptions): Pro
     host,
     port,
     authEnabled,
+    newSecrets: flags.newSecrets === true,
     config,
     overrides: overridesOf(flags, options, around),
     environment,

@@ -24,6 +24,7 @@ import type { RoleMethodDeps } from './methods/accounts/role.ts';
 import type { TokenMethodDeps } from './methods/accounts/token.ts';
 /** Everything the gateway depends on: stores, models, tools, and its environment. */
 import type { UserMethodDeps } from './methods/accounts/user.ts';
+import type { SecretsMethodDeps } from './methods/admin/secrets.ts';
 import type { ConfigFile } from './methods/config.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
 import type { Nodes } from './nodes/nodes.ts';
@@ -42,6 +43,8 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   orgs: Orgs;
   trail: Pick<AuditTrail, 'list' | 'verify' | 'statementOf'>;
   audit: CallAudit;
+  vault: SecretsMethodDeps['vault'];
+  isLoginSecretChosen: boolean;
 }
 
 export interface GatewayDeps {

@@ -20,6 +20,7 @@ import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
+import { secretsMethods } from './methods/admin/secrets.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
 import { verdictMethods } from './methods/admin/verdict.ts';
 import { agentMethods } from './methods/agent.ts';
@@ -110,7 +111,7 @@ export function joinNouns(
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
-    ...accountNouns(auth),
+    ...accountNouns(auth, ids),
     // Before the workstreams, whose runs need them.
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
     assessment: { methods: assessmentMethods({ store }) },
@@ -165,12 +166,13 @@ const partNouns = (
 });
 
 /** Who may call, and the record of what they did. */
-const accountNouns = (auth: NounDeps['auth']) => ({
+const accountNouns = (auth: NounDeps['auth'], ids: NounDeps['ids']) => ({
   audit: { methods: auditMethods(auth.trail) },
   auth: { methods: authMethods(auth) },
   oidc: { methods: oidcMethods(auth) },
   org: { methods: orgMethods(auth.orgs) },
   role: { methods: roleMethods(auth) },
+  secrets: { methods: secretsMethods({ vault: auth.vault, isLoginSecretChosen: auth.isLoginSecretChosen, ids }) },
   token: { methods: tokenMethods(auth) },
   user: { methods: userMethods(auth) },
 });

@@ -35,7 +35,8 @@ async function keepPrevious(path: string, previous: string): Promise<void> {
   await rename(temporary, previous);
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Makes changes of the names in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
     await folder.sync();

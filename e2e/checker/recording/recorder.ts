@@ -128,7 +128,7 @@ async function residentBytes(pid: number): Promise<number | undefined> {
 }
 
 /** Files that may contain secrets. */
-const KEEPERS: ReadonlySet<string> = new Set(['token', 'secrets.json']);
+const KEEPERS: ReadonlySet<string> = new Set(['token', 'secrets.json', 'headgate-key']);
 
 /** Every file of a home, including binary files. */
 async function filesOf(home: string): Promise<Evidence['artefacts']> {

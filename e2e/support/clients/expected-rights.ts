@@ -52,6 +52,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
     'assessment.list',
     'verdict.list',
+    ...['secrets.status', 'secrets.rotate'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -199,7 +200,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
-    ...['config.patch'],
+    ...['config.patch', 'secrets.status', 'secrets.rotate'],
   ],
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
   'admin.ws_templates': [

@@ -38,6 +38,7 @@ export async function startClockedDaemon(
         host: '127.0.0.1',
         port: 0,
         authEnabled: true,
+        newSecrets: false,
         bootId: 'boot',
         userHome: folder.path,
         uid: process.getuid?.(),

@@ -22,6 +22,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     db: store.db,
     epoch: store.epoch,
     commit: (unit) => (isDue(unit) ? fail(store, unit, fault.kind) : store.commit(unit)),
+    emptyLog: () => store.emptyLog(),
     onCommitted: (listener) => store.onCommitted(listener),
     waiting: () => store.waiting(),
     onWritten: (listener) => store.onWritten(listener),

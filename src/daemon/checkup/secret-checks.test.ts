@@ -8,6 +8,7 @@ import { checkSecrets } from './secret-checks.ts';
 
 const KEYS = { jwt_secret: 'ab'.repeat(32), audit_secret: 'cd'.repeat(32) };
 const TOKEN = `svc_${'0'.repeat(64)}\n`;
+const MACHINE_KEY = `hgk_${'5a'.repeat(32)}\n`;
 const HEAD = { firstSeq: 1, before: '', seq: 3, digest: 'd' };
 
 interface HomeOptions {
@@ -22,6 +23,7 @@ async function makeHome({ environment = {}, ...files }: HomeOptions = {}) {
   const at = (name: string) => path.join(home, name);
   const write = (name: string, text: string) => writeFile(at(name), text, { mode: 0o600 });
   await write('headgate.db', '');
+  await write('headgate-key', MACHINE_KEY);
   const { token, secrets } = { token: TOKEN, secrets: KEYS, ...files };
   if (token !== undefined) await write('token', token);
   if (secrets !== undefined)
@@ -52,6 +54,7 @@ test('good secrets are fine, and so is a home before its first start', async () 
   const namesAndLevels = (await home.check()).map(({ name, level }) => [name, level]);
   const fine = [
     ['token', 'ok'],
+    ['machine key', 'ok'],
     ['login key', 'ok'],
     ['audit key', 'ok'],
   ];
@@ -91,7 +94,7 @@ test('a token that is missing, empty, malformed or open to others is reported wi
   ]);
 });
 
-test('a key that is short, malformed or missing is reported with what a new one costs', async () => {
+test('a key of an earlier version that is short or malformed is reported with what a new one costs', async () => {
   const stops = '; the daemon does not start with it';
   await using short = await makeHome({ secrets: { ...KEYS, jwt_secret: 'ab'.repeat(31) } });
   assert.deepEqual(await short.findings(), [
@@ -109,14 +112,8 @@ test('a key that is short, malformed or missing is reported with what a new one 
       ['audit key', `audit_secret in secrets.json ${flaw}`],
     ],
   );
-  await using gone = await makeHome({ secrets: {} });
-  assert.deepEqual(
-    (await gone.findings()).map(([name, level, text]) => [name, level, text]),
-    [
-      ['login key', 'warning', 'jwt_secret is missing in secrets.json'],
-      ['audit key', 'warning', 'audit_secret is missing in secrets.json'],
-    ],
-  );
+  await using moved = await makeHome({ secrets: {} });
+  assert.deepEqual(await moved.findings(), [], 'they are in the database');
 });
 
 test('the variable replaces the login key of the file, and is checked, too', async () => {
@@ -160,4 +157,20 @@ test('an audit key that did not sign the head of the trail is reported', async (
       'Restore both files from the same backup. headgate audit verify shows which records are affected.',
     ],
   ]);
+});
+
+test('a key of the machine that is missing, malformed or open to others is reported', async () => {
+  await using home = await makeHome({ secrets: {} });
+  const mend = 'Restore it from the backup that the database is from.';
+  await chmod(home.at('headgate-key'), 0o644);
+  const open = "headgate-key can be read by other users (mode 644); run: chmod 600 'headgate-key'";
+  assert.deepEqual(await home.findings(), [['machine key', 'problem', open, mend]]);
+  await rm(home.at('headgate-key'));
+  const missing = 'headgate-key is missing, so the secrets of the database cannot be decrypted';
+  assert.deepEqual(await home.findings(), [['machine key', 'problem', missing, mend]]);
+  await home.write('headgate-key', 'hgk_');
+  assert.match(String((await home.findings())[0]?.[2]), /^headgate-key does not hold a key of Headgate/);
+  await using older = await makeHome();
+  await rm(older.at('headgate-key'));
+  assert.deepEqual(await older.findings(), [], 'the next start makes one');
 });

@@ -5,6 +5,7 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Environment } from '../../environment.ts';
 import { createAuditHeadFile } from '../../gateway/audit/audit-head.ts';
 import { chosenSecret, flawOfSecret, MIN_SECRET_BYTES, VARIABLE } from '../../gateway/auth/secrets.ts';
+import { machineKeyPath, readMachineKeys } from '../../home/machine-key.ts';
 import { isOperatorToken, tokenPath } from '../../home/operator-token.ts';
 import { readPrivateFile } from '../../home/private-file.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -20,8 +21,26 @@ export async function checkSecrets({ home, environment }: CheckedHome): Promise<
   const isUsed = (await modeOf(path.join(home, 'headgate.db'))) !== undefined;
   return [
     await checkToken(tokenPath(home), isUsed),
+    await checkMachineKey({ home, environment, isUsed }),
     ...(await checkKeys(path.join(home, 'secrets.json'), { home, environment, isUsed })),
   ];
+}
+
+/** Whether it fits the database is checked together with that. */
+async function checkMachineKey({ home, environment, isUsed }: CheckedHome & { isUsed: boolean }): Promise<Finding> {
+  const name = 'machine key';
+  const mend = 'Restore it from the backup that the database is from.';
+  try {
+    const [key] = await readMachineKeys(home, environment);
+    if (key !== undefined) return ok(name, `${key.id} in ${key.path}`);
+  } catch (error) {
+    return problem(name, wordsOf(error), mend);
+  }
+  if (!isUsed) return ok(name, 'none yet: the first start creates it');
+  const secrets = await readSecret(name, path.join(home, 'secrets.json'));
+  const isOlder = 'text' in secrets && toRecord(secrets.text ?? '')?.jwt_secret !== undefined;
+  if (isOlder) return ok(name, 'none yet: the next start creates it, and moves the secrets into the database');
+  return problem(name, `${machineKeyPath(home)} is missing, so the secrets of the database cannot be decrypted`, mend);
 }
 
 async function checkToken(file: string, isUsed: boolean): Promise<Finding> {
@@ -101,12 +120,7 @@ interface Keys {
 function checkKey({ name, field, use, loss }: Key, { file, secrets, isUsed }: Keys): Finding {
   const value = secrets[field];
   if (value === undefined && !isUsed) return ok(name, 'none yet: the first start creates it');
-  if (value === undefined)
-    return warning(
-      name,
-      `${field} is missing in ${file}`,
-      `Restore it from a backup. Otherwise the next start creates a new one, and ${loss}.`,
-    );
+  if (value === undefined) return ok(name, 'is in the database, encrypted');
   const flaw = flawOfSecret(value);
   if (flaw === undefined) return ok(name, `${use}, and is long enough`);
   return problem(

@@ -15,6 +15,7 @@ export interface StartFlags {
   model?: string | undefined;
   /** False for `--no-auth`. */
   auth?: boolean | undefined;
+  newSecrets?: boolean | undefined;
 }
 
 export interface Options {

@@ -5,6 +5,7 @@ import { randomIds } from '../../ids.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { NO_USERS } from '../testing/no-users.ts';
+import { openTestVault } from '../testing/test-vault.ts';
 import { OPERATOR } from './lineage.ts';
 import { createLoginCodes } from './logins/login-codes.ts';
 import { openLoginSessions } from './logins/login-sessions.ts';
@@ -25,6 +26,7 @@ async function setUp() {
     environment: {},
     ...{ home: home.path, ids: randomIds, clock, log: recordingLog() },
     onNotice: () => undefined,
+    vault: await openTestVault(store, home.path),
   });
   const open = () => openLoginSessions({ store, key, users: NO_USERS, clock, ids: randomIds, lineage });
   return {

@@ -6,21 +6,23 @@ import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { DocumentRefused, jsonDocument } from '../../home/json-document.ts';
+import { readPrivateFile } from '../../home/private-file.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { AuditHead } from '../audit/audit-head.ts';
 import type { AuditMark } from '../audit/signed-end.ts';
+import type { Vault } from '../secrets/vault.ts';
 
 /** The fewest bytes of a secret that signs. */
 export const MIN_SECRET_BYTES = 32;
 /** Holds a signing secret that the operator chose; it wins over the one of the file. */
 export const VARIABLE = 'HEADGATE_JWT_SECRET';
-/** The file may contain other secrets of this machine. */
 const Secret = z
   .string()
   .regex(/^([0-9a-f]{2})+$/)
   .min(2 * MIN_SECRET_BYTES)
   .optional();
+/** Other entries of the file are kept. The secrets are of earlier versions, and are moved to the database. */
 const Secrets = z.looseObject({
   jwt_secret: Secret,
   audit_secret: Secret,
@@ -35,6 +37,8 @@ interface SecretsDeps {
   ids: Pick<Ids, 'secret'>;
   clock: Clock;
   log: Log;
+  /** Keeps the secrets encrypted. */
+  vault: Pick<Vault, 'find' | 'add'>;
   /** Reports a damaged file to a person. */
   onNotice?(notice: Notice): void;
 }
@@ -45,60 +49,82 @@ export interface MachineSecrets {
   signingKey: webcrypto.CryptoKey;
   /** Signs the head of the audit trail; in hex. */
   auditSecret: string;
-  /** The key is new: there was no file with secrets, or it was lost. */
+  /** The key is new: there was none yet, or it was lost. */
   isAuditSecretNew: boolean;
-  /** Remembers the head of the audit trail beside its key, so that removing the head is found. */
+  /** Remembers the head of the audit trail in a second place. */
   auditMark: AuditMark;
 }
 
+/** The name of the secret that signs logins. */
+export const LOGIN_SECRET = 'jwt_secret';
+const NAMES = [LOGIN_SECRET, 'audit_secret'] as const;
+
 /**
- * Reads the secrets; missing ones are created at the first start, and again if they were lost. Throws for secrets that are
- * too short or malformed, and never replaces them.
+ * Reads the secrets; missing ones are created at the first start, and again if they were lost. Those that an earlier
+ * version left in `secrets.json` move to the vault. Throws for secrets that are too short or malformed, and never replaces
+ * them.
  */
-export async function openSecrets({
-  home,
-  environment,
-  ids,
-  clock,
-  log,
-  onNotice,
-}: SecretsDeps): Promise<MachineSecrets> {
-  const path = join(home, 'secrets.json');
+export async function openSecrets(deps: SecretsDeps): Promise<MachineSecrets> {
+  const { environment, ids, log, vault } = deps;
   const given = givenSecret(environment);
+  const stored = { jwt_secret: await vault.find(LOGIN_SECRET), audit_secret: await vault.find('audit_secret') };
+  const document = openDocument(deps, stored.jwt_secret !== undefined);
+  await document.read();
+  const { data } = document;
+  const inClear = NAMES.filter((name) => data[name] !== undefined);
+  const secretOf = (name: keyof typeof stored) => stored[name] ?? data[name] ?? ids.secret(MIN_SECRET_BYTES);
+  const secrets = { jwt_secret: secretOf('jwt_secret'), audit_secret: secretOf('audit_secret') };
+  const missing = NAMES.filter((name) => stored[name] === undefined).map((name) => [name, secrets[name]]);
+  if (missing.length > 0) await vault.add(Object.fromEntries(missing));
+  if (inClear.length > 0 || (await hasSecrets(`${pathOf(deps.home)}.bak`))) {
+    const others = inClear.filter((name) => data[name] !== secrets[name]);
+    if (others.length > 0) log.warn({}, `${others.join(' and ')} of secrets.json is removed: the database has another`);
+    // Twice, because the first time keeps the version with the secrets as `.bak`.
+    for (let time = 0; time < 2; time += 1) await document.update(removeSecrets);
+  }
+  return {
+    signingKey: await importKey(given ?? Buffer.from(secrets.jwt_secret, 'hex')),
+    auditSecret: secrets.audit_secret,
+    isAuditSecretNew: stored.audit_secret === undefined && data.audit_secret === undefined,
+    auditMark: {
+      read: async () => document.data.audit_mark,
+      write: (head) =>
+        document.update((each) => {
+          each.audit_mark = head;
+        }),
+    },
+  };
+}
+
+function removeSecrets(data: Secrets): void {
+  for (const name of NAMES) delete data[name];
+}
+
+const pathOf = (home: string) => join(home, 'secrets.json');
+
+function openDocument({ home, clock, log, onNotice }: SecretsDeps, isKeyThere: boolean): Low<Secrets> {
+  const path = pathOf(home);
   const document = jsonDocument<Secrets>({
     path,
     parse: parseSecrets,
     clock,
     log,
-    onSetAside: (aside) =>
+    onSetAside(aside) {
+      const kept = `${basename(path)} was damaged. It is kept as ${basename(aside)}`;
       onNotice?.(
-        warn(
-          'login_key_lost',
-          `${basename(path)} was damaged. It is kept as ${basename(aside)}; logged-in users may have to log in again.`,
-        ),
-      ),
-  });
-  const secrets = new Low<Secrets>(document, {});
-  await secrets.read();
-  const { jwt_secret, audit_secret } = secrets.data;
-  if (jwt_secret === undefined || audit_secret === undefined) {
-    await secrets.update((data) => {
-      data.jwt_secret ??= ids.secret(MIN_SECRET_BYTES);
-      data.audit_secret ??= ids.secret(MIN_SECRET_BYTES);
-    });
-  }
-  return {
-    signingKey: await importKey(given ?? Buffer.from(secrets.data.jwt_secret ?? '', 'hex')),
-    auditSecret: secrets.data.audit_secret ?? '',
-    isAuditSecretNew: audit_secret === undefined,
-    auditMark: {
-      read: async () => secrets.data.audit_mark,
-      write: (head) =>
-        secrets.update((data) => {
-          data.audit_mark = head;
-        }),
+        isKeyThere
+          ? warn('audit_mark_lost', `${kept}; the mark of the audit trail comes from the version before it.`)
+          : warn('login_key_lost', `${kept}; logged-in users may have to log in again.`),
+      );
     },
-  };
+  });
+  return new Low<Secrets>(document, {});
+}
+
+/** Whether an earlier version left secrets in a file. */
+async function hasSecrets(file: string): Promise<boolean> {
+  const text = await readPrivateFile(file);
+  return text !== undefined && NAMES.some((name) => text.includes(`"${name}"`));
 }
 
 /** The secret of the variable; undefined if it is not set. An empty variable counts as unset, like others. */

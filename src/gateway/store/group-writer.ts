@@ -45,13 +45,22 @@ export function createGroupWriter(deps: {
       throw error;
     }
   };
-  return (units) => {
+  const writeDurably = (units: readonly Unit[]): GroupResult => {
     if (deps.durability === 'full' || !units.some((unit) => unit.durable)) return writeAll(units);
     connection.run('pragma synchronous = full'); // cannot be changed inside a transaction
     try {
       return writeAll(units);
     } finally {
       connection.run('pragma synchronous = normal');
+    }
+  };
+  return (units) => {
+    if (!units.some((unit) => unit.erases)) return writeDurably(units);
+    connection.all('pragma secure_delete = on');
+    try {
+      return writeDurably(units);
+    } finally {
+      connection.all('pragma secure_delete = off');
     }
   };
 }

@@ -167,6 +167,8 @@ test('every table of the schema exists with its columns', async () => {
       'roles',
       'rules',
       'runs',
+      'secrets',
+      'store_keys',
       'tool_policies',
       'usage',
       'users',

@@ -112,6 +112,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     setAside: opened.damage.setAside,
     notices: opened.damage.notices,
     reportDamage: onDamage,
+    emptyLog: checkpointer.empty,
     health: () => health.status(),
     close,
     [Symbol.asyncDispose]: close,

@@ -24,6 +24,8 @@ export interface Unit {
   events?: UnitEvents;
   /** An external effect follows (a decision, a started tool), so the group is synced to disk before it resolves. */
   durable?: boolean;
+  /** What it deletes or replaces is overwritten in the database file, and not only marked as free. */
+  erases?: boolean;
 }
 
 interface UnitEvents {
@@ -107,6 +109,8 @@ export interface Store {
    * events). Rejects with UnitRefused, or with GatewayError UNAVAILABLE while the disk cannot be written.
    */
   commit(unit: Unit): Promise<number>;
+  /** Removes former contents from the write-ahead log. False if that was not possible now; it happens later then. */
+  emptyLog(): Promise<boolean>;
   /**
    * Called once per committed group, after the commit and before its units resolve, with the new events of each log.
    */

@@ -1,8 +1,10 @@
 import { webcrypto } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import { machineKeyFiles } from '../../home/machine-key.ts';
 import { type Ids, randomIds } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import { once } from '../../timing/once.ts';
 import { createAuditHeadFile } from '../audit/audit-head.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { createCallAudit } from '../audit/call-audit.ts';
@@ -12,6 +14,7 @@ import { createOidcLogin } from '../auth/oidc/oidc-login.ts';
 import type { OidcSettings } from '../auth/oidc/oidc-settings.ts';
 import { openCredentials } from '../auth/open-credentials.ts';
 import { createSetupGate, type SetupMode } from '../auth/setup-gate.ts';
+import { Vault } from '../secrets/vault.ts';
 import type { Store } from '../store/store.ts';
 import { createOrgs } from '../users/orgs.ts';
 import type { Passwords } from '../users/passwords.ts';
@@ -45,8 +48,18 @@ export async function testAccounts(options: TestAccountOptions) {
   const throttle = createLoginThrottle({ clock });
   const { users, roles } = opened;
   const oidc = { settings: options.oidc, users, roles, store, key, throttle, fetch, clock, ids, log };
+  const openVault = once(() => {
+    const keys = machineKeyFiles(dir, {}, ids);
+    return Vault.open({ store, keys, storePath: join(dir, 'headgate.db'), clock, log });
+  });
+  const vault: Pick<Vault, 'status' | 'rotate'> = {
+    status: async () => (await openVault()).status(),
+    rotate: async (...change) => (await openVault()).rotate(...change),
+  };
   return {
     ...opened,
+    vault,
+    isLoginSecretChosen: false,
     oidc: createOidcLogin(oidc),
     passwords: options.passwords ?? PLAIN,
     setup: createSetupGate({ mode: setup, isLoopback, clock, ids }),

@@ -35,3 +35,29 @@ export interface ApiTokenTable extends LineageColumns {
   used_ms: number | null;
   revoked_ms: number | null;
 }
+
+/** The key of the store, encrypted with a key of the machine. There is one row, or none in a store without secrets. */
+export interface StoreKeyTable {
+  key_id: string;
+  /** The id of the machine's key. */
+  machine_id: string;
+  /** See `seal`. */
+  wrapped: string;
+  created_ms: number;
+}
+
+/** A secret that the daemon needs in clear, encrypted with the key of the store. */
+export interface SecretTable {
+  name: string;
+  /** See `seal`. */
+  sealed: string;
+  created_ms: number;
+}
+
+/** Schema version 37: encrypted secrets. Earlier versions had none in the database. */
+export const secrets: readonly string[] = [
+  `create table store_keys (
+    key_id text not null primary key, machine_id text not null, wrapped text not null, created_ms bigint not null
+  )`,
+  'create table secrets (name text not null primary key, sealed text not null, created_ms bigint not null)',
+];

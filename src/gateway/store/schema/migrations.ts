@@ -1,6 +1,7 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { copyDatabase } from './copy-database.ts';
+import { secrets } from './credential-schema.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 36, statements: verdicts },
   { version: 37, statements: rules },
   { version: 38, statements: assessments },
+  { version: 39, statements: secrets },
 ];
 
 /**

@@ -1,7 +1,13 @@
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
-import type { ApiTokenTable, LoginCodeTable, LoginSessionTable } from './credential-schema.ts';
+import type {
+  ApiTokenTable,
+  LoginCodeTable,
+  LoginSessionTable,
+  SecretTable,
+  StoreKeyTable,
+} from './credential-schema.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
@@ -55,6 +61,8 @@ export interface Database extends TemplateTables {
   orgs: OrgTable;
   audit: AuditTable;
   memories: MemoryTable;
+  store_keys: StoreKeyTable;
+  secrets: SecretTable;
 }
 
 /** schema_version, epoch, boot_id, clean_stop, last_alive_ms … */

@@ -40,6 +40,8 @@ export interface CheckpointLimits {
 /** Decides when the write-ahead log is moved. */
 export interface Checkpointer {
   wrote(bytes: number): void;
+  /** Moves everything and empties the log now. False if a reader needs it, or the disk fails. */
+  empty(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -47,11 +49,9 @@ const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_
 /** A checkpoint on the writing connection blocks the event loop, so it is rare. */
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
 
-/**
- * Uses `worker` until it is gone, then `fallback`. A failed checkpoint (a full disk) is logged once and retried until
- * it succeeds. It costs only disk space.
- */
-export function createCheckpointer(deps: {
+const limitsOf = (worker: CheckpointWorker | undefined): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
+
+interface CheckpointerDeps {
   worker: CheckpointWorker | undefined;
   fallback: CheckpointWorker;
   clock: Clock;
@@ -59,7 +59,13 @@ export function createCheckpointer(deps: {
   /** Beyond this size, a log that is constantly written is forced to restart. */
   maxWalBytes: number;
   pageBytes: number;
-}): Checkpointer {
+}
+
+/**
+ * Uses `worker` until it is gone, then `fallback`. A failed checkpoint (a full disk) is logged once and retried until
+ * it succeeds. It costs only disk space.
+ */
+export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   const stop = new AbortController();
   let { worker } = deps;
   let pendingBytes = 0;
@@ -67,7 +73,10 @@ export function createCheckpointer(deps: {
   let wait: AbortController | undefined;
   let running: Promise<void> | undefined;
 
-  const limits = (): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
+  const settled = (): void => {
+    running = undefined;
+    if (isFailing || pendingBytes > 0) schedule();
+  };
   const start = (): void => {
     wait?.abort();
     wait = undefined;
@@ -77,40 +86,36 @@ export function createCheckpointer(deps: {
         isFailing = false;
         if (!stop.signal.aborted) idle.begin(logBytes);
       }, onFailure)
-      .finally(() => {
-        running = undefined;
-        if (isFailing) sleepThenStart();
-        else if (pendingBytes > 0) schedule();
-      });
+      .finally(settled);
   };
   const onFailure = (err: unknown): void => {
-    const isGone = err instanceof WorkerGone;
-    if (isGone) deps.log.warn({ err }, 'the checkpoint worker failed; continuing without it');
+    if (err instanceof WorkerGone) worker = undefined;
+    if (err instanceof WorkerGone) deps.log.warn({ err }, 'the checkpoint worker failed; continuing without it');
     else if (!isFailing) deps.log.warn({ err }, 'a checkpoint failed; retrying until one succeeds');
-    if (isGone) worker = undefined;
     isFailing = true;
   };
-  const truncate = async (): Promise<void> => {
-    if (await isEmptied(worker ?? deps.fallback)) idle.settled();
-    running = undefined;
-    if (pendingBytes > 0) schedule();
+  const truncate = (): Promise<boolean> => {
+    const emptied = isEmptied(worker ?? deps.fallback);
+    running = emptied.then((isEmpty) => {
+      if (isEmpty) idle.settled();
+      settled();
+    });
+    return emptied;
   };
   const idle = createIdleTime({
     clock: deps.clock,
-    onIdle() {
-      running ??= truncate(); // a checkpoint that is still in progress ends in another idle time
-    },
+    // A checkpoint that is still in progress ends in another idle time.
+    onIdle: () => void (running ?? truncate()),
   });
   const schedule = (): void => {
     if (stop.signal.aborted) return;
-    if (pendingBytes >= limits().afterBytes && !isFailing) start();
+    if (pendingBytes >= limitsOf(worker).afterBytes && !isFailing) start();
     else if (!wait) sleepThenStart();
   };
   const sleepThenStart = (): void => {
-    if (stop.signal.aborted) return;
     const own = new AbortController();
     wait = own;
-    deps.clock.sleep(limits().afterMs, own.signal).then(
+    deps.clock.sleep(limitsOf(worker).afterMs, own.signal).then(
       () => {
         if (!own.signal.aborted) start();
       },
@@ -118,6 +123,10 @@ export function createCheckpointer(deps: {
     );
   };
   return {
+    async empty() {
+      while (running !== undefined) await running; // the worker does one thing at a time
+      return truncate();
+    },
     wrote(bytes) {
       pendingBytes += bytes;
       idle.interrupt();

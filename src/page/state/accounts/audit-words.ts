@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS = [
   'rule.create',
   'rule.delete',
   'rule.update',
+  'secrets.rotate',
   'sessions.delete',
   'sessions.expire',
   'setting.delete',
