@@ -1,3 +1,4 @@
+import type { Mode } from '../../../../protocol/events/modes.ts';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
@@ -39,6 +40,8 @@ export interface Conversation {
   readonly effort: Effort;
   readonly workdir: string;
   readonly autoApprove: AutoApprove;
+  /** What runs without asking. */
+  readonly mode: Mode;
   readonly state: WorkstreamState;
   /** The model has not started to answer yet. */
   readonly waiting: boolean;
@@ -71,6 +74,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     effort,
     workdir,
     autoApprove: { isOn: workstream.skipPermissions, untilMs: workstream.skipPermissionsUntilMs },
+    mode: workstream.mode,
     state: workstream.state,
     waiting: false,
     wait: undefined,
@@ -229,15 +233,24 @@ const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>)
   modelAlias: event.model_alias,
   effort: event.effort ?? now.effort,
   autoApprove: { isOn: event.skip_permissions, untilMs: event.skip_permissions_until_ms },
+  mode: event.mode ?? (event.skip_permissions ? 'full' : 'ask'),
 });
 
-const toQuestion = ({ approval_id, kind, items, budget, expires_at_ms }: StreamEventOf<'approve_request'>) => ({
+const toQuestion = ({
+  approval_id,
+  kind,
+  items,
+  budget,
+  expires_at_ms,
+  judge_pending,
+}: StreamEventOf<'approve_request'>) => ({
   key: `a${approval_id}`,
   approvalId: approval_id,
   question: kind,
   items,
   budget,
   expiresAtMs: expires_at_ms,
+  isJudging: judge_pending,
 });
 
 const toStatus = ({
