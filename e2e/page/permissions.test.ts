@@ -99,3 +99,33 @@ test('the mode of a workstream is changed at its head; what it lets run is not a
   await shows('Full');
 });
 
+test('the inbox has the questions of all workstreams; they are decided there, and leave when they are decided elsewhere', async (t) => {
+  const { page } = await visit(t, daemon);
+  await page.keyboard.press('Alt+i');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  const inbox = page.getByRole('list', { name: 'Questions' });
+  const card = (text: string) => inbox.getByRole('listitem').filter({ hasText: text });
+  for (const name of ['first', 'second', 'third']) {
+    await openWorkstream(page, `inbox ${name}`);
+    model.when(`ask ${name}`, bash(`echo ran > inbox-${name}.txt`), say(`Done: ${name}.`));
+    await send(page, `ask ${name}`);
+    await page.locator('.approval.pending').waitFor();
+  }
+  await page.keyboard.press('Alt+i');
+  await card('inbox-third.txt').getByText('Writes: inbox-third.txt').waitFor();
+  await assertAccessible(page, 'the inbox');
+  await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).click();
+  await card('inbox-first.txt').waitFor({ state: 'detached' });
+  const { approvals } = await (await daemon.client()).call('approval.list', {});
+  const second = approvals.find(({ items }) => items[0]?.preview.includes('inbox-second'));
+  await (await daemon.client()).call('approval.resolve', { approvalId: second?.approvalId ?? '', approved: false });
+  await card('inbox-second.txt').waitFor({ state: 'detached' });
+  await card('inbox-third.txt')
+    .getByRole('button', { name: /^inbox third/ })
+    .click();
+  await page.getByRole('heading', { name: 'inbox third', level: 1 }).waitFor();
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Done: third.' }).waitFor();
+  assert.equal(await contentOf('inbox-first.txt'), 'ran\n');
+  assert.equal(await contentOf('inbox-second.txt'), 'not there');
+});

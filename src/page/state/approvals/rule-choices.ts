@@ -6,7 +6,10 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { ApprovalBlock } from '../conversation/blocks.ts';
 
 /** A question as both the conversation and the inbox show it. */
-export type AskedQuestion = Pick<ApprovalBlock, 'approvalId' | 'question' | 'items' | 'budget' | 'isJudging'>;
+export type AskedQuestion = Pick<
+  ApprovalBlock,
+  'approvalId' | 'question' | 'items' | 'budget' | 'isJudging' | 'heard' | 'silent'
+>;
 
 /** What is decided about a question. */
 export type Decided = Omit<ParamsInput<'approval.resolve'>, 'approvalId'>;
@@ -17,6 +20,14 @@ export const asksAbout = ({ question }: Pick<AskedQuestion, 'question'>, item: A
   item.error === null &&
   item.auto_approved !== true &&
   (item.ruling === undefined ? item.needs_approval || item.repeated !== undefined : item.ruling.verdict === 'ask');
+
+/** What the model that rates calls does about this question, in words; undefined: nothing to say. */
+export function judgeWords({ question, isJudging, heard = [], silent, items }: AskedQuestion): string | undefined {
+  if (silent !== undefined)
+    return `No rating by the model: ${toVisibleLine(silent).replace(/\.?$/, '.')} The rest is as it was.`;
+  const isWaiting = isJudging && items.some((item) => asksAbout({ question }, item) && !heard.includes(item.call_id));
+  return isWaiting ? 'A model is rating this, too. You need not wait for it.' : undefined;
+}
 
 /** The rules that can be given with the decision about one call. */
 export interface OfferedRules {

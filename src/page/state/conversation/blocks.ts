@@ -95,6 +95,10 @@ export interface ApprovalBlock extends Placed {
   expiresAtMs: number;
   /** A model may still rate the calls. */
   isJudging?: boolean | undefined;
+  /** The calls about which the model has said something, or never will. */
+  heard?: readonly string[] | undefined;
+  /** Why there is no verdict of the model about some call. */
+  silent?: string | undefined;
   decision: Decision | undefined;
 }
 

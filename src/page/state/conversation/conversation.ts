@@ -14,6 +14,7 @@ import type {
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
+import { addLate } from './late-verdicts.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
 import {
   appendOutput,
@@ -140,10 +141,11 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return onState(now, event, key);
     case 'settings_changed':
       return onSettings(now, event);
-    case 'ws_rename': // lists show titles; the name stays
     case 'intent_verdict':
     case 'judge_state':
-      return before;
+      return { ...now, blocks: addLate(blocks, event) };
+    case 'ws_rename':
+      return before; // lists show titles; the name stays
   }
 }
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { explainBudget } from '../../../../protocol/text/budget-words.ts';
 import { UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
-import type { AskedQuestion, Decided } from '../../state/approvals/rule-choices.ts';
+import { type AskedQuestion, type Decided, judgeWords } from '../../state/approvals/rule-choices.ts';
 import { ApprovalButtons } from './approval-buttons.tsx';
 import { AskedCalls } from './asked-calls.tsx';
 
@@ -20,6 +20,7 @@ interface QuestionBodyProps {
 /** Everything that would run, and the buttons that decide. */
 export function QuestionBody({ approval, mayDecide, title, decide, onStep }: QuestionBodyProps) {
   const [isOpen, setIsOpen] = useState(false);
+  const judging = judgeWords(approval);
   const denied = useSignal<readonly string[]>([]);
   return (
     <>
@@ -30,7 +31,11 @@ export function QuestionBody({ approval, mayDecide, title, decide, onStep }: Que
         onOpen={setIsOpen}
         title={title}
       />
-      {approval.isJudging && <p class="explain judging">A model is still rating this. You need not wait for it.</p>}
+      {judging !== undefined && (
+        <p class="explain" role="status">
+          {judging}
+        </p>
+      )}
       {approval.question === 'outcome' && (
         <p class="explain">
           This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.
