@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
+import { openPart } from '../support/clients/accounts.ts';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -127,4 +128,19 @@ test('the inbox has the questions of all workstreams; they are decided there, an
   await page.locator('.answer', { hasText: 'Done: third.' }).waitFor();
   assert.equal(await contentOf('inbox-first.txt'), 'ran\n');
   assert.equal(await contentOf('inbox-second.txt'), 'not there');
+});
+
+test('the rules that were given are listed in the account view, tried without, and deleted', async (t) => {
+  const { page } = await visit(t, daemon);
+  const operator = await daemon.client();
+  await operator.call('rule.create', { action: 'deny', match: { program: 'shutdown' } });
+  await openPart(page, 'Rules');
+  const row = page.locator('.panel-row').filter({ hasText: 'Blocks the program “shutdown”' });
+  await row.getByText(/^everywhere · given by .* · no end · never used$/).waitFor();
+  await row.getByRole('button', { name: /^Try without/ }).click();
+  await row.getByText(/^Without it, |^No calls of tools/).waitFor();
+  await assertAccessible(page, 'the rules');
+  await row.getByRole('button', { name: /^Delete/ }).click();
+  await row.getByRole('button', { name: 'Delete', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
 });

@@ -39,6 +39,7 @@ const pathWords = ({ path, access }: RuleMatch): string[] =>
 export const toSuggestionWords = ({ kind, match }: Pick<SuggestedRule, 'kind' | 'match'>): string =>
   kind === 'command' ? 'exactly this command' : toMatchWords(match);
 
+/** How long a rule holds, for people. */
 export const TERM_WORDS: Record<RuleTerm, string> = {
   hour: 'for one hour',
   conversation: 'in this conversation',
