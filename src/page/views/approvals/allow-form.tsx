@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { RULE_TERMS, type RuleChoice, type RuleTerm } from '../../../../protocol/events/rules.ts';
+import type { RuleChoice, RuleTerm } from '../../../../protocol/events/rules.ts';
 import { TERM_WORDS } from '../../../../protocol/text/rule-words.ts';
 import type { OfferedRules } from '../../state/approvals/rule-choices.ts';
 import { fieldsOf } from '../form-fields.ts';
@@ -23,7 +23,7 @@ export function AllowForm({ offered, terms, busy, onBack, onAllow, onEverything 
       class="decide allow"
       onSubmit={(event) => {
         event.preventDefault();
-        onAllow(rulesIn(event.currentTarget, offered));
+        onAllow(rulesIn(event.currentTarget, { offered, terms }));
       }}
     >
       {offered.map(({ callId, name, choices }, index) => (
@@ -64,9 +64,9 @@ export function AllowForm({ offered, terms, busy, onBack, onAllow, onEverything 
   );
 }
 
-function rulesIn(form: HTMLFormElement, offered: readonly OfferedRules[]): RuleChoice[] {
+function rulesIn(form: HTMLFormElement, { offered, terms }: Pick<AllowFormProps, 'offered' | 'terms'>): RuleChoice[] {
   const fields = fieldsOf(form);
-  const term = RULE_TERMS.find((one) => one === fields.term) ?? 'hour';
+  const term = terms.find((one) => one === fields.term) ?? 'hour';
   return offered.flatMap(({ callId }, index) => {
     const id = fields[`rule-${index}`] ?? '';
     return id === '' ? [] : [{ callId, id, term }];
