@@ -68,7 +68,7 @@ const REASON_WORDS = {
 } as const;
 
 /** What a conversation has read that nobody trusts. */
-export function toTaintWords({ kind, tool, target }: Taint): string {
+function toTaintWords({ kind, tool, target }: Taint): string {
   const from = target === undefined ? '' : ` (${target})`;
   switch (kind) {
     case 'node':

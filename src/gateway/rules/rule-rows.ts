@@ -5,7 +5,7 @@ import type { RuleTable } from '../store/schema/rule-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
-export const toRow = (rule: Rule): RuleTable => ({
+const toRow = (rule: Rule): RuleTable => ({
   rule_id: rule.ruleId,
   action: rule.action,
   match_json: JSON.stringify(rule.match),
