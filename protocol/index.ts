@@ -12,6 +12,7 @@ import { policyContracts } from './methods/admin/policy.ts';
 import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
+import { verdictContracts } from './methods/admin/verdict.ts';
 import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
@@ -68,6 +69,7 @@ export const CONTRACTS = {
   ...auditContracts,
   ...policyContracts,
   ...ruleContracts,
+  ...verdictContracts,
   ...settingsContracts,
   ...memoryContracts,
   ...scheduleContracts,

@@ -210,6 +210,7 @@ export const STREAM_EVENTS = {
     approval_id: z.string(),
     kind: QuestionKind,
     budget: BudgetQuestion.optional(), // if the kind is `budget`
+    judge_pending: z.boolean().optional(), // a model may still judge these calls; absent while the judge is off
     expires_at_ms: z.int().min(0),
   }),
   approval_resolved: event('approval_resolved', {

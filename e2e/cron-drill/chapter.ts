@@ -42,7 +42,7 @@ export async function playChapter(options: ChapterOptions): Promise<{ evidence: 
   const behaviour = createBehaviour(random.fork('model'), { effectsFile });
   model.onRequest(behaviour.answer);
   const spawnedMs = systemClock.now();
-  await using daemon = await startDaemon({ home, model: model.url, config: { tools: { sandbox: 'off' } } });
+  await using daemon = await startDaemon({ home, model: model.url, config: {} });
   const scene: Scene = {
     ...options,
     ...{
@@ -145,7 +145,7 @@ async function comeToRest({ calls }: Scene, client: TestClient): Promise<number>
   await calls.repeat(client);
   const list = async () => (await client.call('cron.list', {})) as { jobs: CronJob[] };
   await until(async () => (await list()).jobs.every(({ schedule }) => schedule.kind !== 'at'));
-  await client.call('config.set', { raw: JSON.stringify({ tools: { sandbox: 'off' }, cron: { enabled: false } }) });
+  await client.call('config.set', { raw: JSON.stringify({ cron: { enabled: false } }) });
   const restMs = systemClock.now();
   await until(async () => {
     const { workstreams } = (await client.call('workstream.list')) as { workstreams: { state: string }[] };

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { toBubblewrapArguments } from '../../src/agent/process/sandbox.ts';
+import { toBubblewrapArguments } from '../../src/agent/sandbox/bubblewrap-arguments.ts';
 import { CALLS, readTrace, type Trace } from './trace.ts';
 
 const run = promisify(execFile);
 
-/** Runs commands in the sandbox of the product, without a network, and traces them. */
+/** Runs commands in the sandbox of the product and traces them. */
 export async function openTracer() {
   const root = await mkdtemp('/var/tmp/headgate-effects-'); // /tmp is private in the sandbox
   const [home, template] = [path.join(root, 'home'), path.join(root, 'template')];
@@ -24,8 +24,11 @@ export async function openTracer() {
       await mkdir(traces);
       const output = path.join(traces, 'strace');
       const sandbox = [
-        ...toBubblewrapArguments({ home, workdir: folder, resolver: [] }, 'path'),
-        ...['--unshare-net', '--bind', traces, traces, '--setenv', 'HOME', folder, '--setenv', 'TERM', 'dumb'],
+        ...toBubblewrapArguments({
+          ...{ emptied: [], unreadable: [], shown: [], home, tmpBytes: undefined, opener: undefined },
+          roots: [{ path: folder, bindFd: undefined, sourceFd: -1, isWritable: true, readOnly: [], pinned: [] }],
+        }),
+        ...['--bind', traces, traces, '--setenv', 'HOME', folder, '--setenv', 'TERM', 'dumb'],
         ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin'],
       ];
       const strace = ['strace', '-f', '-y', '-qq', '-s', '4096', '-o', output, '-e', `trace=${CALLS}`];

@@ -15,9 +15,14 @@ const MIB = 1024 * 1024;
 const MAX_RSS = 300 * MIB;
 
 const sandboxed = await needs('bubblewrap');
+const UNSANDBOXED = new URL('../support/daemon/unsandboxed-daemon.ts', import.meta.url);
 const { model, daemon } = await openStage();
-const configure = (sandbox: string) =>
-  writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
+/** Starts the daemon anew, with low limits; `missing`: on a machine without bubblewrap. */
+async function restartWith(sandbox: 'required' | 'missing'): Promise<void> {
+  const tools = { sandbox: sandbox === 'required' ? 'required' : 'auto', limits: { memoryMb: 512, tmpMb: 64 } };
+  await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools }));
+  await daemon.restart(sandbox === 'missing' ? { entry: UNSANDBOXED } : {});
+}
 
 /** A sleep time that nothing else on this machine uses, to identify a process. */
 let naps = 0;
@@ -86,6 +91,42 @@ for (const [what, { command, reads }] of Object.entries(ENDING)) {
   });
 }
 
+/** Commands that use more than they may, and what the model reads about it. */
+const GREEDY: Record<string, { command: string; reads: RegExp }> = {
+  'forks without end': {
+    command: ':(){ :|:& };:; sleep 60',
+    reads: /\[no more than 512 processes at once for one command; some could not be started, or all were ended\]$/,
+  },
+  'takes ten gigabytes of memory': {
+    command: 'head -c 10G /dev/zero | tail',
+    reads: /\[ended because of the limit of 512 MiB of memory for one command\]$/,
+  },
+  'fills /tmp': {
+    command: 'head -c 10G /dev/zero > /tmp/full; stat -c %s /tmp/full',
+    reads: /No space left on device\n67108864\n$/,
+  },
+};
+
+test(
+  'a command that uses more than it may gets a result that says so, and the daemon stays healthy',
+  sandboxed,
+  async (t) => {
+    await restartWith('required');
+    for (const [what, { command, reads }] of Object.entries(GREEDY)) {
+      await using talk = await openConversation(daemon);
+      const question = await start(talk, what, command);
+      const { result, ...watched } = await watchDaemon(daemon, question.answer);
+      t.diagnostic(`${what}: ${JSON.stringify(watched)}`);
+      await talk.ended(question);
+      const { messages } = await talk.agree();
+      const output = messages.flatMap((message) => (message.role === 'tool' ? [message.output] : [])).join('');
+      assert.deepEqual(result, { runId: question.runId, status: 'ok', summary: 'completed' });
+      assert.match(output, reads);
+      assertWell(watched);
+    }
+  },
+);
+
 /** Commands that do not end, each with its own sleep time to identify leftover processes. */
 const ENDLESS: Record<string, (nap: string) => string> = {
   'ignores SIGTERM': (nap) => `trap '' TERM; echo up; while :; do sleep ${nap}; done`,
@@ -98,10 +139,12 @@ const ENDLESS: Record<string, (nap: string) => string> = {
   'prints forever': (nap) => `sleep ${nap} & yes`,
 };
 
-for (const [sandbox, options] of Object.entries({ required: sandboxed, off: {} })) {
+for (const [sandbox, options] of [
+  ['required', sandboxed],
+  ['missing', {}],
+] as const) {
   test(`sandbox ${sandbox}: a cancel stops any command and leaves no process`, options, async () => {
-    await configure(sandbox);
-    await daemon.restart();
+    await restartWith(sandbox);
     for (const [what, commandOf] of Object.entries(ENDLESS)) {
       await using talk = await openConversation(daemon);
       const nap = newNap();
@@ -127,9 +170,8 @@ for (const [sandbox, options] of Object.entries({ required: sandboxed, off: {} }
 const DAEMON = 'becomes a daemon';
 
 /** Lets a command start a daemon process, then kills Headgate's daemon. */
-async function dieBeside(sandbox: string): Promise<string> {
-  await configure(sandbox);
-  await daemon.restart();
+async function dieBeside(sandbox: 'required' | 'missing'): Promise<string> {
+  await restartWith(sandbox);
   await using talk = await openConversation(daemon);
   const nap = newNap();
   const question = await start(talk, `${sandbox}, killed`, ENDLESS[DAEMON]?.(nap) ?? '');
@@ -147,7 +189,7 @@ test('with the sandbox no process survives the kill of the daemon', sandboxed, a
 });
 
 test('without the sandbox the next start ends leftover processes before it accepts requests', async () => {
-  const nap = await dieBeside('off');
+  const nap = await dieBeside('missing');
   assert.notDeepEqual(await commandLinesWith(nap), []);
   await daemon.restart();
   assert.deepEqual(await commandLinesWith(nap), []);

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -102,8 +100,7 @@ test('messages, tool output and command output are shown as text, too', async (t
 });
 
 test('without a sandbox the banner, the approval and the card of a command say so, also after a reload', async (t) => {
-  await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox: 'off' } }));
-  await daemon.restart();
+  await daemon.restart({ entry: new URL('../support/daemon/unsandboxed-daemon.ts', import.meta.url) });
   const { page } = await visit(t, daemon);
   await page.locator('.banner.warning', { hasText: /sandbox/ }).waitFor();
   await openWorkstream(page, 'bare');

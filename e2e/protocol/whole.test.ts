@@ -247,6 +247,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...policyCases({ call }),
+  'verdict.list': () => call('verdict.list', { limit: 1 }),
   ...templateCases({ call, key }),
 };
 

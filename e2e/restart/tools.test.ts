@@ -16,6 +16,9 @@ const dyingAfter = (kind: string) => ({
   env: { DIE_AFTER: kind },
 });
 
+/** A composition without bubblewrap. */
+const UNSANDBOXED = new URL('../support/daemon/unsandboxed-daemon.ts', import.meta.url);
+
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 const linesOf = async (name: string) =>
   (await readFile(workFile(name), 'utf8').catch(() => '')).split('\n').slice(0, -1);
@@ -113,14 +116,14 @@ for (const [kind, what] of [
 for (const { name, sandbox, approved, lines, told } of [
   {
     name: 'approved, it runs again',
-    sandbox: 'off',
+    sandbox: 'missing',
     approved: true,
     lines: ['ran', 'ran'],
     told: ['approved', 'state running', 'bash answers: up\nslept'],
   },
   {
     name: 'denied, it is skipped',
-    sandbox: 'auto',
+    sandbox: 'working',
     approved: false,
     lines: ['ran'],
     told: [
@@ -131,8 +134,8 @@ for (const { name, sandbox, approved, lines, told } of [
   },
 ]) {
   test(`killed while a tool with side effects runs: a person is asked about its outcome; ${name}`, async () => {
-    await writeFile(path.join(daemon.home, 'config.json'), JSON.stringify({ tools: { sandbox } }));
-    await daemon.restart();
+    const how = sandbox === 'missing' ? { entry: UNSANDBOXED } : {};
+    await daemon.restart(how);
     await using talk = await openConversation(daemon);
     const file = `running-${sandbox}.txt`;
     // The first run would take a minute; the second one finds the file.
@@ -146,8 +149,9 @@ for (const { name, sandbox, approved, lines, told } of [
     await talk.decide(approvalId, { approved: true });
     await talk.until('tool_output_chunk');
     await daemon.kill9();
-    if (sandbox === 'off') assert.notDeepEqual(await commandLinesWith(nap), [], 'the command still runs');
-    await restart(talk);
+    if (sandbox === 'missing') assert.notDeepEqual(await commandLinesWith(nap), [], 'the command still runs');
+    await daemon.restart(how);
+    await talk.reconnect();
     assert.deepEqual(await commandLinesWith(nap), []);
     const outcome = await talk.until('approve_request', (event) => event.kind === 'outcome');
     assert.deepEqual(await linesOf(file), ['ran']);

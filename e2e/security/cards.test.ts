@@ -18,11 +18,8 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 const here = { HEADGATE_HOME: daemon.home };
-await writeFile(
-  path.join(daemon.home, 'config.json'),
-  `{ nodes: { '*': { allow: ['system.*'] } }, tools: { sandbox: 'off' } }`,
-);
-await daemon.restart();
+await writeFile(path.join(daemon.home, 'config.json'), `{ nodes: { '*': { allow: ['system.*'] } } }`);
+await daemon.restart({ entry: new URL('../support/daemon/unsandboxed-daemon.ts', import.meta.url) });
 const folder = path.join(daemon.home, 'workspace');
 await mkdir(folder, { recursive: true });
 await writeFile(path.join(folder, OLD_FILE.name), OLD_FILE.content);

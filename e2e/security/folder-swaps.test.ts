@@ -19,8 +19,9 @@ const CANARY = 'CANARY-5b1c';
 /** Unique to this run, because the tests also search for it at the root of the disk. */
 const PLANTED = `planted-${process.pid}-${randomBytes(4).toString('hex')}`;
 const HARMLESS = 'harmless';
-/** The sandbox settings, and the requirements of their tests. */
-const SANDBOXES = { required: await needs('bubblewrap'), off: {} };
+/** The machine's sandbox, and the requirements of the tests. */
+const SANDBOXES = { working: await needs('bubblewrap'), missing: {} };
+const UNSANDBOXED = new URL('../support/daemon/unsandboxed-daemon.ts', import.meta.url);
 const SWAPPER = fileURLToPath(new URL('../support/fixtures/folder-swapper.ts', import.meta.url));
 
 interface Scene extends AsyncDisposable {
@@ -50,7 +51,7 @@ async function openScene(sandbox: string): Promise<Scene> {
     model: model.url,
     home,
     env: { HOME: userHome ?? '' },
-    config: { tools: { sandbox } },
+    ...(sandbox === 'missing' && { entry: UNSANDBOXED }),
   });
   await writeFile(path.join(home, 'note.txt'), CANARY);
   return {
@@ -97,7 +98,7 @@ async function plantedIn(folders: readonly string[]): Promise<string[]> {
 
 for (const [sandbox, options] of Object.entries(SANDBOXES)) {
   test(
-    `${RACES} calls during swaps of the folder reach nothing outside it, with tools.sandbox ${sandbox}`,
+    `${RACES} calls during swaps of the folder reach nothing outside it, with the sandbox ${sandbox}`,
     options,
     async () => {
       await using scene = await openScene(sandbox);

@@ -75,6 +75,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   'POST /v1/api/workstreams/new': resumptions,
   'POST /v1/api/cluster/workstreams/new': resumptions,
   'POST /v1/api/route/workstreams/new': resumptions,
+  'GET /v1/api/admin/verdicts': it,
   'GET /v1/api/memories': (named) => [inPlace(named)],
   'POST /v1/api/memories': (named) => [inPlace(named, { name: 'mine', content: 'mine' })],
   'POST /v1/api/memories/search': (named) => [inPlace(named, { query: named.name })],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, link, mkdir, mkdtemp, open, readlink, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -24,7 +23,6 @@ const attackable = await needs('curl', 'perl');
 const cast = await Promise.all(
   users.map(async (user) => ({
     ...user,
-    served: await needsAs(user.uid, 'an open repository', 'perl'),
     confined: await needsAs(user.uid, 'an open repository', 'bubblewrap', 'curl', 'perl'),
   })),
 );
@@ -232,9 +230,8 @@ for (const user of cast) {
           await pause(20); // the attack needs processor time, too
         }
         const printed = await attack;
-        assert.match(printed, /end\n$/);
+        assert.match(printed, /^end$/m);
         assert.doesNotMatch(printed, /opened|"status"|^200|ws_id/m);
-        assert.match(printed, /sandboxed commands cannot connect to the daemon/);
         assert.deepEqual([...statuses], [200]);
         assert.deepEqual(
           (await namesOf(daemon)).filter((name) => name.startsWith('intruder')),
@@ -262,28 +259,6 @@ test(
       assert.ok(names.includes(`intruder-${way}`), `outside the sandbox it gets in: ${way}`);
   },
 );
-
-for (const user of cast) {
-  test(
-    `${user.who}: a client process that cannot be inspected, such as the sshd of a tunnel, is served while a command runs`,
-    user.served,
-    async (t) => {
-      const { daemon, work } = await start(t, user, ['--no-auth']);
-      const request = `GET /health HTTP/1.0\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
-      const running = path.join(work, 'running');
-      const command = runAsAgent({ daemon, model }, 'touch running; until [ -e over ]; do sleep 0.05; done; echo end');
-      while (!existsSync(running)) await pause(20);
-      const args = ['-MIO::Socket::INET', '-e', UNSEEN_CLIENT, '127.0.0.1', String(daemon.port), request];
-      const as = user.uid === undefined ? {} : { uid: user.uid, gid: user.uid };
-      for (let n = 0; n < 5; n += 1) {
-        const { stdout } = await promisify(execFile)('/usr/bin/perl', args, as);
-        assert.match(stdout, /^HTTP\/1\.1 200 /);
-      }
-      await writeFile(path.join(work, 'over'), '');
-      assert.match(await command, /end\n$/);
-    },
-  );
-}
 
 test('a command does not inherit file descriptors left open by the parent of the daemon', linux, async (t) => {
   const root = await mkdtemp('/var/tmp/headgate-sockets-');

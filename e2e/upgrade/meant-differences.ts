@@ -126,8 +126,12 @@ const SINCE_33: readonly Declared[] = [
   { at: 'config.get > config > workstreams', is: { visibility: 'shared' }, why: 'a new setting' },
 ];
 
-/** Schema version 36 added modes. */
-const SINCE_36: readonly Declared[] = [{ at: '** > mode', is: isText, why: 'workstreams have a mode' }];
+/** Schema version 36 added verdicts. */
+const SINCE_36: readonly Declared[] = [
+  { at: 'config.get > config > judge', is: (value: unknown) => typeof value === 'object', why: 'new settings' },
+];
+/** Schema version 37 added modes. */
+const SINCE_37: readonly Declared[] = [{ at: '** > mode', is: isText, why: 'workstreams have a mode' }];
 
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [
@@ -139,6 +143,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_37,
     ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,
@@ -151,6 +156,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-16': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_37,
     ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,

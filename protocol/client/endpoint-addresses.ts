@@ -105,6 +105,9 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
+  verdicts: {
+    list: { verb: 'get', path: '/v1/api/admin/verdicts' },
+  },
   policies: {
     list: { verb: 'get', path: '/v1/api/admin/policies' },
     create: { verb: 'post', path: '/v1/api/admin/policies' },

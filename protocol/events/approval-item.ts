@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
 import { Ruling, SuggestedRule } from './rules.ts';
+import { Verdict } from './verdict.ts';
 
 /**
  * Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool; `always`: a
@@ -53,6 +54,10 @@ export const ApprovalItem = z
     ruling: Ruling.optional(),
     /** The rules that a person may give with the decision; absent if nobody is asked about this call. */
     rules: z.array(SuggestedRule).optional(),
+    /** How the rules of the judge rate it; only in questions, and only while the judge is on. */
+    verdict: Verdict.optional(),
+    /** The same, under the name of later versions of the specification. */
+    heuristic_verdict: Verdict.optional(),
   })
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;

@@ -5,6 +5,7 @@ import { orgEndpoints } from './accounts/org.ts';
 import { roleEndpoints } from './accounts/role.ts';
 import { tokenEndpoints } from './accounts/token.ts';
 import { userEndpoints } from './accounts/user.ts';
+import { verdictEndpoints } from './admin/verdict.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { conversationEndpoints } from './conversation.ts';
@@ -42,6 +43,7 @@ export const ENDPOINTS = {
   audit: auditEndpoints,
   policies: policyEndpoints,
   rules: ruleEndpoints,
+  verdicts: verdictEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

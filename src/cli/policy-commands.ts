@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
 import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/policy.ts';
 import type { AddRuleFlags } from './commands/rule.ts';
+import type { VerdictFlags } from './commands/verdict.ts';
 import type { TargetFlags } from './connect.ts';
 import { refuseUnknown } from './default-command.ts';
 
@@ -12,7 +13,7 @@ interface PolicyCommandsDeps {
   withTarget(command: Command): Command;
 }
 
-/** Adds `headgate policy`, for the rules about calls of tools. */
+/** Adds `headgate policy`, for the rules about calls of tools, and `headgate verdicts`. */
 export function addPolicyCommands(program: Command, { root, around, withTarget }: PolicyCommandsDeps): void {
   const policy = program
     .command('policy')
@@ -54,6 +55,13 @@ export function addPolicyCommands(program: Command, { root, around, withTarget }
     .option('--limit <n>', 'how many calls, at most 1000', '200')
     .option('--json', 'print one JSON object')
     .action(async (flags: SimulateFlags) => (await load()).simulatePolicies(on(flags)));
+  withTarget(program.command('verdicts'))
+    .description('list what the judge said about calls, and what was decided')
+    .option('--risk <level>', 'only low, medium, high or critical ones')
+    .option('--workstream <id>', 'only those of one workstream')
+    .option('--limit <n>', 'how many, at most 500', '50')
+    .option('--json', 'print JSON')
+    .action(async (flags: VerdictFlags) => (await import('./commands/verdict.ts')).listVerdicts(on(flags)));
 }
 
 /** Adds `headgate rule`, for the permission rules. */

@@ -8,6 +8,7 @@ import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
 import type { RunFlags } from './commands/run.ts';
+import type { SandboxFlags } from './commands/sandbox.ts';
 import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { UsageFlags } from './commands/usage.ts';
@@ -107,6 +108,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
     .option('--home <folder>', 'home folder to check (HEADGATE_HOME; default ~/.headgate)')
     .option('--json', 'print one JSON object')
     .action(async (flags: DoctorFlags) => (await import('./commands/doctor.ts')).doctor({ flags, around, root }));
+  addSandbox(program, around);
   withTarget(program.command('call'))
     .description('call one method of the running daemon and print its result')
     .argument('<method>', 'name of the method, such as workstream.list')
@@ -136,6 +138,17 @@ function addUsage(program: Command, { root, around }: Omit<ProgramDeps, 'version
     .option('--days <n>', 'how many days (UTC), with today', '30')
     .option('--json', 'print one JSON object')
     .action(async (flags: UsageFlags) => (await import('./commands/usage.ts')).usage({ flags, around, root }));
+}
+
+function addSandbox(program: Command, around: Surroundings): void {
+  program
+    .command('sandbox')
+    .description('the sandbox of commands')
+    .command('check', { isDefault: true })
+    .description('try every part of the sandbox on this machine and suggest fixes; changes nothing')
+    .option('--home <folder>', 'home folder whose settings count (HEADGATE_HOME; default ~/.headgate)')
+    .option('--json', 'print one JSON object')
+    .action(async (flags: SandboxFlags) => (await import('./commands/sandbox.ts')).checkSandbox({ flags, around }));
 }
 
 function addConformance(program: Command): void {

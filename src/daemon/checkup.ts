@@ -1,9 +1,11 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { HealthSummary } from '../../protocol/methods/health.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { checkConfig } from './checkup/config-check.ts';
 import type { Finding } from './checkup/finding.ts';
 import { askModel, toModelFinding } from './checkup/model-check.ts';
+import { checkSandboxParts } from './checkup/sandbox-checks.ts';
 import { checkSecrets } from './checkup/secret-checks.ts';
 import { checkTools } from './checkup/tool-checks.ts';
 import { resolveOptions } from './config/options.ts';
@@ -19,19 +21,23 @@ export interface Checkup {
   model(health: HealthSummary | undefined): Promise<Finding>;
   /** `folder` must exist. */
   tools(folder: string): Promise<Finding[]>;
+  /** Tries every part of the sandbox. `folder` must exist. */
+  sandbox(folder: string): Promise<Finding[]>;
 }
 
 export async function openCheckup(home: string, around: Surroundings): Promise<Checkup> {
   const { environment } = around;
   const { config, findings } = await checkConfig(home);
+  const workdir = () => resolveOptions({}, config, around).workdir ?? path.join(home, 'workspace');
   return {
     settings: findings,
     secrets: () => checkSecrets({ home, environment }),
     address: () => resolveOptions({}, config, around),
     model: async (health) => (health ? toModelFinding(health) : askModel(config, environment)),
-    async tools(folder) {
-      const workdir = resolveOptions({}, config, around).workdir ?? path.join(home, 'workspace');
-      return checkTools({ folder, workdir, config, environment });
+    tools: (folder) => checkTools({ folder, workdir: workdir(), config, environment }),
+    async sandbox(folder) {
+      const avoid = [await realpath(workdir()).catch(() => workdir())]; // the first start creates it
+      return checkSandboxParts({ folder, config, environment, avoid });
     },
   };
 }

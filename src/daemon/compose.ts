@@ -3,7 +3,6 @@ import { availableParallelism, hostname, platform } from 'node:os';
 import path from 'node:path';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
-import type { IsSandboxedPeer } from '../agent/process/sandboxed-peers.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
@@ -124,7 +123,6 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     authenticator: auth.authenticator,
     originPolicy,
     clientAddress,
-    isSandboxedPeer: agent.isSandboxedPeer,
     bodies,
     closing: stopping.signal,
   });
@@ -206,6 +204,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     projectCommands: createProjectCommands(folders),
     surroundings: createSurroundings({ folders, hostTimeZone, clock }),
     notSandboxed,
+    userHome: environment.HOME,
     killLeftover: (process) => runner.killLeftover(process),
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),
@@ -242,7 +241,6 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
 interface HttpDeps extends ClientPolicies {
   gateway: Gateway;
   authenticator: GatewayDeps['authenticator'];
-  isSandboxedPeer: IsSandboxedPeer;
   bodies: BodyDeadlines;
   closing: AbortSignal;
 }
@@ -250,7 +248,7 @@ interface HttpDeps extends ClientPolicies {
 type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | 'log'>;
 
 function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: HttpDeps): Server {
-  const { gateway, originPolicy, clientAddress, authenticator, isSandboxedPeer, bodies, closing } = deps;
+  const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = deps;
   const { pageHtml: html, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
@@ -273,7 +271,7 @@ function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: Http
     log,
     closing,
   });
-  const server = createHttpServer(app, { bodies, isSandboxedPeer, clock, log });
+  const server = createHttpServer(app, { bodies, clock, log });
   gateway.sockets.attach(server, app.raw.refuseUpgrade);
   return server;
 }

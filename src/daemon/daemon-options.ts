@@ -1,4 +1,5 @@
 import type { Notice } from '../../protocol/notice.ts';
+import type { Program } from '../agent/process/programs.ts';
 import type { Clock } from '../clock.ts';
 import type { Overrides } from '../gateway/configuration/setting-rows.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
@@ -57,6 +58,8 @@ export interface Assets {
 
 export interface Replacements {
   store?(store: SqliteStore): SqliteStore;
+  /** Bubblewrap, for daemons without a sandbox. */
+  bwrap?: Program;
 }
 
 /** A running daemon. */

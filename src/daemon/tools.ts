@@ -3,10 +3,8 @@ import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
-import { detectSandbox } from '../agent/process/sandbox.ts';
-import { createSandboxedCommands } from '../agent/process/sandboxed-commands.ts';
-import { createSandboxedPeers, type IsSandboxedPeer } from '../agent/process/sandboxed-peers.ts';
-import { createBashTool } from '../agent/tools/bash.ts';
+import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
+import { type CommandConnection, createBashTool } from '../agent/tools/bash.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
@@ -16,14 +14,19 @@ import { createReadOutputTool, type OutputSource } from '../agent/tools/read-out
 import { createSearchTool } from '../agent/tools/search.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
-import type { DaemonOptions } from './daemon-options.ts';
+import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
+import type { LiveConfig } from './config/live-config.ts';
+import type { DaemonOptions, Replacements } from './daemon-options.ts';
+import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
+  replace: Replacements | undefined;
   nodes: NodeDirectory;
   /** The outputs of earlier calls. */
   earlier: OutputSource;
-  live: { readonly commandTimeoutSecs: number };
+  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  onConnection(connection: CommandConnection): void;
   /** The default working directory of workstreams. */
   workdir: string;
 };
@@ -32,24 +35,31 @@ interface Tools {
   toolbox: Toolbox;
   runner: ProcessRunner;
   notSandboxed: string | undefined;
-  isSandboxedPeer: IsSandboxedPeer;
   /** For the person who starts the daemon. */
   notices: Notice[];
 }
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, assets, live, log } = options;
+  const { home, environment, clock, ids, config, assets, live, log, replace, onConnection } = options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
-  const sandbox = await detectSandbox({ mode: config.tools.sandbox, home, environment, clock, programs });
-  const commands = createSandboxedCommands(clock);
+  const { sandbox, limiter } = await openSandbox({
+    home,
+    environment,
+    clock,
+    ids,
+    programs: { bash, bwrap: replace?.bwrap ?? programs.bwrap },
+    settings: config.tools,
+    homes: await readOtherHomes(process.getuid?.()),
+  });
   const runner = createProcessRunner({
     home: await realpath(home),
     environment,
     sandbox,
-    sandboxed: commands,
+    limiter,
+    proxy: createEgressProxy(),
     bash,
     workdirs,
     clock,
@@ -60,7 +70,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const confinement = createConfinement({ home });
   const ripgrep = rg.kind === 'found' ? rg.path : undefined;
   const toolbox = createToolbox([
-    createBashTool({ runner, outputs: outputsOf(home), ids, userHome: environment.HOME, live }),
+    createBashTool({ runner, outputs: outputsOf(home), ids, userHome: environment.HOME, live, onConnection }),
     createReadFileTool({ confinement }),
     createWriteFileTool({ confinement }),
     createEditFileTool({ confinement }),
@@ -73,8 +83,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     toolbox,
     runner,
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
-    isSandboxedPeer: createSandboxedPeers({ commands, uid: process.geteuid?.() ?? 0 }),
-    notices: toNotices({ bash, rg }),
+    notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };
 }
 
@@ -85,6 +94,11 @@ const toNotices = (programs: Record<string, Program>): Notice[] =>
       ? [warn('program_unsafe', `${name} ${whyNot(program)}. Install it from your system's packages.`)]
       : [],
   );
+
+const SANDBOX_STAYS = warn(
+  'sandbox_off',
+  'tools.sandbox is "off", which is read as "auto": commands run in the sandbox where it works.',
+);
 
 /** The folder of outputs that are too long to be shown in full. */
 export const outputsOf = (home: string): string => path.join(home, 'outputs');

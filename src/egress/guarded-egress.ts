@@ -2,7 +2,7 @@ import { lookup as lookUpName } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { unescape as decode } from 'node:querystring';
 import type { Dispatcher } from 'undici';
-import { classifyAddress, isPrivateName } from './egress-address.ts';
+import { type AddressClass, classifyAddress, isPrivateName } from './egress-address.ts';
 import { type Post, postThrough } from './streamed-post.ts';
 
 /** Why the daemon did not send a request, or did not follow its answer. */
@@ -127,12 +127,16 @@ function proxiesOf(environment: GuardOptions['environment']) {
 /** undici's types use its own classes, which work like the global ones. */
 const isLikeGlobal = (candidate: unknown): candidate is Opened['fetch'] => typeof candidate === 'function';
 
-/** Every address of a name has to be allowed, because any of them may be used. */
-function guardLookup(lookup: LookupFunction, isPrivateHost: (host: string) => boolean): LookupFunction {
+/** A lookup that refuses a name if one of its addresses is not allowed, because any of them may be used. */
+export function guardLookup(
+  lookup: LookupFunction,
+  isPrivateHost: (host: string) => boolean,
+  classify: (address: string) => AddressClass = classifyAddress,
+): LookupFunction {
   return (host, asked, callback) => {
     lookup(host, { ...asked, all: true }, (error, found) => {
       const addresses = Array.isArray(found) ? found : [];
-      const problem = error ?? problemOf(host, addresses, isPrivateHost);
+      const problem = error ?? problemOf(host, addresses, { isPrivateHost, classify });
       const [first = { address: '', family: 0 }] = addresses;
       if (problem || !asked.all) callback(problem ?? null, first.address, first.family);
       else callback(null, addresses);
@@ -143,10 +147,10 @@ function guardLookup(lookup: LookupFunction, isPrivateHost: (host: string) => bo
 function problemOf(
   host: string,
   addresses: readonly { address: string }[],
-  isPrivateHost: (host: string) => boolean,
+  { isPrivateHost, classify }: { isPrivateHost(host: string): boolean; classify(address: string): AddressClass },
 ): EgressError | undefined {
   for (const { address } of addresses) {
-    const kind = classifyAddress(address);
+    const kind = classify(address);
     if (kind === 'refused') return refusedAddress(host, address);
     if (kind === 'private' && !isPrivateHost(host)) {
       const advice = 'If that is intended, add the name to egress.privateHosts in config.json.';

@@ -1,26 +1,21 @@
 import type { Spending } from '../agent/run/spending.ts';
-import { Attachments } from './attachments/attachments.ts';
 import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
+import { createRecords, type RecordDeps } from './conversations/create-records.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
-import { EventLog } from './events/event-log.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { createMessages } from './history/messages.ts';
-import { createNotes } from './history/notes.ts';
 import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createSavedWorkstreams } from './listing/saved-workstreams.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { countTokens, observeWorkstreams } from './observer.ts';
-import { ToolPolicies } from './policies/tool-policies.ts';
 import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
-import { Rules } from './rules/rules.ts';
 import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
@@ -29,12 +24,7 @@ import { AgentEvents } from './streams/agent-events.ts';
 import { GlobalEvents } from './streams/global-events.ts';
 import { UnseenRuns } from './streams/unseen-runs.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
-import { Templates } from './templates/templates.ts';
 import { Titles } from './titles/titles.ts';
-import { Budgets } from './usage/budgets.ts';
-import { createLearnedWindows } from './usage/learned-windows.ts';
-import { createSystemEvents } from './wake/system-events.ts';
-import { AlwaysRules } from './workstreams/always.ts';
 import { HiddenWorkstreams } from './workstreams/hidden-workstreams.ts';
 import { createSessionList } from './workstreams/session-list.ts';
 import { Settings } from './workstreams/settings.ts';
@@ -70,28 +60,6 @@ export function createConversations(deps: RecordDeps & TalkDeps & TurnDeps & Rec
 }
 export type Conversations = ReturnType<typeof createConversations>;
 
-type RecordDeps = Pick<GatewayDeps, 'store' | 'live' | 'authenticator' | 'attachmentFiles' | 'clock' | 'ids' | 'log'>;
-
-/** The stored parts of conversations: logs, messages, files and standing permissions. */
-function createRecords(
-  { store, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
-  { idempotency, flush }: Pick<SharedParts, 'idempotency' | 'flush'>,
-) {
-  const policies = new ToolPolicies({ store, clock, ids });
-  return {
-    events: new EventLog({ store, log, onOffered: flush }),
-    messages: createMessages(store),
-    notes: createNotes(store),
-    always: new AlwaysRules({ live, authenticator, clock }),
-    budgets: new Budgets({ store, live, clock, ids }),
-    attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
-    systemEvents: createSystemEvents({ store, clock }),
-    windows: createLearnedWindows({ store, log }),
-    templates: new Templates({ store, clock, ids }),
-    policies,
-    rules: new Rules({ store, policies, clock, ids, log }),
-  };
-}
 type Records = ReturnType<typeof createRecords>;
 
 type TalkDeps = Pick<
@@ -116,7 +84,7 @@ interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'rules'
+    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'judge'
   >;
 }
 
@@ -140,16 +108,15 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates, rules } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
-  const onFree = () => void workstreams.trim();
-  const onAnswer = () => deliveries.wake();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
   const observed = { agentEvents, unseenRuns, global, events, titles };
-  const observer = observeWorkstreams(shared, { ...observed, onSessions, onFree, onAnswer });
+  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake() };
+  const observer = observeWorkstreams(shared, { ...observed, ...wakes, onSessions });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -176,6 +143,7 @@ function createTalks(
     surroundings,
     templates,
     rules,
+    judge,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded: observer.onLoaded,

@@ -57,6 +57,8 @@ export interface GatewayDeps {
   surroundings: Surroundings;
   projectCommands: ProjectCommands;
   notSandboxed: string | undefined;
+  /** The home of the user that commands run as; undefined if it is unknown. */
+  userHome: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;
   workdirs: Workdirs;
   readOutput: OutputMethodDeps['readOutput'];

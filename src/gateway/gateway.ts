@@ -89,10 +89,9 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   });
   const dispatch = tracing === undefined ? untraced : tracedDispatch(untraced, tracing);
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
-  metrics.mirror(stateOf({ health, workstreams: { list: () => workstreams.list(DAEMON) }, sockets }));
-  metrics.observeLoad(
-    loadOf({ workstreams: { list: () => workstreams.list(DAEMON) }, store, passwords: deps.auth.passwords }),
-  );
+  const all = { list: () => workstreams.list(DAEMON) };
+  metrics.mirror(stateOf({ live: deps.live, health, workstreams: all, sockets }));
+  metrics.observeLoad(loadOf({ workstreams: all, store, passwords: deps.auth.passwords }));
   metrics.observeLoaded(workstreams);
   const gateway: Gateway = {
     dispatch,

@@ -20,6 +20,7 @@ export interface LiveSettings {
   readonly cron: CronSettings;
   readonly budgets: BudgetSettings;
   readonly session: SessionSettings;
+  readonly judge: JudgeSettings;
   /** The request limit of each connection. */
   readonly inbound: InboundLimit;
 }
@@ -30,6 +31,11 @@ export interface SessionSettings {
   readonly retentionDays: number;
   /** `model`: the model writes titles after the first answer; `message`: they are the first message. */
   readonly titles: 'model' | 'message';
+}
+
+/** How calls that need approval are rated. */
+export interface JudgeSettings {
+  readonly enabled: boolean;
 }
 
 /** How scheduled jobs run. */

@@ -20,6 +20,7 @@ import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
+import { verdictMethods } from './methods/admin/verdict.ts';
 import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
@@ -116,6 +117,7 @@ export function joinNouns(
       recover: () => rules.load(),
       run: (signal) => rules.run(signal),
     },
+    verdict: { methods: verdictMethods({ store }) },
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),

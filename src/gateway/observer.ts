@@ -71,6 +71,9 @@ export function observeWorkstreams(
       metrics.thoughtsDropped(droppedThoughts);
       countTokens(metrics, spent);
     },
+    onVerdicts(verdicts = []) {
+      for (const { verdict } of verdicts) metrics.verdict(verdict.tier, verdict.risk_level);
+    },
     onToolStarted: (tool) => metrics.toolCall(tool),
     onFree,
     onMessage: () => metrics.messageSent(),

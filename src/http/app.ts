@@ -40,6 +40,7 @@ import { orgRoutes } from './routes/accounts/org.ts';
 import { roleRoutes } from './routes/accounts/role.ts';
 import { tokenRoutes } from './routes/accounts/token.ts';
 import { userRoutes } from './routes/accounts/user.ts';
+import { verdictRoutes } from './routes/admin/verdict.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
@@ -211,6 +212,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...auditRoutes,
     ...policyRoutes,
     ...ruleRoutes,
+    ...verdictRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -89,27 +89,3 @@ test('the connection of an invalid request is closed a second after the answer, 
   assert.deepEqual([lingering, await connections()], [1, 0]);
   socket.destroy();
 });
-
-test('a connection is not read before its origin is known, and that of a sandboxed command is refused', async () => {
-  const judged: ((isCommands: boolean) => void)[] = [];
-  const isSandboxedPeer = () => new Promise<boolean>((resolve) => judged.push(resolve));
-  await using edge = await httpEdge({ isSandboxedPeer });
-  const start = 'Host: localhost\r\nAuthorization: Bearer write\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
-  const [held, refused] = ['held', 'refused'].map((name) =>
-    exchange(edge.port, `POST /v1/api/send?${name} HTTP/1.1\r\n${start}`),
-  );
-  const upgrade = exchange(edge.port, 'GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n');
-  while (judged.length < 3) await new Promise(setImmediate);
-  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-  assert.deepEqual(edge.asked, []);
-  for (const [i, answer] of judged.entries()) answer(i > 0);
-  assert.match((await held) ?? '', /^HTTP\/1\.1 200 /);
-  assert.equal(edge.asked.length, 1);
-  const [answered = '', ofUpgrade = ''] = [await refused, await upgrade];
-  for (const answer of [answered, ofUpgrade]) assert.match(answer, /^HTTP\/1\.1 403 Forbidden\r\n.*\r\n\r\n/s);
-  const requestId = /^X-Request-Id: (.*)\r$/m.exec(answered)?.[1];
-  const body = { error: 'Forbidden: sandboxed commands cannot connect to the daemon', request_id: requestId };
-  assert.ok(answered.endsWith(`\r\nContent-Length: ${JSON.stringify(body).length}\r\n\r\n${JSON.stringify(body)}`));
-  assert.ok(edge.log.fields.some((fields) => Reflect.get(fields, 'requestId') === requestId));
-  assert.equal(edge.asked.length, 1);
-});

@@ -8,16 +8,10 @@ import type { HttpApp } from './app.ts';
 import type { BodyDeadlines } from './body-deadlines.ts';
 import { failureAnswer } from './exchange.ts';
 import { closeSoon, rawAnswer } from './raw/raw-answer.ts';
-import type { RequestIdOf } from './request-id.ts';
 import type { Failure } from './status.ts';
 
 interface ServerDeps {
   bodies: Pick<BodyDeadlines, 'begin'>;
-  /**
-   * Whether a connection comes from a sandboxed command, which may not connect to the daemon; undefined if that is
-   * impossible.
-   */
-  isSandboxedPeer(connection: Socket): Promise<boolean> | undefined;
   clock: Clock;
   log: Log;
 }
@@ -30,7 +24,7 @@ const LONGEST_MS = LIMITS.bodyMs * (2 + Math.ceil(LIMITS.attachmentBytes / LIMIT
  * affect them.
  */
 export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpApp, deps: ServerDeps): Server {
-  const { bodies, isSandboxedPeer, clock, log } = deps;
+  const { bodies, clock, log } = deps;
   const server = createServer(
     {
       headersTimeout: LIMITS.headMs,
@@ -56,8 +50,6 @@ export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpAp
     socket.setNoDelay(true);
     // Without a listener, a client that resets its connection would end the process.
     socket.on('error', (error) => log.debug({ err: error }, 'a connection failed'));
-    const judged = isSandboxedPeer(socket);
-    if (judged !== undefined) void holdBack(socket, judged, { requestIdOf, clock, log });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const failure = CLIENT_ERRORS[error.code ?? ''] ?? INVALID;
@@ -71,25 +63,6 @@ export function createHttpServer({ listener, classes, requestIdOf, raw }: HttpAp
   });
   return server;
 }
-
-/** Reads nothing from a connection, neither a request nor an upgrade, before its origin is known. */
-async function holdBack(
-  socket: Socket,
-  judged: Promise<boolean>,
-  { requestIdOf, clock, log }: Pick<ServerDeps, 'clock' | 'log'> & { requestIdOf: RequestIdOf },
-): Promise<void> {
-  // The server has just started to read, in its own tick, and nothing has arrived yet.
-  queueMicrotask(() => socket.pause());
-  if (!(await judged)) return void socket.resume();
-  const requestId = requestIdOf(UNREAD);
-  log.warn({ requestId }, 'refused a connection from a sandboxed command');
-  answerUnread(socket, { requestId, failure: SANDBOXED, clock });
-}
-
-const SANDBOXED: Failure = {
-  status: 403,
-  body: { error: 'Forbidden: sandboxed commands cannot connect to the daemon' },
-};
 
 /** Stands for a request whose head was not read, so its own id is unknown. */
 const UNREAD = { headers: {} };

@@ -39,11 +39,9 @@ interface Sent {
  * the scope of their name.
  */
 export async function httpEdge(
-  deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } & Partial<
-      Pick<Parameters<typeof createHttpServer>[1], 'isSandboxedPeer'>
-    > = {},
+  deps: Partial<HttpDeps> & { answer?(asked: Asked): unknown; authEnabled?: boolean } = {},
 ) {
-  const { answer = () => ({}), authEnabled = true, isSandboxedPeer = () => undefined, ...given } = deps;
+  const { answer = () => ({}), authEnabled = true, ...given } = deps;
   const clock = fakeClock(1_000);
   const log = recordingLog();
   const asked: Asked[] = [];
@@ -92,7 +90,7 @@ export async function httpEdge(
     closing: closing.signal,
     ...given,
   });
-  const server = createHttpServer(app, { bodies, isSandboxedPeer, clock, log });
+  const server = createHttpServer(app, { bodies, clock, log });
   const watching = bodies.run(closing.signal);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

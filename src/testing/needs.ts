@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { SKIP_TAGS } from '../../scripts/skips.js';
 import { findInstalled } from '../agent/process/program-fixture.ts';
-import { toSocketFilter } from '../agent/process/socket-filter.ts';
+import { toSystemCallFilter } from '../agent/sandbox/system-call-filter.ts';
 
 /** Requirements of some tests in addition to Node and npm. */
 export type Need = keyof typeof CHECKS;
@@ -73,10 +73,18 @@ function forProgram(program: string, name: string) {
 async function checkBubblewrap(uid: Uid): Promise<Lack | undefined> {
   const bwrap = await findInstalled('bwrap');
   if (bwrap.kind !== 'found') return { kind: 'package', name: 'bubblewrap' };
-  if (toSocketFilter(process.arch) === undefined)
+  if (toSystemCallFilter(process.arch) === undefined)
     return { kind: 'missing', reason: `there is no sandbox on ${process.arch}` };
   const mounts = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'];
-  const namespaces = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL', '--new-session'];
+  const namespaces = [
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-net',
+    '--cap-drop',
+    'ALL',
+    '--new-session',
+  ];
   try {
     await run(bwrap.path, [...mounts, ...namespaces, 'true'], uid === undefined ? {} : { uid, gid: uid });
     return undefined;

@@ -50,6 +50,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
+    'verdict.list',
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -133,6 +134,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
     ...POLICY_ROUTES,
     ...RULE_ROUTES,
+    'GET /v1/api/admin/verdicts',
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
     ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
@@ -192,6 +194,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
     ...RULE_METHODS,
   ],
+  'admin.judge': ['verdict.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch'],
@@ -235,6 +238,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.schedules': SCHEDULE_ROUTES,
   'admin.usage': ['GET /v1/api/admin/usage'],
   'admin.policies': [...POLICY_ROUTES, ...RULE_ROUTES],
+  'admin.judge': ['GET /v1/api/admin/verdicts'],
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],

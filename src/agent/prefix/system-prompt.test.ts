@@ -29,7 +29,7 @@ When the conversation began:
 - Working directory: /home/ada/shop. Commands start there; relative paths begin there.
 - Git: branch main, repository /home/ada/shop.
 - System: linux x64. Commands run with bash, each in a new shell, without a terminal or input.
-- Sandbox: commands can write only in the working directory and in /tmp, which is empty for each command. The network can be reached.
+- Sandbox: commands can write only in the working directory, in /tmp and in the home folder; the last two are empty for each command. Settings that others obey (.git/config, .git/hooks, .vscode, .envrc, AGENTS.md, node_modules/.bin, ...) can be changed only by a command that names them, such as git config or npm install; while a command runs, an empty folder stands for each that does not exist. Package registries, and hosts that the command names, can be reached through the proxy of HTTPS_PROXY (for fetch in Node, set NODE_USE_ENV_PROXY=1); others only if a person allows them.
 - Date: Monday, 2026-11-23 (Europe/Berlin).
 - Model: claude-sonnet-5-5.
 

@@ -51,8 +51,13 @@ function environment({ workdir, git, date, zone, model, platform, notSandboxed }
 /** Where commands may write, and what they reach. */
 export const sandboxWords = (notSandboxed: string | null): string =>
   notSandboxed === null
-    ? 'commands can write only in the working directory and in /tmp, which is empty for each command. The network can be reached.'
+    ? `commands can write only in the working directory, in /tmp and in the home folder; the last two are empty for each command. ${PROTECTED} ${NETWORK}`
     : 'none. Commands can change everything that the daemon’s user can change.';
+
+const PROTECTED =
+  'Settings that others obey (.git/config, .git/hooks, .vscode, .envrc, AGENTS.md, node_modules/.bin, ...) can be changed only by a command that names them, such as git config or npm install; while a command runs, an empty folder stands for each that does not exist.';
+const NETWORK =
+  'Package registries, and hosts that the command names, can be reached through the proxy of HTTPS_PROXY (for fetch in Node, set NODE_USE_ENV_PROXY=1); others only if a person allows them.';
 
 /** A date with its weekday and zone. */
 export function dateWords({ date, zone }: Pick<PromptFacts, 'date' | 'zone'>): string {

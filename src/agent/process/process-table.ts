@@ -7,6 +7,8 @@ export interface ProcessRow {
   group: number;
   session: number;
   startTicks: number;
+  /** Memory in use, with what it shares with others. */
+  residentBytes: number;
 }
 
 /** All running processes; empty where there is no /proc. Zombies are left out, because they have already ended. */
@@ -22,6 +24,9 @@ export async function findProcess(pid: number): Promise<ProcessRow | undefined> 
   return stat === undefined ? undefined : parseStat(stat);
 }
 
+/** Of x86_64 and most other machines. Where pages are larger, less is counted. */
+const PAGE_BYTES = 4_096;
+
 function parseStat(stat: string): ProcessRow | undefined {
   // The second field is the program's name in parentheses. It may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -34,5 +39,6 @@ function parseStat(stat: string): ProcessRow | undefined {
     group: field(5),
     session: field(6),
     startTicks: field(22),
+    residentBytes: field(24) * PAGE_BYTES,
   };
 }

@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Clock } from '../../clock.ts';
+import type { EgressProxy, ProxyClient } from '../../egress/proxy/egress-proxy.ts';
 import type { Environment } from '../../environment.ts';
 import type { Ids } from '../../ids.ts';
 import { until } from '../../timing/until.ts';
+import type { ExceededLimit, LimitedCommand, Limiter, Limits } from '../sandbox/limits/limits.ts';
+import { receiveListener } from '../sandbox/network/way-out.ts';
 import { StopReason } from '../stop-reason.ts';
 import { isInside } from '../tools/files/confinement.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
@@ -14,13 +17,15 @@ import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
 import { toMarkVariable } from './process-mark.ts';
 import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
+import { drain, readAll } from './program-output.ts';
 import { type Program, whyNot } from './programs.ts';
-import { passFilter, type Sandbox } from './sandbox.ts';
-import type { SandboxedCommands } from './sandboxed-commands.ts';
+import { type CommandAccess, passFilter, type Sandbox } from './sandbox.ts';
 
 /** Runs shell commands of the agent, each in a separate process group that has ended when `run` resolves. */
 export interface ProcessRunner {
   readonly sandbox: Sandbox;
+  /** Of each command; undefined: none. */
+  readonly limits?: Limits | undefined;
   /** The shell that runs the commands. Without it every command fails. */
   readonly bash: Program;
   /** The result of the command, as a value. Rejects only when a hook rejects; the command is ended by then. */
@@ -40,6 +45,10 @@ interface ShellCommand {
   /** The command runs in this folder, even if another one lies at its path by then. */
   folder: HeldFolder;
   timeoutMs: number;
+  /** In the sandbox, besides the folder; nothing else by default. */
+  access?: Pick<CommandAccess, 'others' | 'tier' | 'writable'>;
+  /** Decides which hosts it reaches from the sandbox; undefined: it has no network. */
+  network?: ProxyClient | undefined;
 }
 
 export interface ProcessHooks {
@@ -51,8 +60,8 @@ export interface ProcessHooks {
 }
 
 export type ProcessResult =
-  | { kind: 'exited'; exitCode: number }
-  | { kind: 'killed'; signal: NodeJS.Signals }
+  | { kind: 'exited'; exitCode: number; limit?: ExceededLimit }
+  | { kind: 'killed'; signal: NodeJS.Signals; limit?: ExceededLimit }
   | { kind: 'stopped'; reason: StopReason }
   | { kind: 'failed'; message: string };
 
@@ -62,8 +71,10 @@ export interface RunnerOptions {
   environment: Environment;
   sandbox: Sandbox;
   bash: Program;
-  /** Tracks every sandboxed command. */
-  sandboxed?: SandboxedCommands | undefined;
+  /** Without it, only the disk and the machine limit commands. */
+  limiter?: Limiter | undefined;
+  /** Without it, sandboxed commands have no network. */
+  proxy?: EgressProxy | undefined;
   /** Further folders that agents write to, with links resolved. */
   workdirs?: readonly string[];
   ids: Pick<Ids, 'id'>;
@@ -73,11 +84,12 @@ export interface RunnerOptions {
 
 /** The runner for this machine. */
 export function createProcessRunner(options: RunnerOptions): ProcessRunner {
-  const { clock, environment, sandbox, bash, sandboxed, ids, home } = options;
+  const { clock, environment, sandbox, bash, limiter, proxy, ids, home } = options;
   const workdirs = new Set(options.workdirs);
-  const machine: Machine = { clock, environment, sandbox, bash, sandboxed, workdirs, ids, home };
+  const machine: Machine = { clock, environment, sandbox, bash, limiter, proxy, workdirs, ids, home };
   return {
     sandbox,
+    limits: limiter?.limits,
     bash,
     run: (command, hooks) => runCommand(command, hooks, machine),
     async killLeftover(identity) {
@@ -95,10 +107,11 @@ const markOf = (home: string): string => `${createHash('sha256').update(home).di
 /**
  * Holds the command back until it reads a line, so that its start is on disk before it has any effect. If the daemon
  * dies first, the line never comes. The command gets no input and no inherited descriptors, which could lead out of the
- * sandbox. `last` is the highest descriptor that it keeps.
+ * sandbox. `last` is the highest descriptor that it keeps. What it starts inherits the size limit of files.
  */
-const toGate = (last: number): string =>
+const toGate = (last: number, fileBytes: number | undefined): string =>
   `for at in /dev/fd/*; do [ "\${at##*/}" -le ${last} ] || eval "exec \${at##*/}<&-"; done; ` +
+  (fileBytes === undefined ? '' : `ulimit -f ${Math.ceil(fileBytes / 1_024)}; `) +
   'IFS= read -r _ || exit 125; exec "$@" </dev/null 2>&1';
 /** Without these options, bash takes Node's pipes for a network login and reads ~/.bashrc. */
 const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
@@ -115,71 +128,116 @@ async function runCommand(command: ShellCommand, hooks: ProcessHooks, machine: M
   if (!('leader' in child)) return child;
   const reading = readAll(child.output, hooks.onOutput);
   let failure: unknown;
+  let exceeded: ExceededLimit | undefined;
   try {
     await until(hooks.onProcess(child.leader), hooks.signal);
     hooks.signal.throwIfAborted();
     child.openGate();
     using deadline = withDeadline(hooks.signal, { clock: machine.clock, ms: command.timeoutMs });
-    await until(Promise.race([child.exited, reading.failed]), deadline.signal);
+    const over = child.limited?.exceeded.then((limit) => {
+      exceeded = limit;
+    });
+    const ends = [child.exited, reading.failed, over].filter((end) => end !== undefined);
+    await until(Promise.race(ends), deadline.signal);
   } catch (error) {
     failure = error;
   }
   await endTree(child.leader, { clock: machine.clock, spares: sparedBy(child.leader, machine.sandbox) });
-  machine.sandboxed?.end(child.leader.pid);
   child.input.destroy();
   await drain(reading, { output: child.output, clock: machine.clock });
-  if (failure === undefined) return child.exited;
+  const limit = exceeded ?? (await child.limited?.end());
+  if (exceeded !== undefined) await child.limited?.end();
+  await child.release();
+  if (failure === undefined) return withLimit(await child.exited, limit);
   if (failure instanceof StopReason || hooks.signal.aborted) return toStopped(failure);
   throw failure;
 }
+
+const withLimit = (result: ProcessResult, limit: ExceededLimit | undefined): ProcessResult =>
+  limit !== undefined && (result.kind === 'exited' || result.kind === 'killed') ? { ...result, limit } : result;
 
 interface HeldChild {
   input: Writable;
   leader: ProcessIdentity;
   output: Readable;
   exited: Promise<ProcessResult>;
+  limited: LimitedCommand | undefined;
   openGate(): void;
+  /** Takes away what was made for it. */
+  release(): Promise<void>;
 }
 
-async function startHeld(
-  { command, folder }: ShellCommand,
-  { sandbox, sandboxed, bash, workdirs, environment, ids, home }: Machine,
-): Promise<HeldChild | ProcessResult> {
+async function startHeld(command: ShellCommand, machine: Machine): Promise<HeldChild | ProcessResult> {
+  const { folder } = command;
+  const after = new AsyncDisposableStack();
   try {
-    if (bash.kind !== 'found') throw new Error(`bash ${whyNot(bash)}`);
-    const shell = [bash.path, ...SHELL_OPTIONS];
-    const inner = [...shell, command];
-    const { argv, fds } = sandbox.kind === 'bubblewrap' ? await sandbox.wrap(inner, folder) : { argv: inner, fds: [] };
-    if (sandbox.kind === 'bubblewrap') requireOutside(folder.path, [bash.path, argv[0] ?? '']);
-    workdirs.add(folder.path);
-    const mark = `${markOf(home)}${ids.id('cmd')}`;
-    const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
-    const stdio = ['pipe', 'pipe', 'pipe', sandbox.kind === 'bubblewrap' ? 'pipe' : 'ignore', ...fds] as const;
-    const child = spawn(bash.path, [...SHELL_OPTIONS, toGate(stdio.length - 1), 'headgate', ...argv], {
-      cwd: folder.way,
-      env,
-      detached: true, // its own session and process group
-      stdio: [...stdio],
-    });
-    // Before the first await, because a failed start is reported by an event.
-    const exited = new Promise<ProcessResult>((resolve) => {
-      child.on('error', (error) => resolve(toFailed(error, folder.path)));
-      child.on('exit', (code, signal) =>
-        resolve(signal ? { kind: 'killed', signal } : { kind: 'exited', exitCode: code ?? 0 }),
-      );
-    });
-    const { input, output } = openPipes(child);
-    if (child.pid === undefined) return exited;
-    if (sandbox.kind === 'bubblewrap') {
-      passFilter(child, sandbox.filter);
-      sandboxed?.begin(child.pid);
-    }
-    const leader = { ...(await identifyProcess(child.pid)), mark };
-    return { input, leader, output, exited, openGate: () => input.end('\n') };
+    const started = await spawnHeld(command, machine, after);
+    if ('kind' in started) await after.disposeAsync();
+    return started;
   } catch (error) {
+    await after.disposeAsync();
     return toFailed(error, folder.path);
   }
 }
+
+async function spawnHeld(
+  { command, folder, access = BARE, network }: ShellCommand,
+  { sandbox, limiter, proxy, bash, workdirs, environment, ids, home }: Machine,
+  after: AsyncDisposableStack,
+): Promise<HeldChild | ProcessResult> {
+  if (bash.kind !== 'found') throw new Error(`bash ${whyNot(bash)}`);
+  const shell = [bash.path, ...SHELL_OPTIONS];
+  const inner = [...shell, command];
+  const isSandboxed = sandbox.kind === 'bubblewrap';
+  const hasNetwork = isSandboxed && network !== undefined && proxy !== undefined;
+  const wrapped = isSandboxed
+    ? await sandbox.wrap(inner, {
+        workdir: folder,
+        others: access.others,
+        tier: access.tier,
+        writable: access.writable,
+        hasNetwork,
+      })
+    : { argv: inner, fds: [], release: async () => undefined };
+  after.defer(wrapped.release);
+  if (isSandboxed) requireOutside(folder.path, [bash.path, wrapped.argv[0] ?? '']);
+  workdirs.add(folder.path);
+  const mark = `${markOf(home)}${ids.id('cmd')}`;
+  const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
+  const stdio = ['pipe', 'pipe', 'pipe', isSandboxed ? 'pipe' : 'ignore', ...wrapped.fds] as const;
+  const channel = hasNetwork ? (['ipc'] as const) : [];
+  const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes);
+  const child = spawn(bash.path, [...SHELL_OPTIONS, gate, 'headgate', ...wrapped.argv], {
+    cwd: folder.way,
+    env,
+    detached: true, // its own session and process group
+    stdio: [...stdio, ...channel],
+  });
+  // Before the first await, because a failed start is reported by an event.
+  const exited = new Promise<ProcessResult>((resolve) => {
+    child.on('error', (error) => resolve(toFailed(error, folder.path)));
+    child.on('exit', (code, signal) =>
+      resolve(signal ? { kind: 'killed', signal } : { kind: 'exited', exitCode: code ?? 0 }),
+    );
+  });
+  const { input, output } = openPipes(child);
+  if (child.pid === undefined) return exited;
+  if (isSandboxed) passFilter(child, sandbox.filter);
+  if (hasNetwork) receiveListener(child, (listener) => after.use(proxy.serve(listener, network)));
+  const [identity, limited] = await Promise.all([identifyProcess(child.pid), limiter?.begin(child.pid)]);
+  const leader = { ...identity, mark };
+  return {
+    input,
+    leader,
+    output,
+    exited,
+    limited,
+    openGate: () => input.end('\n'),
+    release: () => after.disposeAsync(),
+  };
+}
+
+const BARE: Pick<CommandAccess, 'others' | 'tier' | 'writable'> = { others: [], tier: 'workspace', writable: [] };
 
 function openPipes({ stdin: input, stdout: output, stderr }: ChildProcess): { input: Writable; output: Readable } {
   if (input === null || output === null || stderr === null) throw new Error('its pipes could not be opened');
@@ -192,59 +250,6 @@ function openPipes({ stdin: input, stdout: output, stderr }: ChildProcess): { in
 function requireOutside(workdir: string, programs: readonly string[]): void {
   const inside = programs.find((program) => isInside(workdir, program));
   if (inside !== undefined) throw new Error(`${inside} is needed to run commands, but lies in the working directory`);
-}
-
-interface Reading {
-  /** Resolves at the end of the output, read or abandoned. */
-  ended: Promise<void>;
-  /** Rejects when the reader does; never resolves. */
-  failed: Promise<never>;
-  /** Counts the chunks read. `isBusy` is true while one is being handed over. */
-  chunks(): number;
-  isBusy(): boolean;
-}
-
-function readAll(output: Readable, onOutput: ProcessHooks['onOutput']): Reading {
-  let chunks = 0;
-  let isBusy = false;
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined); // still rejects for everyone who awaits it
-  const read = async () => {
-    for await (const bytes of output) {
-      chunks += 1;
-      isBusy = true;
-      await onOutput(bytes).catch((error) => {
-        failed.reject(error);
-        throw error;
-      });
-      isBusy = false;
-    }
-  };
-  const ended = read().catch(() => undefined); // destroyed by `drain`, or reported through `failed`
-  return { ended, failed: failed.promise, chunks: () => chunks, isBusy: () => isBusy };
-}
-
-const DRAIN_QUIET_MS = 100;
-const DRAIN_ROUNDS = 20;
-
-/**
- * Waits for the end of the pipe. A process that left the group may still hold the pipe open; after some quiet rounds it
- * is closed.
- */
-async function drain(reading: Reading, { output, clock }: { output: Readable; clock: Clock }): Promise<void> {
-  let seen = -1;
-  let isOver = false;
-  const over = reading.ended.then(() => {
-    isOver = true;
-  });
-  for (let round = 0; round < DRAIN_ROUNDS && !isOver && (reading.isBusy() || seen !== reading.chunks()); round += 1) {
-    seen = reading.chunks();
-    const waited = new AbortController();
-    await Promise.race([over, clock.sleep(DRAIN_QUIET_MS, waited.signal).catch(() => undefined)]); // aborted just below
-    waited.abort();
-  }
-  output.destroy();
-  await over;
 }
 
 /** In a sandbox, ending the outer process or the first inner one would end everything else at once. */

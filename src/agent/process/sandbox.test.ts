@@ -8,12 +8,14 @@ import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { commandLinesWith } from '../../testing/command-lines.ts';
 import { needs } from '../../testing/needs.ts';
+import { createBarriers } from '../sandbox/barriers.ts';
+import { type SandboxPlaces, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
 import { StopReason } from '../stop-reason.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
 import { BASH, BWRAP } from './program-fixture.ts';
 import type { Program } from './programs.ts';
 import { createProcessRunner } from './runner.ts';
-import { detectSandbox, type Sandbox, toBubblewrapArguments } from './sandbox.ts';
+import { detectSandbox, type Sandbox } from './sandbox.ts';
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/root' };
 
@@ -32,6 +34,13 @@ async function place(t: TestContext, layout: (root: string) => { home: string; w
 
 const sandboxed = await needs('bubblewrap');
 
+/** A machine on which nothing is hidden but Headgate's home. */
+const machineOf = (home: string) => ({
+  places: { emptied: [], unreadable: [], shown: [] },
+  barriers: createBarriers({ folder: join(home, 'barriers') }),
+  tmpBytes: 16 * 1_024 * 1_024,
+});
+
 /** Runs a command in the real sandbox. */
 async function enter(t: TestContext, layout: Parameters<typeof place>[1]) {
   return enterAt(t, await place(t, layout), {});
@@ -42,7 +51,14 @@ type Place = Awaited<ReturnType<typeof place>>;
 async function enterAt(t: TestContext, at: Place, { bwrap = BWRAP }) {
   const clock = systemClock;
   const programs = { bash: BASH, bwrap };
-  const sandbox = await detectSandbox({ mode: 'auto', home: at.home, environment, clock, programs });
+  const sandbox = await detectSandbox({
+    mode: 'auto',
+    home: at.home,
+    environment,
+    clock,
+    programs,
+    ...machineOf(at.home),
+  });
   assert.ok(sandbox.kind === 'bubblewrap', sandbox.kind === 'none' ? sandbox.reason : '');
   const folder = await holdFolder(at.workdir);
   t.after(() => folder[Symbol.asyncDispose]());
@@ -80,21 +96,32 @@ const LAYOUTS = {
   'they lie apart': (root: string) => ({ home: join(root, 'home'), workdir: join(root, 'work') }),
 };
 
+const placesOf = (home: string, workdir: string): SandboxPlaces => ({
+  ...{ emptied: [], unreadable: [], shown: [], home, tmpBytes: undefined, opener: undefined },
+  roots: [{ path: workdir, bindFd: 5, sourceFd: 4, isWritable: true, readOnly: [], pinned: [] }],
+});
+
 test('every folder is mounted before the folders inside it', () => {
-  const resolver = ['/run/resolvconf'];
   const mounts = (home: string, workdir: string) =>
-    toBubblewrapArguments({ home, workdir, resolver })
+    toBubblewrapArguments(placesOf(home, workdir))
       .join(' ')
       .match(/--(tmpfs|ro-bind|bind-fd 5) \/\S*/g);
-  const system = ['--ro-bind /', '--ro-bind /proc/sys', '--tmpfs /tmp', '--tmpfs /run', '--ro-bind /run/resolvconf'];
+  const system = ['--ro-bind /', '--ro-bind /proc/sys', '--tmpfs /tmp', '--tmpfs /run', '--tmpfs /dev/shm'];
   assert.deepEqual(mounts('/h/home', '/h/home/ws/a'), [...system, '--tmpfs /h/home', '--bind-fd 5 /h/home/ws/a']);
   assert.deepEqual(mounts('/h/w/.headgate', '/h/w'), [...system, '--bind-fd 5 /h/w', '--tmpfs /h/w/.headgate']);
   assert.deepEqual(mounts('/tmp/h', '/tmp/w'), [...system, '--tmpfs /tmp/h', '--bind-fd 5 /tmp/w']);
 });
 
 test('a sandbox has its own namespaces, no capabilities, and dies with the daemon', () => {
-  const argv = toBubblewrapArguments({ home: '/h', workdir: '/w', resolver: [] });
-  for (const wanted of ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session']) {
+  const argv = toBubblewrapArguments(placesOf('/h', '/w'));
+  for (const wanted of [
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-net',
+    '--die-with-parent',
+    '--new-session',
+  ]) {
     assert.ok(argv.includes(wanted), wanted);
   }
   assert.match(argv.join(' '), /--dev \/dev --proc \/proc .*--cap-drop ALL.* --chdir \/w$/);
@@ -197,22 +224,18 @@ for (const [name, script] of Object.entries({
   );
 }
 
-test('the reason for a missing sandbox is reported: switched off, not installed, not working', async (t) => {
+test('the reason for a missing sandbox is reported: not installed, not working', async (t) => {
   const it = await place(t, LAYOUTS['they lie apart']);
   const broken = join(it.root, 'broken');
   await writeFile(broken, '#!/bin/sh\necho "bwrap: no permissions to create a new namespace" >&2\nexit 1\n');
   await chmod(broken, 0o755);
-  const detect = (mode: 'auto' | 'off' | 'required', bwrap: Program, more = {}): Promise<Sandbox> =>
+  const detect = (mode: 'auto' | 'required', bwrap: Program, more = {}): Promise<Sandbox> =>
     detectSandbox({
       ...{ mode, home: it.home, environment, clock: systemClock },
       programs: { bash: BASH, bwrap },
+      ...machineOf(it.home),
       ...more,
     });
-  assert.deepEqual(await detect('off', BWRAP), {
-    kind: 'none',
-    reason: 'switched off by tools.sandbox',
-    required: false,
-  });
   assert.deepEqual(await detect('auto', { kind: 'missing' }), {
     kind: 'none',
     reason: 'bubblewrap is not installed',

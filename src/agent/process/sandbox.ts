@@ -1,22 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { access, constants, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { until } from '../../timing/until.ts';
+import type { Barrier, Barriers } from '../sandbox/barriers.ts';
+import { type MountedRoot, OPENER_PATH, toBubblewrapArguments } from '../sandbox/bubblewrap-arguments.ts';
+import type { MachinePlaces } from '../sandbox/machine-places.ts';
+import { OPENER_CODE, PROXY_VARIABLES } from '../sandbox/network/way-out.ts';
+import { PROTECTED_PATHS } from '../sandbox/protected-paths.ts';
+import { toSystemCallFilter } from '../sandbox/system-call-filter.ts';
+import { isInside } from '../tools/files/confinement.ts';
 import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
 import { type Program, whyNot } from './programs.ts';
-import { toSocketFilter } from './socket-filter.ts';
 
 /** Where commands of the agent run: in a sandbox that works on this machine, or without one for a known reason. */
 export type Sandbox =
   | {
       kind: 'bubblewrap';
-      /** Wraps `argv` so that it runs inside, with the working directory as the only writable place on disk. */
-      wrap(argv: readonly string[], workdir: HeldFolder): Promise<Wrapped>;
+      /** Wraps `argv` so that it runs inside. */
+      wrap(argv: readonly string[], access: CommandAccess): Promise<Wrapped>;
       /** The filter that bubblewrap reads first, from a descriptor: see `passFilter`. */
       filter: Buffer;
     }
@@ -28,30 +35,49 @@ export type Sandbox =
       required: boolean;
     };
 
+/** `workspace`: the roots can be written, except for their protected paths. `read-only`: only the private folders. */
+export type SandboxTier = 'workspace' | 'read-only';
+
+/** What one command may reach. */
+export interface CommandAccess {
+  workdir: HeldFolder;
+  /** Other roots of the workstream. */
+  others: readonly HeldFolder[];
+  tier: SandboxTier;
+  /** Protected paths that it may change nevertheless, because that was allowed for this call. */
+  writable: readonly string[];
+  /** Whether it gets a way to the proxy. That takes the time of a start of Node. */
+  hasNetwork: boolean;
+}
+
 interface Wrapped {
   /** The program and its arguments. */
   argv: string[];
-  /** Descriptors to pass on, after `FILTER_FD`. */
+  /** Descriptors to pass on, after `FILTER_FD`. With a network, the channel of the opener comes after them. */
   fds: number[];
+  /** Call this when the command has ended. */
+  release(): Promise<void>;
 }
 
 interface SandboxOptions {
   /** `tools.sandbox` of the configuration. */
-  mode: 'auto' | 'off' | 'required';
+  mode: 'auto' | 'required';
   /** Headgate's home: hidden inside, except for a workdir within it. */
   home: string;
   environment: Environment;
   clock: Clock;
   /** Of this machine: bubblewrap, and a shell to test it with. */
   programs: { bwrap: Program; bash: Program };
+  /** What is hidden of this machine. */
+  places: MachinePlaces;
+  barriers: Barriers;
+  tmpBytes: number;
   architecture?: NodeJS.Architecture;
 }
 
 /** Where bubblewrap reads its filter of system calls. */
 const FILTER_FD = 3;
-/** Where the check inside finds the working directory, and where bubblewrap does. */
-const CHECK_FD = 4;
-const BIND_FD = 5;
+const FIRST_FD = FILTER_FD + 1;
 
 /**
  * Runs the sandbox once to test it, because an installed bubblewrap often does not work (in containers, for example).
@@ -60,48 +86,127 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { mode, home, environment, clock, programs, architecture = process.arch } = options;
   const { bwrap, bash } = programs;
   const none = (reason: string): Sandbox => ({ kind: 'none', reason, required: mode === 'required' });
-  if (mode === 'off') return none('switched off by tools.sandbox');
   if (bwrap.kind !== 'found') return none(`bubblewrap ${whyNot(bwrap)}`);
   if (bash.kind !== 'found') return none(`bash ${whyNot(bash)}`);
-  const filter = toSocketFilter(architecture);
+  const filter = toSystemCallFilter(architecture);
   if (filter === undefined) return none(`Unix sockets cannot be blocked on ${architecture}`);
   const realHome = await realpath(home);
-  const wrapBy = (binding: Binding) => async (argv: readonly string[], workdir: HeldFolder) => {
-    const places = { home: realHome, workdir: workdir.path, resolver: await findResolver() };
-    const how = ['--seccomp', String(FILTER_FD), ...toBubblewrapArguments(places, binding)];
-    const { fd } = workdir;
-    return {
-      argv: [bwrap.path, ...how, '--', ...checkedBy(bash.path), ...argv],
-      fds: binding === 'descriptor' ? [fd, fd] : [fd],
-    };
-  };
+  const machine = { home: realHome, bwrap: bwrap.path, bash: bash.path, options };
   await using held = await holdFolder(realHome);
-  const attempt = async (wrap: ReturnType<typeof wrapBy>) =>
-    tryOnce(await wrap([bash.path, '--norc', '-c', ':'], held), { environment, clock, filter });
-  if ((await attempt(wrapBy('descriptor'))) === undefined) {
-    return { kind: 'bubblewrap', wrap: wrapBy('descriptor'), filter };
+  const attempt = async (binding: Binding) => {
+    // With everything writable, nothing is made in the folder.
+    const writable = PROTECTED_PATHS.map((name) => join(realHome, name));
+    const access = { workdir: held, others: [], tier: 'workspace', writable, hasNetwork: false } as const;
+    const wrapped = await wrapBy(machine, binding)([bash.path, '--norc', '-c', ':'], access);
+    return tryOnce(wrapped, { environment, clock, filter });
+  };
+  if ((await attempt('descriptor')) === undefined) {
+    return { kind: 'bubblewrap', wrap: wrapBy(machine, 'descriptor'), filter };
   }
-  const failure = await attempt(wrapBy('path'));
-  return failure === undefined ? { kind: 'bubblewrap', wrap: wrapBy('path'), filter } : none(failure);
+  const failure = await attempt('path');
+  return failure === undefined ? { kind: 'bubblewrap', wrap: wrapBy(machine, 'path'), filter } : none(failure);
 }
 
 /**
- * How the working directory is mounted. By its descriptor, it is certainly the held folder; bubblewrap before 0.8
- * supports only paths.
+ * How roots are mounted. By its descriptor, a root is certainly the held folder; bubblewrap before 0.8 supports only
+ * paths.
  */
 type Binding = 'descriptor' | 'path';
 
+interface SandboxMachine {
+  home: string;
+  bwrap: string;
+  bash: string;
+  options: Pick<SandboxOptions, 'places' | 'barriers' | 'tmpBytes'>;
+}
+
+function wrapBy({ home, bwrap, bash, options }: SandboxMachine, binding: Binding) {
+  const { places, barriers, tmpBytes } = options;
+  return async (argv: readonly string[], access: CommandAccess): Promise<Wrapped> => {
+    const opened = await openRoots(access, { barriers, binding });
+    const how = toBubblewrapArguments({
+      emptied: places.emptied,
+      unreadable: places.unreadable,
+      shown: places.shown,
+      home,
+      roots: opened.roots,
+      tmpBytes: binding === 'descriptor' ? tmpBytes : undefined,
+      opener: access.hasNetwork ? process.execPath : undefined,
+    });
+    const proxies = access.hasNetwork ? Object.entries(PROXY_VARIABLES).flatMap((row) => ['--setenv', ...row]) : [];
+    const check = checkedBy(bash, { fds: opened.sourceFds, channel: access.hasNetwork ? opened.nextFd : undefined });
+    return {
+      argv: [bwrap, '--seccomp', String(FILTER_FD), ...how, ...proxies, '--', ...check, ...argv],
+      fds: opened.fds,
+      release: opened.release,
+    };
+  };
+}
+
+interface OpenedRoots {
+  roots: MountedRoot[];
+  /** The descriptors to pass on, in this order. */
+  fds: number[];
+  sourceFds: number[];
+  nextFd: number;
+  release(): Promise<void>;
+}
+
+/** Raises the barriers of the roots, and numbers their descriptors. */
+async function openRoots(
+  { workdir, others, tier, writable }: CommandAccess,
+  { barriers, binding }: { barriers: Barriers; binding: Binding },
+): Promise<OpenedRoots> {
+  const isWritable = tier === 'workspace';
+  const raised: Barrier[] = [];
+  const release = async () => {
+    for (const barrier of raised.splice(0)) await barrier.remove();
+  };
+  const perRoot = binding === 'descriptor' ? 2 : 1;
+  const roots: MountedRoot[] = [];
+  const fds: number[] = [];
+  try {
+    for (const [i, folder] of [workdir, ...others].entries()) {
+      const first = FIRST_FD + i * perRoot;
+      const barrier = isWritable ? await barriers.raise(folder, namesIn(folder.path, writable)) : NO_BARRIER;
+      raised.push(barrier);
+      const { readOnly, pinned } = barrier;
+      const bindFd = binding === 'descriptor' ? first + 1 : undefined;
+      roots.push({ path: folder.path, sourceFd: first, bindFd, isWritable, readOnly, pinned });
+      fds.push(...Array<number>(perRoot).fill(folder.fd));
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { roots, fds, sourceFds: roots.map(({ sourceFd }) => sourceFd), nextFd: FIRST_FD + fds.length, release };
+}
+
+const NO_BARRIER: Barrier = { readOnly: [], pinned: [], remove: async () => undefined };
+
+const namesIn = (root: string, paths: readonly string[]): string[] =>
+  paths.filter((path) => isInside(root, path)).map((path) => relative(root, path));
+
 /**
  * Checks inside the sandbox, before the command, that it is in the held folder. Renaming the folder outside removes the
- * mount from its path, and another folder may lie there then. The descriptor is closed, because it leads out of the
- * sandbox; bubblewrap closes its own.
+ * mount from its path, and another folder may lie there then. Then it opens the way to the network, and closes the
+ * descriptors, because they lead out of the sandbox; bubblewrap closes its own.
  */
-const checkedBy = (bash: string): string[] => [
-  ...[bash, '--noprofile', '--norc', '-c'],
-  `[ . -ef /proc/self/fd/${CHECK_FD} ] || { echo "The working directory was replaced by another folder; nothing was run."; exit 125; }; ` +
-    `exec ${CHECK_FD}<&-; exec "$@"`,
-  'headgate',
-];
+function checkedBy(bash: string, { fds, channel }: { fds: readonly number[]; channel: number | undefined }): string[] {
+  const close = (fd: number) => `exec ${fd}<&-; `;
+  const failing = (text: string) => `{ echo "${text}; nothing was run."; exit 125; }; `;
+  const open =
+    channel === undefined
+      ? ''
+      : `${OPENER_PATH} -e "$0" 2>/dev/null || ${failing('The way to the network could not be opened')}` +
+        `${close(channel)}unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE; `;
+  return [
+    ...[bash, '--noprofile', '--norc', '-c'],
+    `[ . -ef /proc/self/fd/${FIRST_FD} ] || ${failing('The working directory was replaced by another folder')}` +
+      `${fds.map(close).join('')}${open}exec "$@"`,
+    channel === undefined ? 'headgate' : OPENER_CODE,
+  ];
+}
 
 /** Passes the filter to a child that was started with a pipe at `FILTER_FD`. Bubblewrap fails without it. */
 export function passFilter({ stdio }: Pick<ChildProcess, 'stdio'>, filter: Buffer): void {
@@ -111,78 +216,12 @@ export function passFilter({ stdio }: Pick<ChildProcess, 'stdio'>, filter: Buffe
   pipe.end(filter);
 }
 
-/**
- * The sandbox: read-only system, fresh /proc (own pid namespace, so the daemon's environment is out of reach), private
- * /tmp and /run (sockets there, such as docker's or a session bus, run things outside), Headgate's home hidden, workdir
- * writable. The network is shared (decision 15).
- */
-export function toBubblewrapArguments(
-  { home, workdir, resolver }: SandboxPlaces,
-  binding: Binding = 'descriptor',
-): string[] {
-  const mountWorkdir = binding === 'descriptor' ? ['--bind-fd', `${BIND_FD}`, workdir] : ['--bind', workdir, workdir];
-  // A mount hides what lies below it, so a folder is mounted before the folders inside it. For equal paths the last one
-  // wins.
-  const mounts = [
-    { at: '/tmp', how: ['--tmpfs', '/tmp'] },
-    { at: '/run', how: ['--tmpfs', '/run'] },
-    ...resolver.map((at) => ({ at, how: ['--ro-bind', at, at] })),
-    { at: home, how: ['--tmpfs', home] },
-    { at: workdir, how: mountWorkdir },
-  ].sort((a, b) => depth(a.at) - depth(b.at));
-  return [
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    // Root can write kernel settings without any capability, and one of them names a program that runs outside.
-    ...['--ro-bind', '/proc/sys', '/proc/sys'],
-    ...mounts.flatMap((mount) => mount.how),
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    // Otherwise, a daemon run by root would keep the right to unmount what hides the home.
-    ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
-    // The user's caches are read-only inside.
-    ...[
-      '--setenv',
-      'TMPDIR',
-      '/tmp',
-      '--setenv',
-      'XDG_CACHE_HOME',
-      '/tmp/.cache',
-      '--setenv',
-      'npm_config_cache',
-      '/tmp/.npm',
-    ],
-    ...['--chdir', workdir],
-  ];
-}
-
-interface SandboxPlaces {
-  home: string;
-  workdir: string;
-  /** Folders below /run that /etc/resolv.conf points into. */
-  resolver: readonly string[];
-}
-
-const RESOLVERS = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager'];
-
-async function findResolver(): Promise<string[]> {
-  const readable = await Promise.all(
-    RESOLVERS.map((folder) =>
-      access(folder, constants.R_OK).then(
-        () => true,
-        () => false, // this machine resolves names in another way
-      ),
-    ),
-  );
-  return RESOLVERS.filter((_, i) => readable[i]);
-}
-
-const depth = (path: string) => (path === '/' ? 0 : path.split('/').length);
-
 interface Trial extends Pick<SandboxOptions, 'environment' | 'clock'> {
   filter: Buffer;
 }
 
 async function tryOnce(
-  { argv: [program = '', ...args], fds }: Wrapped,
+  { argv: [program = '', ...args], fds, release }: Wrapped,
   { environment, clock, filter }: Trial,
 ): Promise<string | undefined> {
   using deadline = withDeadline(new AbortController().signal, { clock, ms: 5_000 });
@@ -199,6 +238,8 @@ async function tryOnce(
   } catch (error) {
     child.kill('SIGKILL');
     return `bubblewrap does not work here: ${String(error)}`;
+  } finally {
+    await release();
   }
 }
 

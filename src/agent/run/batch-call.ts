@@ -19,6 +19,8 @@ export interface BatchCall {
   ruled: RuledCall;
   /** The folders that are open to the workstream without asking. */
   places: CallPlaces;
+  /** The working directory. */
+  folder: string;
   /** What identifies it: what it does, and what its approval is bound to. */
   keys: CallKeys;
 }
@@ -38,6 +40,7 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
   return {
     call,
     prepared,
+    folder: workdir.folder.path,
     ruled: toRuled(call, prepared),
     places: { folder: workdir.folder.path, readable: workdir.readable.map(({ path }) => path) },
     keys: { call: fingerprint(call.name, prepared.canonicalArguments), digest },

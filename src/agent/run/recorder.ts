@@ -1,4 +1,5 @@
-import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import type { ApprovalItem, AutoApproveReason } from '../../../protocol/events/approval-item.ts';
+import type { Verdict } from '../../../protocol/events/verdict.ts';
 import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type {
   DecidedBy,
@@ -27,6 +28,15 @@ export interface NewApproval {
   isJoined?: true;
 }
 
+/** A verdict as it is stored. */
+export interface NewVerdict {
+  verdict: Verdict;
+  /** The question about the call; undefined if nobody is asked. */
+  approvalId?: string;
+  /** Why nobody is asked about this call; undefined: a person decides. */
+  auto?: AutoApproveReason;
+}
+
 /** A message that waited, and is given to the run in progress. */
 export interface SteeredMessage {
   /** The run that it would have had. */
@@ -43,6 +53,8 @@ export interface Step {
   journal?: JournalEntry[];
   messages?: Message[];
   approval?: NewApproval;
+  /** Verdicts about calls that need approval. */
+  verdicts?: readonly NewVerdict[];
   /** This step settles a pending approval. */
   settled?: {
     approvalId: string;

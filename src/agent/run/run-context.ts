@@ -22,6 +22,12 @@ import type { RunWindow } from './window/run-window.ts';
 /** Called before another model answers instead; what it returns is recorded in the same step. */
 export type TakesOver = (next: Model) => Promise<Pick<Step, 'reserved'>>;
 
+/** What a run needs to rate its calls. */
+export interface RunJudge {
+  /** The home of the user that commands run as; undefined if it is unknown. */
+  home: string | undefined;
+}
+
 /** The settings of the workstream. Read again at each use, because clients may change them during a run. */
 export interface RunSettings {
   workdir: WorkdirSource;
@@ -79,6 +85,8 @@ export interface RunContext {
   policy: UnattendedPolicy | undefined;
   /** The permission rules and tool policies, as they are now. */
   rules: CallRules;
+  /** Rates calls that need approval; undefined while the judge is off. */
+  judge: RunJudge | undefined;
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
   budget: RunBudget;

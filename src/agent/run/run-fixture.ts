@@ -57,6 +57,7 @@ export interface FixtureOptions {
   onUsed?(ruleId: string): void;
   /** Why commands run without a sandbox. */
   notSandboxed?: string;
+  judge?: RunContext['judge'];
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
@@ -111,6 +112,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get rules() {
       return rulesIn(options);
     },
+    judge: options.judge,
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
     isWatched: () => options.isWatched ?? false,

@@ -1,5 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { z } from 'zod';
+import type { Connection } from '../../egress/proxy/egress-proxy.ts';
 import type { Ids } from '../../ids.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import { readCommand } from '../permissions/read-command.ts';
@@ -7,6 +8,10 @@ import { type NameReader, resolveLinks } from '../permissions/resolve-links.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
+import type { SandboxTier } from '../process/sandbox.ts';
+import { type CommandNetwork, mayUseNetwork, mayWrite, openCommandNetwork } from '../sandbox/command-network.ts';
+import type { Limits } from '../sandbox/limits/limits.ts';
+import { findProtectedWrites } from '../sandbox/protected-paths.ts';
 import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
@@ -30,8 +35,24 @@ interface BashDependencies {
   userHome?: string | undefined;
   /** The names that commands may use. Default: those of this machine. */
   names?: NameReader;
-  /** Read at each call without its own timeout. */
-  live?: { readonly commandTimeoutSecs: number };
+  live?: LiveCommandSettings;
+  /** Called for what a sandboxed command connects to, once for each host. */
+  onConnection?(connection: CommandConnection): void;
+}
+
+/** Read at each call. */
+interface LiveCommandSettings {
+  /** For calls without their own timeout. */
+  readonly commandTimeoutSecs: number;
+  readonly sandboxTier: SandboxTier;
+  /** `tools.network.allow`. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** A connection of a sandboxed command, and the call that it belongs to. */
+export interface CommandConnection extends Connection {
+  wsId: string;
+  callId: string;
 }
 
 const TIMEOUT_SECS = 120;
@@ -67,17 +88,18 @@ async function prepareCommand(
       reason: `Commands require a sandbox here, and none is available: ${sandbox.reason}.`,
     };
   }
+  const reading = await readBash(args.command, context, dependencies);
   return {
     kind: 'ready',
     subject,
     preview: args.command, // that it is not sandboxed is a separate field of the item
     approvalLabel: 'bash',
     needsApproval: true,
-    reading: await readBash(args.command, context, dependencies),
+    reading,
     matched: { command: args.command },
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
-    execute: (run) => execute({ args, context }, run, dependencies),
+    execute: (run) => execute({ args, context, reading }, run, dependencies),
   };
 }
 
@@ -104,11 +126,15 @@ function toFirstLine(command: string): string {
   return more.length > 0 || short !== first ? `${short} …` : first;
 }
 
-async function execute(
-  { args, context }: { args: BashArguments; context: ToolContext },
-  run: ToolRun,
-  { runner, outputs, ids, live }: BashDependencies,
-): Promise<ToolOutcome> {
+interface BashCall {
+  args: BashArguments;
+  context: ToolContext;
+  reading: CommandReading;
+}
+
+async function execute(call: BashCall, run: ToolRun, dependencies: BashDependencies): Promise<ToolOutcome> {
+  const { args, context, reading } = call;
+  const { runner, outputs, ids, live } = dependencies;
   const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
   const { callId, workdir } = context;
   await using output = createOutputCollector({
@@ -118,11 +144,24 @@ async function execute(
     onChunk: run.onOutput,
     limits: { maxBytes: run.maxOutputBytes },
   });
+  const roots = [workdir.folder, ...workdir.readable].map(({ path }) => path);
+  const network = await openNetwork(call, dependencies);
   const result = await runner.run(
-    { command: args.command, folder: workdir.folder, timeoutMs: timeoutSecs * 1_000 },
+    {
+      command: args.command,
+      folder: workdir.folder,
+      timeoutMs: timeoutSecs * 1_000,
+      network,
+      access: {
+        others: workdir.readable,
+        tier: mayWrite(reading) ? (live?.sandboxTier ?? 'workspace') : 'read-only',
+        writable: findProtectedWrites(reading, roots),
+      },
+    },
     { signal: run.signal, onProcess: run.onProcess, onOutput: output.write },
   );
-  const ending = toEnding(result, timeoutSecs);
+  const endings = [toEnding(result, timeoutSecs), toLimitLine(result, runner.limits), toRefusedLine(network)];
+  const ending = endings.filter((line) => line !== '').join('\n');
   const printed = await output.finish();
   const kept = output.kept();
   return {
@@ -131,6 +170,43 @@ async function execute(
     ...(result.kind === 'exited' && { exitCode: result.exitCode }),
     ...(kept && { kept }),
   };
+}
+
+async function openNetwork(
+  { context: { wsId, callId, workdir }, reading }: BashCall,
+  { runner, live, onConnection }: BashDependencies,
+): Promise<CommandNetwork | undefined> {
+  if (runner.sandbox.kind === 'none' || !mayUseNetwork(reading)) return undefined;
+  return openCommandNetwork(reading, workdir, {
+    allowedHosts: () => live?.allowedHosts ?? [],
+    onConnection: ({ host, port, outcome }) => onConnection?.({ wsId, callId, host, port, outcome }),
+  });
+}
+
+const MIB = 1_024 * 1_024;
+/** As bash reports SIGXFSZ. */
+const FILE_TOO_LARGE = 153;
+
+/** Which limit ended the command, or something in it. */
+function toLimitLine(result: ProcessResult, limits: Limits | undefined): string {
+  if (limits === undefined || (result.kind !== 'exited' && result.kind !== 'killed')) return '';
+  if (result.kind === 'exited' && result.exitCode === FILE_TOO_LARGE)
+    return `[a file reached the limit of ${limits.fileBytes / MIB} MiB]`;
+  if (result.limit === 'memory')
+    return `[ended because of the limit of ${limits.memoryBytes / MIB} MiB of memory for one command]`;
+  return result.limit === undefined
+    ? ''
+    : `[no more than ${limits.processes} processes at once for one command; some could not be started, or all were ended]`;
+}
+
+const MAX_NAMED = 10;
+
+function toRefusedLine(network: CommandNetwork | undefined): string {
+  const refused = network?.refused() ?? [];
+  if (refused.length === 0) return '';
+  const names = refused.slice(0, MAX_NAMED).map(({ host, port }) => `${host}:${port}`);
+  const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : '';
+  return `[no connection to ${names.join(', ')}${more}: commands reach only package registries, the hosts that the command names, and hosts that a person allows in tools.network.allow]`;
 }
 
 function toEnding(result: ProcessResult, timeoutSecs: number): string {

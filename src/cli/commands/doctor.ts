@@ -2,15 +2,13 @@ import { wordsOf } from '../../../protocol/words-of.ts';
 import { systemClock } from '../../clock.ts';
 import { type Finding, ok, problem } from '../../daemon/checkup/finding.ts';
 import { openCheckup } from '../../daemon/checkup.ts';
-import { EXIT } from '../../exit-codes.ts';
 import { resolveHome, type Surroundings } from '../../home/home-path.ts';
 import { readVersion } from '../../version.ts';
 import { checkDaemon, checkPort } from '../doctor/daemon-checks.ts';
 import { checkDatabase } from '../doctor/database-check.ts';
 import { checkDisk, checkYear, findFolder } from '../doctor/disk-checks.ts';
 import { checkHome } from '../doctor/home-checks.ts';
-import { createPaint, type Paint, wantsColours } from '../terminal/paint.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
+import { reportFindings } from '../doctor/report-findings.ts';
 
 export interface DoctorFlags {
   home?: string | undefined;
@@ -28,14 +26,7 @@ const OLDEST_NODE = 24;
 /** Checks everything a daemon needs and changes nothing. Exit code 1 if something does not work. */
 export async function doctor({ flags, around, root }: DoctorOptions): Promise<void> {
   const findings = await examine({ home: resolveHome(flags, around), around, root });
-  const healthy = findings.every(({ level }) => level !== 'problem');
-  const colours = wantsColours('auto', { isTerminal: process.stdout.isTTY, environment: around.environment });
-  const text =
-    flags.json === true
-      ? JSON.stringify({ ok: healthy, findings }, null, 2)
-      : toLines(findings, createPaint(colours)).join('\n');
-  process.stdout.write(`${text}\n`);
-  process.exitCode = healthy ? EXIT.ok : EXIT.failed;
+  reportFindings(findings, { json: flags.json === true, around });
 }
 
 interface Examined {
@@ -75,18 +66,4 @@ async function attempt(name: string, check: () => Promise<Finding[]>): Promise<F
 function checkNode(version: string): Finding {
   if (Number.parseInt(version, 10) >= OLDEST_NODE) return ok('node', version);
   return problem('node', `${version} is too old`, `Install Node.js ${OLDEST_NODE} or newer.`);
-}
-
-const MARKS: Record<Finding['level'], { sign: string; style: 'green' | 'yellow' | 'red' }> = {
-  ok: { sign: '✔', style: 'green' },
-  warning: { sign: '!', style: 'yellow' },
-  problem: { sign: '✖', style: 'red' },
-};
-
-function toLines(findings: readonly Finding[], paint: Paint): string[] {
-  return findings.flatMap(({ name, level, text, mend }) => {
-    const { sign, style } = MARKS[level];
-    const line = `${paint(style, sign)} ${paint('bold', name.padEnd(12))}${toSafeText(text)}`;
-    return mend === undefined ? [line] : [line, paint('dim', `${' '.repeat(14)}→ ${mend}`)];
-  });
 }

@@ -3,11 +3,10 @@ import { realpath } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { type Program, whyNot } from '../../agent/process/programs.ts';
-import { detectSandbox } from '../../agent/process/sandbox.ts';
-import { systemClock } from '../../clock.ts';
 import type { Config } from '../config/config.ts';
 import { findPrograms } from '../programs.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+import { checkSandbox } from './sandbox-checks.ts';
 
 interface ToolSurroundings {
   /** A folder that exists. */
@@ -23,18 +22,8 @@ export async function checkTools({ folder, workdir, config, environment }: ToolS
   const avoid = [await realpath(workdir).catch(() => workdir)]; // the first start creates it
   const programs = await findPrograms({ environment, avoid });
   const { bash, rg, git } = programs;
-  const mode = config.tools.sandbox;
-  const sandbox = await detectSandbox({ mode, home: folder, environment, clock: systemClock, programs });
   return [
-    sandbox.kind === 'bubblewrap'
-      ? ok('sandbox', 'commands run in bubblewrap')
-      : sandbox.required
-        ? problem('sandbox', `${sandbox.reason}, and tools.sandbox is "required"`, 'apt-get install bubblewrap')
-        : warning(
-            'sandbox',
-            `commands run without a sandbox: ${sandbox.reason}`,
-            'apt-get install bubblewrap (docs/operating.md)',
-          ),
+    await checkSandbox({ folder, config, environment, avoid }),
     bash.kind === 'found'
       ? ok('bash', await describe(bash))
       : problem('bash', `${whyNot(bash)}: the agent cannot run commands`, 'apt-get install bash'),

@@ -238,6 +238,8 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     defaultModel: restart,
     answers: restart,
     'tools.sandbox': restart,
+    'tools.homePaths': restart,
+    'tools.limits': restart,
     'server.host': restart,
     'server.port': restart,
     'server.allowedHosts': restart,

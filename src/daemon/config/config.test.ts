@@ -9,7 +9,10 @@ import { type Config, loadConfig, parseConfig } from './config.ts';
 
 const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
-  tools: { sandbox: 'auto', timeoutSecs: 120 },
+  tools: {
+    ...{ sandbox: 'auto', tier: 'workspace', homePaths: [], network: { allow: [] }, timeoutSecs: 120 },
+    limits: { processes: 512, fileMb: 16_384, tmpMb: 1_024 },
+  },
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: 'auto', requestsPerSecond: 50, burst: 100, trustedProxies: [] },
   auth: { setup: 'auto' },
@@ -27,6 +30,7 @@ const DEFAULTS: Config = {
   approvalTimeoutSecs: 3_600,
   approvals: { alwaysSecs: 28_800 },
   session: { retentionDays: 0, titles: 'model' },
+  judge: { enabled: true },
   agents: { trusted: [] },
   otel: { sampleRatio: 1 },
   workstreams: { visibility: 'shared' },
@@ -53,7 +57,11 @@ test('every setting can be set', () => {
     models: { fast: { provider: 'openai-compatible', model: 'qwen3', baseUrl: 'http://10.0.0.2:8000/v1' } },
     defaultModel: 'fast',
     answers: { firstSecs: 900, betweenSecs: 1.5, maxChars: 100_000, maxToolCalls: 10, retrySecs: 300 },
-    tools: { sandbox: 'required', timeoutSecs: 30 },
+    tools: {
+      ...{ sandbox: 'required', tier: 'read-only', homePaths: ['.config/foo'], timeoutSecs: 30 },
+      network: { allow: ['example.com', '*.example.com', 'localhost:5432', '[fd00::1]:443'] },
+      limits: { processes: 100, memoryMb: 1_000, fileMb: 100, tmpMb: 100 },
+    },
     server: {
       host: '0.0.0.0',
       port: 0,
@@ -85,6 +93,7 @@ test('every setting can be set', () => {
     retentionDays: 1,
     approvalTimeoutSecs: 60,
     approvals: { alwaysSecs: 0 },
+    judge: { enabled: false },
     session: { retentionDays: 365, titles: 'message' },
     agents: { trusted: ['~/src'] },
     budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },

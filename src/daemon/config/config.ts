@@ -12,14 +12,11 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { JudgeConfig } from './judge-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
-
-const ToolsConfig = z.object({
-  sandbox: z.enum(['auto', 'off', 'required']).default('auto').describe('Whether commands run in a sandbox.'),
-  timeoutSecs: z.int().min(1).max(3_600).default(120).describe('Default time limit of a command in seconds.'),
-});
+import { ToolsConfig } from './tools-config.ts';
 
 const WorkstreamsConfig = z.object({
   visibility: z
@@ -149,6 +146,7 @@ export const Config = ModelsConfig.extend({
     .describe('Seconds that a question waits for an answer before it is denied.'),
   approvals: ApprovalsConfig.prefault({}),
   session: SessionConfig.prefault({}),
+  judge: JudgeConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),
   workstreams: WorkstreamsConfig.prefault({}),

@@ -17,13 +17,14 @@ const LIVE_KEYS: readonly string[] = [
     'cron',
     'egress',
     'heartbeatMinutes',
+    'judge',
     'logLevel',
     'nodes',
   ],
   'retentionDays',
   'session',
   'workstreams',
-  ...['server.inbound', 'server.maxWorkstreams', 'tools.timeoutSecs'],
+  ...['server.inbound', 'server.maxWorkstreams', 'tools.network', 'tools.tier', 'tools.timeoutSecs'],
 ];
 
 interface LiveConfigOptions {
@@ -36,6 +37,9 @@ interface LiveConfigOptions {
 export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
   readonly commandTimeoutSecs: number;
+  readonly sandboxTier: Config['tools']['tier'];
+  /** Hosts that sandboxed commands may connect to. */
+  readonly allowedHosts: readonly string[];
   /** Names that may resolve to private addresses. */
   readonly privateHosts: readonly string[];
   /** Folders whose instruction files are used, as written in the file. */
@@ -82,6 +86,9 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
       const { session } = current;
       return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
     },
+    get judge() {
+      return current.judge;
+    },
     get inbound() {
       return current.server.inbound;
     },
@@ -90,6 +97,12 @@ export function createLiveConfig({ config, environment, setLogLevel }: LiveConfi
     },
     get commandTimeoutSecs() {
       return current.tools.timeoutSecs;
+    },
+    get sandboxTier() {
+      return current.tools.tier;
+    },
+    get allowedHosts() {
+      return current.tools.network.allow;
     },
     get privateHosts() {
       return current.egress.privateHosts;

@@ -14,6 +14,7 @@ function setUp() {
     workstreams: () => ({ idle: 2, thinking: 0, running: 1, attention: 0, error: 0 }),
     contextUsedRatio: () => 0.25,
     gatewayConnections: () => 3,
+    isJudgeEnabled: () => true,
     backend: () => state.backend,
   });
   const lines = async (name: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
@@ -36,6 +37,8 @@ const SPECIFIED: [name: string, type: string][] = [
   ['service_ratelimit_rejected_total', 'counter'],
   ['service_backend_up', 'gauge'],
   ['service_circuit_state', 'gauge'],
+  ['service_judge_enabled', 'gauge'],
+  ['service_judge_verdicts_total', 'counter'],
   ['service_workstreams_evicted_total', 'counter'],
 ];
 
@@ -72,6 +75,7 @@ test('the build and the states have exactly the specified labels, whatever else 
     uptimeSeconds: () => 1,
     contextUsedRatio: () => 0,
     gatewayConnections: () => 0,
+    isJudgeEnabled: () => false,
     backend: () => ({ status: 'up', circuitState: 'closed' }),
   });
   const read = async () =>

@@ -2,11 +2,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ErrorCode } from '../../../protocol/errors.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { WorkstreamState } from '../../../protocol/stream-events.ts';
+import type { LiveSettings } from '../live-settings.ts';
+import { createJudgeMetrics, type JudgeMetrics } from './judge-metrics.ts';
 import { type Load, observeLoad } from './load-metrics.ts';
 import { type LoadedWorkstreams, observeLoaded } from './workstream-metrics.ts';
 
 /** The counters of the daemon and their Prometheus text. Labels come from our tables, never from a client. */
-export interface Metrics {
+export interface Metrics extends JudgeMetrics {
   /** `endpoint` is a row's path. */
   httpRequest(request: { method: string; endpoint: string; statusCode: number; seconds: number }): void;
   sseConnections(change: 1 | -1): void;
@@ -45,17 +47,19 @@ export interface MirroredState {
   /** The last known used fraction of a context window, 0 to 1. */
   contextUsedRatio(): number;
   gatewayConnections(): number;
+  isJudgeEnabled(): boolean;
   backend(): { status: 'up' | 'down'; circuitState: keyof typeof CIRCUIT };
 }
 
 interface MirroredParts {
+  live: Pick<LiveSettings, 'judge'>;
   health: { summary(): HealthSummary };
   workstreams: { list(): { data: { updatedMs: number; status(): { pct: number } | undefined } }[] };
   sockets: { readonly connections: number };
 }
 
 /** Reads the gauges' state from its sources at each scrape. */
-export const stateOf = ({ health, workstreams, sockets }: MirroredParts): MirroredState => ({
+export const stateOf = ({ live, health, workstreams, sockets }: MirroredParts): MirroredState => ({
   build: () => health.summary(),
   uptimeSeconds: () => health.summary().uptimeSeconds,
   workstreams: () => health.summary().workstreams,
@@ -64,6 +68,7 @@ export const stateOf = ({ health, workstreams, sockets }: MirroredParts): Mirror
     return (latest?.data.status()?.pct ?? 0) / 100;
   },
   gatewayConnections: () => sockets.connections,
+  isJudgeEnabled: () => live.judge.enabled,
   backend: () => health.summary().backend,
 });
 
@@ -82,6 +87,7 @@ export function createMetrics(): Metrics {
     messageSent: counts.messages,
     tokens: (type, count) => counts.tokens({ type }, count),
     thoughtsDropped: counts.thoughtsDropped,
+    ...createJudgeMetrics(registry),
     toolCall: (tool) => counts.tools({ tool }),
     error: counts.errors,
     rateLimited: counts.rateLimited,
@@ -282,6 +288,7 @@ function createGauges(registry: Registry, state: MirroredState): void {
   gauge('service_workstreams_active_total', 'Loaded workstreams', total);
   labelled('service_workstreams_by_state', 'Loaded workstreams per state', { labels: ['state'], read: byState });
   gauge('service_context_window_used_ratio', 'Last known fraction of a context window', state.contextUsedRatio);
+  gauge('service_judge_enabled', '1: calls that need approval are rated', () => (state.isJudgeEnabled() ? 1 : 0));
   gauge('service_backend_up', '1 up, 0 down', () => (state.backend().status === 'up' ? 1 : 0));
   gauge('service_circuit_state', '0 closed, 1 open, 2 half open', () => CIRCUIT[state.backend().circuitState]);
   gauge('service_gateway_connections_active', 'Open WebSockets', state.gatewayConnections);

@@ -82,6 +82,9 @@ async function drive(
       get rules() {
         return deps.rules.of(data); // a change counts for the next call
       },
+      get judge() {
+        return deps.judge.forRun(); // it may be switched off meanwhile
+      },
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
       isWatched: () => deps.events.isWatched(run.wsId),

@@ -1,6 +1,7 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Usage } from '../../agent/providers/model.ts';
+import type { Step } from '../../agent/run/recorder.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { Clock } from '../../clock.ts';
 import type { Cut } from '../cuts/cut.ts';
@@ -19,6 +20,7 @@ interface RunObserver {
   ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
+  onVerdicts(verdicts: Step['verdicts']): void;
 }
 
 /** What a run in memory works with. */

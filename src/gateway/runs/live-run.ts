@@ -277,6 +277,7 @@ export class LiveRun implements Recorder {
 
   #applyApproval(step: Step): void {
     const { data, observer } = this.#deps;
+    observer.onVerdicts(step.verdicts);
     if (step.approval) {
       this.#pending = step.approval;
       const approval = step.approval.isJoined ? undefined : this.pendingApproval();

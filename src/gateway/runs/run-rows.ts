@@ -11,6 +11,7 @@ import {
 } from '../../agent/run/recorder.ts';
 import { consume, release } from '../attachments/attachment-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
+import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
 import type { Owned } from '../sharing/perception.ts';
 import type { RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -57,6 +58,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...countCalls(run.wsId, countStarted(step)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
+    ...(step.verdicts ? insertVerdicts(run.wsId, step.verdicts, nowMs) : []),
     ...(step.summarized ? [addUsage(run, step.summarized, nowMs), forgetReservation(run.runId)] : []),
     ...(step.reserved ? [reserve(run, step.reserved, nowMs)] : []),
     ...(step.usage ? usageStatements(run, { ...step.usage, toolCalls: callsIn(step) }, nowMs) : []),
@@ -271,7 +273,7 @@ const settleApproval = (settled: NonNullable<Step['settled']>, nowMs: number): S
       .where('status', '=', 'pending'),
     1,
   );
-  return [settle];
+  return [settle, decideVerdicts(settled)];
 };
 
 export const setWorkstream = (wsId: string, values: Partial<WorkstreamValues>): Statement => {

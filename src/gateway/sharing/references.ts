@@ -96,6 +96,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'queue.steer': ({ wsId, queuedId: runId }) => [{ wsId, runId }],
   'queue.remove': ({ wsId, queuedId: runId }) => [{ wsId, runId }],
   'output.read': ({ wsId, callId }) => [{ wsId, callId }],
+  'verdict.list': ({ wsId }) => [{ wsId }],
   'usage.get': ({ wsId }) => [
     { wsId, by: 'run' },
     { wsId, by: 'day' },
@@ -175,4 +176,5 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'policy.simulate': [{ policies: [] }],
   'rule.list': [{}],
   'rule.simulate': [{}],
+  'verdict.list': [{}],
 };

@@ -33,7 +33,15 @@ export const markDeleted = (wsId: string): Statement =>
 
 /** Removes all rows of a deleted workstream in batches, events before the messages that they refer to, its own row last. */
 export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: string): Promise<void> {
-  for (const remove of [removeEvents, removeMessages, removeNotes, removeRuns, removeAttachments, removeMemories]) {
+  for (const remove of [
+    removeEvents,
+    removeMessages,
+    removeNotes,
+    removeRuns,
+    removeAttachments,
+    removeMemories,
+    removeVerdicts,
+  ]) {
     for (let statements = await remove(store, wsId); statements.length > 0; statements = await remove(store, wsId)) {
       await store.commit({ statements });
       await nextTurn();
@@ -108,6 +116,13 @@ const removeAttachments: Remove = async ({ db }, wsId) => {
   const last = end.at(-1)?.attachment_id;
   if (last === undefined) return [];
   return [statementOf(build.deleteFrom('attachments').where('ws_id', '=', wsId).where('attachment_id', '<=', last))];
+};
+
+const removeVerdicts: Remove = async ({ db }, wsId) => {
+  const ofWorkstream = db.selectFrom('verdicts').select('created_ms').where('ws_id', '=', wsId).orderBy('created_ms');
+  const last = (await ofWorkstream.limit(BATCH).execute()).at(-1)?.created_ms;
+  if (last === undefined) return [];
+  return [statementOf(build.deleteFrom('verdicts').where('ws_id', '=', wsId).where('created_ms', '<=', last))];
 };
 
 /** Once their workstream is hidden, only those who see everything find its memories. */

@@ -169,6 +169,7 @@ test('every table of the schema exists with its columns', async () => {
       'tool_policies',
       'usage',
       'users',
+      'verdicts',
       'workdirs',
       'workstream_budgets',
       'workstreams',

@@ -25,6 +25,7 @@ export const LIVE: LiveSettings = {
   budgets: {},
   /** A puppet's next turn is not for its title. */
   session: { retentionDays: 0, titles: 'message' },
+  judge: { enabled: true },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 
@@ -56,6 +57,7 @@ export async function defaultDeps({
     projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
+    userHome: undefined,
     killLeftover: async () => undefined,
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,

@@ -3,6 +3,7 @@ import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
+import type { Step } from '../../agent/run/recorder.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
@@ -14,6 +15,7 @@ import type { Log } from '../../log.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
+import type { Judge } from '../judge/judge.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
@@ -50,6 +52,7 @@ export interface WorkstreamObserver {
   ): void;
   onUsage(usage: Spending & { spent?: Usage; droppedThoughts?: number }): void;
   onToolStarted(tool: string): void;
+  onVerdicts(verdicts: Step['verdicts']): void;
   /** A run, or a change of the context, has ended, or messages no longer wait: it may be idle now. */
   onFree(): void;
   /** A user message was accepted and its run began. */
@@ -82,6 +85,7 @@ export interface WorkstreamDeps {
   /** What conversations begin with. */
   templates: Pick<Templates, 'textFor'>;
   rules: Pick<Rules, 'of' | 'endIn'>;
+  judge: Pick<Judge, 'forRun'>;
   /** This daemon's id, which templates may name. */
   nodeId: string;
   /** Without it, no spans are reported. */

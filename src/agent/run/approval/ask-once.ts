@@ -5,6 +5,7 @@ import type { BatchCall } from '../batch-call.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { isForbidden, isReasonToAsk } from './call-need.ts';
+import { rated, verdictsOf } from './rate-call.ts';
 import { isEnough } from './ruling.ts';
 import { toItem } from './to-item.ts';
 
@@ -22,20 +23,29 @@ export async function askOnce(run: RunContext, { asked, kind, items, digests }: 
   if (asked) return run.decision(asked.approvalId);
   const approvalId = run.ids.id('apr');
   const expiresAtMs = run.expiry.stamp();
+  const verdicts = verdictsOf(items);
   await run.recorder.record({
     events: [
-      { type: 'approve_request', items, approval_id: approvalId, kind, expires_at_ms: expiresAtMs },
+      {
+        type: 'approve_request',
+        items,
+        approval_id: approvalId,
+        kind,
+        expires_at_ms: expiresAtMs,
+        ...(verdicts.length > 0 && { judge_pending: false }),
+      },
       { type: 'ws_state', ws_id: run.wsId, state: 'attention' },
     ],
     journal: [{ kind: 'approval_asked', approvalId, question: kind, digests }],
     approval: { approvalId, kind, items, digests, expiresAtMs },
+    ...(run.judge && { verdicts: verdicts.map((each) => ({ ...each, approvalId })) }),
   });
   return run.decision(approvalId);
 }
 
 /** The question about calls. What is shown as blocked is not approved, even if its policy goes meanwhile. */
 export const aboutCalls = (run: RunContext, batch: BatchCall[]): Pick<Question, 'items' | 'digests'> => ({
-  items: batch.map((item) => ({ ...toItem(run, item), ...suggested(run, item) })),
+  items: batch.map((item) => ({ ...toItem(run, item), ...suggested(run, item), ...rated(run, item) })),
   digests: digestsOf(batch.filter((item) => !isForbidden(run, item))),
 });
 

@@ -7,8 +7,7 @@ import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
-import { policies } from './policy-schema.ts';
-import { rules } from './rule-schema.ts';
+import { policies, rules } from './policy-schema.ts';
 import {
   alwaysEnds,
   apiTokens,
@@ -36,6 +35,7 @@ import {
 import { templates } from './template-schema.ts';
 import { budgets, usageHours } from './usage-schema.ts';
 import { auditOutcomes, owners, users } from './user-schema.ts';
+import { verdicts } from './verdict-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -84,7 +84,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 33, statements: owners },
   { version: 34, statements: sessionOrder },
   { version: 35, statements: policies },
-  { version: 36, statements: rules },
+  { version: 36, statements: verdicts },
+  { version: 37, statements: rules },
 ];
 
 /**

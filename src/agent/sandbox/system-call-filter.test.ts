@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toSocketFilter } from './socket-filter.ts';
+import { toSystemCallFilter } from './system-call-filter.ts';
 
 interface Call {
   audit: number;
@@ -26,6 +26,7 @@ function judge(program: Buffer, { audit, number, args = [0n, 0n] }: Call): strin
     },
     [IF_EQUAL]: (operand) => accumulator === operand,
     [IF_AT_LEAST]: (operand) => accumulator >= operand,
+    [IF_ANY]: (operand) => (accumulator & operand) !== 0,
   };
   for (let at = 0; at < program.length; at += 8) {
     const [code, operand] = [program.readUInt16LE(at), program.readUInt32LE(at + 4)];
@@ -36,7 +37,7 @@ function judge(program: Buffer, { audit, number, args = [0n, 0n] }: Call): strin
   throw new Error('the program has no end');
 }
 
-const [LOAD, AND, RETURN, IF_EQUAL, IF_AT_LEAST] = [0x20, 0x54, 0x06, 0x15, 0x35];
+const [LOAD, AND, RETURN, IF_EQUAL, IF_AT_LEAST, IF_ANY] = [0x20, 0x54, 0x06, 0x15, 0x35, 0x45];
 
 const ACTIONS: Record<number, string> = {
   2147418112: 'allowed',
@@ -47,13 +48,33 @@ const ACTIONS: Record<number, string> = {
 };
 
 const MACHINES = {
-  x64: { audit: 0xc000_003e, foreign: 0x4000_0003, socket: 41, socketpair: 53, keys: [248, 249, 250] },
-  arm64: { audit: 0xc000_00b7, foreign: 0x4000_0028, socket: 198, socketpair: 199, keys: [217, 218, 219] },
+  x64: {
+    audit: 0xc000_003e,
+    foreign: 0x4000_0003,
+    socket: 41,
+    socketpair: 53,
+    keys: [248, 249, 250],
+    clone: 56,
+    ioctl: 16,
+    unshare: 272,
+  },
+  arm64: {
+    audit: 0xc000_00b7,
+    foreign: 0x4000_0028,
+    socket: 198,
+    socketpair: 199,
+    keys: [217, 218, 219],
+    clone: 220,
+    ioctl: 29,
+    unshare: 97,
+  },
 } as const;
 
-for (const [architecture, { audit, foreign, socket, socketpair, keys }] of Object.entries(MACHINES)) {
-  test(`${architecture}: Unix sockets, io_uring, keyrings and other architectures are refused, connected pairs and the rest are not`, () => {
-    const program = toSocketFilter(architecture === 'x64' ? 'x64' : 'arm64') ?? Buffer.alloc(0);
+for (const [architecture, { audit, foreign, socket, socketpair, keys, clone, ioctl, unshare }] of Object.entries(
+  MACHINES,
+)) {
+  test(`${architecture}: Unix sockets, io_uring, keyrings, namespaces, mounts and other architectures are refused, connected pairs and the rest are not`, () => {
+    const program = toSystemCallFilter(architecture === 'x64' ? 'x64' : 'arm64') ?? Buffer.alloc(0);
     const call = (number: number, args?: [bigint, bigint]) =>
       judge(program, { audit, number, ...(args !== undefined && { args }) });
     const flags = 0x8_0800n; // SOCK_CLOEXEC and SOCK_NONBLOCK
@@ -67,6 +88,10 @@ for (const [architecture, { audit, foreign, socket, socketpair, keys }] of Objec
         datagramPairs: [call(socketpair, [1n, 2n | flags]), call(socketpair, [1n, 3n])],
         uring: [425, 426, 427].map((number) => call(number)),
         keyrings: keys.map((number) => call(number)),
+        otherFamilies: [17, 38, 40].map((family) => call(socket, [BigInt(family), 1n])),
+        processes: [call(clone, [0x120_0011n, 0n]), call(clone, [0x1000_0011n, 0n]), call(435), call(unshare)],
+        mounts: [428, 429, 430, 442].map((number) => call(number)),
+        terminals: [call(ioctl, [0n, 0x5401n]), call(ioctl, [0n, 0x5412n]), call(ioctl, [0n, 0x541cn])],
         others: [0, 1, 59, 1_000].map((number) => call(number)),
         x32: [call(0x4000_0029, [1n, 1n]), call(0xffff_ffff)],
         foreign: judge(program, { audit: foreign, number: 102, args: [1n, 0n] }),
@@ -80,6 +105,10 @@ for (const [architecture, { audit, foreign, socket, socketpair, keys }] of Objec
         datagramPairs: ['EAFNOSUPPORT', 'EAFNOSUPPORT'],
         uring: ['EPERM', 'EPERM', 'EPERM'],
         keyrings: ['EPERM', 'EPERM', 'EPERM'],
+        otherFamilies: ['EAFNOSUPPORT', 'EAFNOSUPPORT', 'EAFNOSUPPORT'],
+        processes: ['allowed', 'EPERM', 'ENOSYS', 'EPERM'],
+        mounts: ['EPERM', 'EPERM', 'EPERM', 'EPERM'],
+        terminals: ['allowed', 'EPERM', 'EPERM'],
         others: ['allowed', 'allowed', 'allowed', 'allowed'],
         x32: ['ENOSYS', 'ENOSYS'],
         foreign: 'killed',
@@ -89,5 +118,5 @@ for (const [architecture, { audit, foreign, socket, socketpair, keys }] of Objec
 }
 
 test('architectures without known system call numbers have no filter', () => {
-  assert.equal(toSocketFilter('s390x'), undefined);
+  assert.equal(toSystemCallFilter('s390x'), undefined);
 });

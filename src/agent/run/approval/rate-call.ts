@@ -1,0 +1,79 @@
+import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { Verdict } from '../../../../protocol/events/verdict.ts';
+import { isRecord } from '../../../../protocol/is-record.ts';
+import type { Assessment } from '../../judge/assessment.ts';
+import { judgeCall } from '../../judge/heuristic/judge-call.ts';
+import type { BatchCall } from '../batch-call.ts';
+import type { NewVerdict } from '../recorder.ts';
+import type { RunContext } from '../run-context.ts';
+import { autoApproval, isForbidden } from './call-need.ts';
+
+type Rated = Pick<ApprovalItem, 'verdict' | 'heuristic_verdict'>;
+
+/** The verdict of the rules about a call, as a question shows it. */
+export function rated(run: RunContext, item: BatchCall): Rated {
+  const verdict = verdictOn(run, item);
+  return verdict ? { verdict, heuristic_verdict: verdict } : {};
+}
+
+/** The verdicts that a question shows, with what decides about each call. */
+export const verdictsOf = (items: readonly ApprovalItem[]): NewVerdict[] =>
+  items.flatMap(({ verdict, auto_approve_reason: auto }) => (verdict ? [{ verdict, ...(auto && { auto }) }] : []));
+
+/** The verdicts about calls that run unasked although they need approval. */
+export const unaskedVerdicts = (run: RunContext, batch: readonly BatchCall[]): NewVerdict[] =>
+  batch.flatMap((item) => {
+    const auto = autoApproval(run, item);
+    const verdict = auto && verdictOn(run, item);
+    return verdict ? [{ verdict, auto }] : [];
+  });
+
+function verdictOn(run: RunContext, item: BatchCall): Verdict | undefined {
+  const { call, prepared } = item;
+  if (run.judge === undefined || prepared.kind !== 'ready' || isForbidden(run, item)) return undefined;
+  const args = argumentsOf(prepared.canonicalArguments);
+  const { level, confidence, recommendation, summary, reasoning, evidence }: Assessment = judgeCall({
+    tool: call.name,
+    label: prepared.approvalLabel,
+    args,
+    reading: prepared.reading,
+    around: { folder: item.folder, home: run.judge.home },
+  });
+  return {
+    verdict_id: run.ids.id('vrd'),
+    call_id: call.id,
+    func_name: call.name,
+    func_args: toShortJson(args),
+    intent_summary: summary,
+    risk_level: level,
+    confidence,
+    recommendation,
+    reasoning,
+    evidence,
+    tier: 'heuristic',
+    judge_model: '',
+    latency_ms: 0,
+  };
+}
+
+function argumentsOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {}; // malformed arguments are refused
+  }
+}
+
+/** A verdict is stored and sent several times, so texts in it are shortened; the question has them whole. */
+const MOST_TEXT = 2_000;
+const MOST_JSON = 16_000;
+
+/** Stays JSON. */
+function toShortJson(args: Record<string, unknown>): string {
+  const json = JSON.stringify(args, (_, value: unknown) => (typeof value === 'string' ? toShort(value) : value));
+  return json.length <= MOST_JSON ? json : JSON.stringify({ '…': toShort(json) });
+}
+
+const toShort = (text: string): string =>
+  text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}… (${text.length - MOST_TEXT} more characters)`;

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Connection } from '../../egress/proxy/egress-proxy.ts';
+import { readCommand } from '../permissions/read-command.ts';
+import { holdFolder } from '../tools/files/held-folder.ts';
+import { mayUseNetwork, mayWrite, openCommandNetwork } from './command-network.ts';
+
+const read = (command: string) => readCommand(command, { folder: '/w' });
+
+test('only a command whose reading is complete does without a network, or without writable roots', () => {
+  const seen = ['ls -la', 'cat a | grep b', 'touch a', 'curl https://example.com', './script', '$PROGRAM x'].map(
+    (command) => [command, mayUseNetwork(read(command)), mayWrite(read(command))],
+  );
+  assert.deepEqual(seen, [
+    ['ls -la', false, false],
+    ['cat a | grep b', false, false],
+    ['touch a', false, true],
+    ['curl https://example.com', true, false],
+    ['./script', true, true],
+    ['$PROGRAM x', true, true],
+  ]);
+});
+
+test('a command reaches the hosts that it names, and what it did not reach is told once', async (t) => {
+  const path = await mkdtemp(join(tmpdir(), 'headgate-network-'));
+  await using folder = await holdFolder(path);
+  t.after(() => rm(path, { recursive: true, force: true }));
+  const told: Connection[] = [];
+  const network = await openCommandNetwork(
+    read('curl https://example.com/a http://[2001:db8::1]:8080/ $MORE'),
+    { folder, readable: [] },
+    { allowedHosts: () => ['localhost:5432'], onConnection: (connection) => told.push(connection) },
+  );
+  const kinds = [
+    { host: 'example.com', port: 8443 },
+    { host: 'localhost', port: 5432 },
+    { host: 'registry.npmjs.org', port: 443 },
+    { host: 'other.example', port: 443 },
+  ].map((target) => network.decide(target).kind);
+  assert.deepEqual(kinds, ['allow', 'allow', 'deny', 'deny']);
+  for (const outcome of ['refused', 'refused', 'connected', 'address'] as const)
+    network.onConnection({ host: 'other.example', port: 443, outcome });
+  assert.deepEqual(
+    told.map(({ outcome }) => outcome),
+    ['refused', 'connected', 'address'],
+  );
+  assert.deepEqual(network.refused(), [{ host: 'other.example', port: 443 }]);
+});

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import type { Environment } from '../../environment.ts';
+import type { Ids } from '../../ids.ts';
+import type { Program } from '../process/programs.ts';
+import { detectSandbox, type Sandbox } from '../process/sandbox.ts';
+import { createBarriers } from './barriers.ts';
+import { systemCgroupFiles } from './limits/cgroups.ts';
+import { createLimiter } from './limits/create-limiter.ts';
+import type { Limiter } from './limits/limits.ts';
+import { findMachinePlaces } from './machine-places.ts';
+
+/** The settings of the sandbox: `tools` of the configuration. */
+export interface SandboxSettings {
+  /** `off` is read as `auto`. */
+  sandbox: 'auto' | 'off' | 'required';
+  homePaths: readonly string[];
+  limits: { processes: number; memoryMb?: number | undefined; fileMb: number; tmpMb: number };
+}
+
+interface OpenOptions {
+  /** Headgate's home. */
+  home: string;
+  environment: Environment;
+  clock: Clock;
+  ids: Pick<Ids, 'id'>;
+  programs: { bwrap: Program; bash: Program };
+  settings: SandboxSettings;
+  /** For a look beside a running daemon, whose traces it leaves alone. */
+  isTrial?: boolean;
+  /** Real paths of the homes of other people. */
+  homes: readonly string[];
+}
+
+const MIB = 1_024 * 1_024;
+const DEFAULT_MEMORY_MB = 4_096;
+
+/** The sandbox and the limits of commands on this machine. */
+export async function openSandbox(options: OpenOptions): Promise<{ sandbox: Sandbox; limiter: Limiter }> {
+  const { home, environment, clock, ids, programs, settings, homes, isTrial = false } = options;
+  const { processes, memoryMb, fileMb, tmpMb } = settings.limits;
+  const barriers = createBarriers({ folder: join(home, 'barriers') });
+  if (!isTrial) await barriers.removeLeftovers();
+  const places = await findMachinePlaces({ environment, homes, homePaths: settings.homePaths });
+  const mode = settings.sandbox === 'required' ? 'required' : 'auto';
+  const tmpBytes = tmpMb * MIB;
+  const sandbox = await detectSandbox({ mode, home, environment, clock, programs, places, barriers, tmpBytes });
+  const memoryBytes = memoryMb === undefined ? Math.min(DEFAULT_MEMORY_MB * MIB, halfOf(totalmem())) : memoryMb * MIB;
+  const limiter = await createLimiter({
+    limits: { processes, memoryBytes, fileBytes: fileMb * MIB },
+    name: isTrial
+      ? ids.id('headgate-check')
+      : `headgate-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`,
+    clock,
+    ids,
+    files: systemCgroupFiles,
+  });
+  return { sandbox, limiter };
+}
+
+const halfOf = (bytes: number): number => Math.floor(bytes / 2 / MIB) * MIB;

@@ -1,0 +1,48 @@
+import { Attachments } from '../attachments/attachments.ts';
+import { EventLog } from '../events/event-log.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { createMessages } from '../history/messages.ts';
+import { createNotes } from '../history/notes.ts';
+import type { Idempotency } from '../idempotency.ts';
+import { Judge } from '../judge/judge.ts';
+import { ToolPolicies } from '../policies/tool-policies.ts';
+import { Rules } from '../rules/rules.ts';
+import { Templates } from '../templates/templates.ts';
+import { Budgets } from '../usage/budgets.ts';
+import { createLearnedWindows } from '../usage/learned-windows.ts';
+import { createSystemEvents } from '../wake/system-events.ts';
+import { AlwaysRules } from '../workstreams/always.ts';
+
+/** What the stored parts of conversations need. */
+export type RecordDeps = Pick<
+  GatewayDeps,
+  'store' | 'userHome' | 'live' | 'authenticator' | 'attachmentFiles' | 'clock' | 'ids' | 'log'
+>;
+
+interface SharedWithRecords {
+  idempotency: Idempotency;
+  /** Writes queued frames to clients. */
+  flush(): void;
+}
+
+/** The stored parts of conversations: logs, messages, files and standing permissions. */
+export function createRecords(
+  { store, userHome, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
+  { idempotency, flush }: SharedWithRecords,
+) {
+  const policies = new ToolPolicies({ store, clock, ids });
+  return {
+    events: new EventLog({ store, log, onOffered: flush }),
+    messages: createMessages(store),
+    notes: createNotes(store),
+    always: new AlwaysRules({ live, authenticator, clock }),
+    budgets: new Budgets({ store, live, clock, ids }),
+    attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
+    systemEvents: createSystemEvents({ store, clock }),
+    windows: createLearnedWindows({ store, log }),
+    templates: new Templates({ store, clock, ids }),
+    policies,
+    rules: new Rules({ store, policies, clock, ids, log }),
+    judge: new Judge({ live, userHome }),
+  };
+}
