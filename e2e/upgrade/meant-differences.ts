@@ -148,6 +148,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_37,
     ...SINCE_36,
     ...SINCE_37,
     ...SINCE_33,
@@ -161,6 +162,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-16': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_37,
     ...SINCE_36,
     ...SINCE_37,
     ...SINCE_33,

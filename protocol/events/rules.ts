@@ -40,7 +40,7 @@ export const RULE_TERMS = ['hour', 'conversation', 'always'] as const;
 export type RuleTerm = (typeof RULE_TERMS)[number];
 
 /** What a suggested rule is about. `prefix`: the program with its first arguments. */
-export const SUGGESTION_KINDS = ['command', 'prefix', 'program', 'path', 'host', 'node', 'tool'] as const;
+const SUGGESTION_KINDS = ['command', 'prefix', 'program', 'path', 'host', 'node', 'tool'] as const;
 
 /** A rule that a person may give with the decision about a call. */
 export const SuggestedRule = z
@@ -68,7 +68,7 @@ export const RuleChoice = z
 export type RuleChoice = z.infer<typeof RuleChoice>;
 
 /** Where a rule holds: in a workstream, in a folder, for a user, or everywhere. */
-export const RULE_PLACES = ['workstream', 'folder', 'user', 'everywhere'] as const;
+const RULE_PLACES = ['workstream', 'folder', 'user', 'everywhere'] as const;
 
 /** What untrusted content a conversation has read since the last message of a person. */
 export const Taint = z
@@ -94,7 +94,7 @@ export type Taint = z.infer<typeof Taint>;
  * `auto_approve_tools`, `job`: the tool is on that list; `judge`: the judge's verdict; `tainted`: the conversation has read
  * untrusted content; `not_sandboxed`: it would run without a sandbox; `repeated`: the run made the same call before.
  */
-export const RULING_REASONS = [
+const RULING_REASONS = [
   'tool',
   'rule',
   'policy',

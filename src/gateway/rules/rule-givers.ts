@@ -8,7 +8,7 @@ type Place = Pick<Rule, 'wsId' | 'folder' | 'userId'>;
  * Whether a caller who decides about calls may give a rule in a place, or change it: in one workstream, and for their own
  * workstreams. All other places are about other people, too.
  */
-export const mayGiveIn = (giver: Viewer, { wsId, userId }: Place): boolean =>
+const mayGiveIn = (giver: Viewer, { wsId, userId }: Place): boolean =>
   giver.permissions.has('admin.policies') || wsId !== undefined || (userId !== undefined && userId === giver.userId);
 
 /** Throws FORBIDDEN. */

@@ -1,11 +1,11 @@
 import { RuleMatch } from '../../../protocol/events/rules.ts';
 import type { Rule } from '../../../protocol/methods/admin/rule.ts';
 import type { RuleSource } from '../../agent/permissions/rules/rule-source.ts';
-import type { RuleTable } from '../store/schema/rule-schema.ts';
+import type { RuleTable } from '../store/schema/policy-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
 
-export const toRow = (rule: Rule): RuleTable => ({
+const toRow = (rule: Rule): RuleTable => ({
   rule_id: rule.ruleId,
   action: rule.action,
   match_json: JSON.stringify(rule.match),

@@ -8,7 +8,7 @@ import { type BatchCall, judge, whyNotSandboxed } from '../batch-call.ts';
 import { timesOf } from '../limits/repeats.ts';
 import type { RunContext } from '../run-context.ts';
 import { blockedText } from './blocked-text.ts';
-import { needsApproval } from './call-need.ts';
+import { autoApproval, needsApproval } from './call-need.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { rulesOn, rulingOf } from './ruling.ts';
 
@@ -49,7 +49,7 @@ type Need = Pick<ApprovalItem, 'needs_approval' | 'auto_approved' | 'auto_approv
 function toNeed(run: RunContext, item: BatchCall, isRepeated: boolean): Need {
   const ruling = rulingOf(run, item);
   const isBlocked = ruling.verdict === 'block';
-  const reason = isRepeated || isBlocked ? undefined : ruling.auto;
+  const reason = isRepeated || isBlocked ? undefined : autoApproval(run, item);
   return {
     needs_approval: !isBlocked && (isRepeated || (reason !== 'policy' && needsApproval(run, item))),
     ...(reason !== undefined && { auto_approved: true, auto_approve_reason: reason }),

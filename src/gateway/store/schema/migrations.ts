@@ -8,8 +8,7 @@ import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
-import { policies } from './policy-schema.ts';
-import { rules } from './rule-schema.ts';
+import { policies, rules } from './policy-schema.ts';
 import {
   alwaysEnds,
   apiTokens,

@@ -12,9 +12,8 @@ import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron
 import type { OidcIdentityTable } from './identity-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
-import type { ToolPolicyTable } from './policy-schema.ts';
+import type { RuleTable, ToolPolicyTable } from './policy-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
-import type { RuleTable } from './rule-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
