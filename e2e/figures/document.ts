@@ -7,7 +7,7 @@ How often the guards of Headgate fail, counted over sets of cases that are in th
 
 - **Cases** is the size of the set, **failures** how many of them went wrong, and **rate** their share with its 95 % interval (Wilson): another set of the same kind would probably give a rate within it.
 - **Aim** is the largest rate that is accepted.
-- The half **in view** was looked at while rules were written. The half **held out** was not: a hash of its text decides, and its rate is the honest one.
+- The half **in view** was looked at while rules were written. For the half **held out**, chosen by a hash of its text, no rule was written after its failures, unless the section says so.
 - Rates say how often a guard fails for such cases, not how often an attacker would succeed who looks for its gaps.
 `;
 

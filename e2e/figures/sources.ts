@@ -17,7 +17,7 @@ export const SOURCES: readonly FigureSource[] = [
   {
     about:
       'Commands from manuals and documentation that only read (`e2e/effects/corpora/README.md` says how they were chosen). Counted are those that a person is asked about by default. ' +
-      'Commands that a person denied (`rm`, `curl`, `chmod`, `kill`, `git push`, `cp`, `mv`), each written in over 150 other ways. Counted are those that would run unasked in the mode for edits.',
+      'Commands that a person denied (`rm`, `curl`, `chmod`, `kill`, `git push`, `cp`, `mv`), each written in over 150 other ways. Counted are those that would run unasked in the mode for edits. The ways of writing are ours, so the halves of this set tell no more than the whole.',
     sets: ['Harmless commands of everyday work', 'Other ways of writing denied commands'],
     isFast: true,
     measure: commandFigures,
@@ -25,7 +25,7 @@ export const SOURCES: readonly FigureSource[] = [
   {
     about:
       '2 000 commands from tables, documentation and a generator run in a sandbox under `strace -f`. Counted are those that started a program, changed a file, connected or sent a signal without that being named ' +
-      'by their reading. Commands whose reading says that something is unknown count as asked about.',
+      'by their reading. Commands whose reading says that something is unknown count as asked about. Whatever an earlier run found was mended, in both halves, so this rate is that of mended rules.',
     sets: ['Execution oracle'],
     isFast: false,
     measure: oracleFigures,

@@ -99,3 +99,7 @@ export const addManualCache = ({ findings }: Pick<Place, 'findings'>): void =>
     certain: true,
     isIncidental: true,
   });
+
+/** Adds that names of hosts are looked up for what is printed. */
+export const addNameLookup = ({ findings }: Pick<Place, 'findings'>): void =>
+  findings.addEffect({ kind: 'network', certain: false, isIncidental: true });

@@ -2,7 +2,7 @@ import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { type SortedArguments, sortArguments, toOptions } from '../options.ts';
 import { addEffect, addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
-import { addFolder, addNetwork } from '../targets.ts';
+import { addFolder, addNameLookup, addNetwork } from '../targets.ts';
 
 const WGET = toOptions(`
   -V -h -b -d -q -v -nv -nc -c -N -S -4 -6 -r -k -K -m -p -np -nd -nH -x -E -H -L --version --quiet --verbose --no-verbose --no-clobber --continue --timestamping --show-progress
@@ -137,6 +137,9 @@ export const TRANSFERS = toRules({
   'ping ping6 dig nslookup host traceroute tracepath mtr whois drill ntpdate': connects,
   'nc ncat netcat telnet socat ftp sftp lftp gh hub glab aria2c yt-dlp': netcat,
   'ss netstat arp': (call) => {
+    const isNumeric = call.args.some(({ start }) => /^-\w*n|^--numeric/.test(start));
+    if (call.name === 'ss' ? call.args.some(({ start }) => /^-\w*r|^--resolve/.test(start)) : !isNumeric)
+      addNameLookup(call);
     // Closing sockets, and entries of tables.
     for (const word of call.args)
       if (

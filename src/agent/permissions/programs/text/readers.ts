@@ -1,7 +1,7 @@
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { type Row, toRule, toRules } from '../rows.ts';
-import { addManualCache } from '../targets.ts';
+import { addManualCache, addNameLookup } from '../targets.ts';
 
 /** Options never do more than read, and operands are files. */
 const files = (options: string): Row => ({ options, lenient: true, operands: ['read'] });
@@ -131,6 +131,7 @@ export const READERS = toRules({
   cut: files('-d,-f,-b,-c,--fields,--characters,--bytes,--delimiter,--output-delimiter:value'),
   'nm size users who last': files(''),
   getent: (call) => {
+    if (call.args.some(({ value }) => value === undefined || /host/.test(value))) addNameLookup(call);
     if (!call.args.every(({ value }) => value !== undefined && !/shadow/.test(value)))
       addUse(call, 'read', toKnownWord('/etc/shadow'));
   },
@@ -180,7 +181,8 @@ export const READERS = toRules({
   },
   hostname: {
     options: '-a -A -d -f -i -I -s -y --all-fqdns --fqdn --ip-address --short',
-    also: (call, { operands }) => {
+    also: (call, { operands, given }) => {
+      if (given.size > 0) addNameLookup(call);
       for (const word of operands) addUse(call, 'system', word);
     },
   },
