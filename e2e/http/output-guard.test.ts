@@ -28,7 +28,7 @@ model.onRequest(({ messages }) =>
     ? say('done')
     : callTools(
         read('whole'),
-        read('pieces', 'for ((i = 0; i < 41; i += 7)); do printf %s "${s:i:7}"; done; echo'),
+        read('pieces', 'fold -w 7 <<< "$s" | while read -r part; do printf %s "$part"; done; echo'),
         command('cat error.txt >&2; exit 3'),
         command('cat long.txt; for i in {1..4000}; do echo "line $i of many"; done; cat long.txt'),
         { name: 'read_file', arguments: { path: 'file.txt' } },
@@ -66,7 +66,8 @@ test('A secret in the output of a tool must not reach streams, the model, the da
     CANARIES.flatMap(({ way, secret }) => shownIn(secret).map((where) => `${way}: ${where}`)),
     [],
   );
-  assert.equal(seen.includes('[REDACTED:api_key]'), true);
+  const chunks = talk.seen.flatMap(({ event }) => (event.type === 'tool_output_chunk' ? [event.chunk] : []));
+  assert.match(chunks.join(''), /key \[REDACTED:api_key\]/);
 });
 
 test('Findings of the output guard must be listed with their filters, the newest first', async () => {

@@ -6,13 +6,14 @@ import type { Prepared, Tool } from './tool.ts';
 import { createToolFixture } from './tool-fixture.ts';
 import { createToolbox } from './toolbox.ts';
 
+const runs: Extract<Prepared, { kind: 'ready' }>['execute'] = async () => ({ output: '', outcome: 'done' });
 const ready: Prepared = {
   kind: 'ready',
   subject: 'hi\u202e\nthere',
   preview: 'line\u200b\n\ttab',
   approvalLabel: 'echo',
   needsApproval: true,
-  execute: async () => ({ output: '', outcome: 'done' }),
+  execute: runs,
 };
 const echo: Tool<{ text: string; times: number }> = {
   name: 'echo',
@@ -36,11 +37,7 @@ async function prepare(name: string, text: string) {
   const toolbox = createToolbox([echo, broken], testGuard());
   const call = await toolbox.prepare({ id: 'c1', name, arguments: text }, fixture.context());
   const { tool, ...rest } = call;
-  return {
-    tool: tool?.name,
-    ...rest,
-    ...(call.kind === 'ready' && ready.kind === 'ready' && { execute: ready.execute }),
-  };
+  return { tool: tool?.name, ...rest, ...(call.kind === 'ready' && { execute: runs }) };
 }
 
 test('models get each tool with the schema of its arguments', () => {
