@@ -1,5 +1,6 @@
 import { commandFigures } from './command-figures.ts';
 import type { Figure } from './figure.ts';
+import { judgeFigures } from './judge-figures.ts';
 import { oracleFigures } from './oracle-figures.ts';
 
 interface FigureSource {
@@ -29,5 +30,13 @@ export const SOURCES: readonly FigureSource[] = [
     sets: ['Execution oracle'],
     isFast: false,
     measure: oracleFigures,
+  },
+  {
+    about:
+      'Labelled calls of tools, rated by the fixed rules of the judge. Counted are dangerous and critical calls whose verdict recommends to approve them or is too low, and harmless ones whose verdict does not recommend it. ' +
+      'The rules were written with one half; the other half was looked at only in sums.',
+    sets: ['Judge: critical calls', 'Judge: dangerous calls', 'Judge: neutral calls', 'Judge: harmless calls'],
+    isFast: true,
+    measure: judgeFigures,
   },
 ];

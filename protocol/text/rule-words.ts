@@ -63,7 +63,7 @@ const TAINTS: Record<Taint['kind'], string> = {
 };
 
 /** What a conversation has read that nobody vouches for: `files outside its folders (read_file: “/etc/hosts”)`. */
-export function toTaintWords({ kind, tool, target }: Taint): string {
+function toTaintWords({ kind, tool, target }: Taint): string {
   const by = [...(tool === undefined ? [] : [toVisibleLine(tool)]), ...(target === undefined ? [] : [quote(target)])];
   return `${TAINTS[kind]}${by.length === 0 ? '' : ` (${by.join(': ')})`}`;
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
-import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/policy.ts';
-import type { AddRuleFlags } from './commands/rule.ts';
-import type { VerdictFlags } from './commands/verdict.ts';
+import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/deciding/policy.ts';
+import type { AddRuleFlags } from './commands/deciding/rule.ts';
+import type { VerdictFlags } from './commands/deciding/verdict.ts';
 import type { TargetFlags } from './connect.ts';
 import { refuseUnknown } from './default-command.ts';
 
@@ -18,7 +18,7 @@ export function addPolicyCommands(program: Command, { root, around, withTarget }
   const policy = program
     .command('policy')
     .description('manage the rules about which calls of tools run, ask or are blocked');
-  const load = () => import('./commands/policy.ts');
+  const load = () => import('./commands/deciding/policy.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
   refuseUnknown(policy, withTarget(policy.command('list', { isDefault: true })))
     .description('list the policies in the order in which they decide (the default command)')
@@ -61,13 +61,13 @@ export function addPolicyCommands(program: Command, { root, around, withTarget }
     .option('--workstream <id>', 'only those of one workstream')
     .option('--limit <n>', 'how many, at most 500', '50')
     .option('--json', 'print JSON')
-    .action(async (flags: VerdictFlags) => (await import('./commands/verdict.ts')).listVerdicts(on(flags)));
+    .action(async (flags: VerdictFlags) => (await import('./commands/deciding/verdict.ts')).listVerdicts(on(flags)));
 }
 
 /** Adds `headgate rule`, for the permission rules. */
 export function addRuleCommands(program: Command, { root, around, withTarget }: PolicyCommandsDeps): void {
   const rule = program.command('rule').description('manage the rules about what calls do: programs, files, hosts');
-  const load = () => import('./commands/rule.ts');
+  const load = () => import('./commands/deciding/rule.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
   refuseUnknown(rule, withTarget(rule.command('list', { isDefault: true })))
     .description('list the rules in the order in which they decide (the default command)')

@@ -33,7 +33,7 @@ const nextPath = (home: string) => `${machineKeyPath(home)}.new`;
 const beforePath = (home: string) => `${machineKeyPath(home)}.old`;
 
 /** The credential of systemd, if this process has a folder of credentials. */
-export function credentialPath(environment: Environment): string | undefined {
+function credentialPath(environment: Environment): string | undefined {
   const folder = environment.CREDENTIALS_DIRECTORY;
   return folder === undefined || folder === '' ? undefined : path.join(folder, NAME);
 }

@@ -15,7 +15,7 @@ export interface SealedPlace {
 }
 
 /** A sealed text was altered, or belongs to another place or another key. */
-export class SealBroken extends Error {
+class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 

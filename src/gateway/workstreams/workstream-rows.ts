@@ -78,7 +78,7 @@ export const isNameTaken = (error: unknown): error is UnitRefused =>
   error instanceof UnitRefused && error.tag === ALIAS && error.why === 'key';
 
 /** An alias in use, in words. */
-export const toNameError = (error: unknown): unknown => (isNameTaken(error) ? nameTaken(error) : error);
+const toNameError = (error: unknown): unknown => (isNameTaken(error) ? nameTaken(error) : error);
 
 /** Why a new workstream was refused. `wsId`: the id that the caller chose. */
 export const toCreateError = (error: unknown, { wsId }: { wsId?: string | undefined }): unknown =>

@@ -1,15 +1,15 @@
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import { POLICY_ACTIONS } from '../../../protocol/events/policy-actions.ts';
-import type { RuleMatch } from '../../../protocol/events/rules.ts';
-import type { Rule } from '../../../protocol/methods/admin/rule.ts';
-import { toMatchWords } from '../../../protocol/text/rule-words.ts';
-import type { Surroundings } from '../../home/home-path.ts';
-import { UsageError } from '../../start-error.ts';
-import { readVersion } from '../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { toLocal } from '../local-time.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
-import { toTextTable } from '../text-table.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import { POLICY_ACTIONS } from '../../../../protocol/events/policy-actions.ts';
+import type { RuleMatch } from '../../../../protocol/events/rules.ts';
+import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
+import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { toLocal } from '../../local-time.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { toTextTable } from '../../text-table.ts';
 import type { JsonFlags } from './policy.ts';
 
 interface RuleCommand<F = TargetFlags> {
