@@ -87,7 +87,9 @@ export class AuditTrail {
     const { end, isKeyNew } = this.#deps;
     const signed = await end.read();
     const last = await this.#lastRow();
-    if (signed.kind === 'unsigned' && (last === undefined || !isKeyNew)) {
+    // The key was lost with its database, before the first record: nothing is missing.
+    const isFresh = signed.kind === 'invalid' && isKeyNew && last === undefined && signed.known?.seq === 0;
+    if (isFresh || (signed.kind === 'unsigned' && (last === undefined || !isKeyNew))) {
       // From now on there is a head, so one that is missing was removed.
       await this.#tryTo(() => end.write({ ...NOTHING_SIGNED, ...last }));
       if (last !== undefined) onNotice(warn('audit_unsigned', unsignedText(last.seq)));

@@ -12,7 +12,7 @@ export interface AuditMark {
  */
 export type SignedEndState =
   | { kind: 'unsigned' }
-  | { kind: 'invalid' }
+  | { kind: 'invalid'; known: AuditHead | undefined }
   | { kind: 'signed' | 'missing' | 'older'; head: AuditHead };
 
 /** Finds a head that was removed or taken back, because the mark and this process remember the latest one, too. */
@@ -30,7 +30,7 @@ export class SignedEnd {
   async read(): Promise<SignedEndState> {
     const known = await this.#latest(); // before the file, which is written first and so is never behind
     const head = await this.#file.read();
-    if (head === 'invalid') return { kind: 'invalid' };
+    if (head === 'invalid') return { kind: 'invalid', known };
     if (head === undefined) return known === undefined ? { kind: 'unsigned' } : { kind: 'missing', head: known };
     return known !== undefined && isBehind(head, known) ? { kind: 'older', head: known } : { kind: 'signed', head };
   }
