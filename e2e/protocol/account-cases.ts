@@ -79,7 +79,5 @@ export function accountCases({ call, open, key, answer }: Caller) {
       await call('settings.reset', { key: 'heartbeatMinutes' });
     },
     'config.reload': () => call('config.reload', {}),
-    'secrets.status': () => call('secrets.status', {}),
-    'secrets.rotate': () => call('secrets.rotate', {}),
   };
 }

@@ -32,3 +32,9 @@ function ruleCases(call: Caller['call']) {
     'rule.simulate': () => call('rule.simulate', { add: [{ action: 'deny', match: { tool: 'no_such_tool' } }] }),
   };
 }
+
+/** A successful call of each method about encrypted secrets. */
+export const secretsCases = ({ call }: Caller) => ({
+  'secrets.status': () => call('secrets.status', {}),
+  'secrets.rotate': () => call('secrets.rotate', {}),
+});

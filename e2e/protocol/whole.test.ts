@@ -16,7 +16,7 @@ import { accountCases } from './account-cases.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
-import { policyCases } from './policy-cases.ts';
+import { policyCases, secretsCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
@@ -248,6 +248,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...policyCases({ call }),
   'assessment.list': () => call('assessment.list', { limit: 1 }),
+  ...secretsCases({ call }),
   'verdict.list': () => call('verdict.list', { limit: 1 }),
   ...templateCases({ call, key }),
 };

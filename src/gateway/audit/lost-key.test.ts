@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 import { type AuditHead, createAuditHeadFile } from './audit-head.ts';
+import type { AuditRecord } from './audit-record.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { SignedEnd } from './signed-end.ts';
 
@@ -34,7 +35,8 @@ test('a key that was lost before the first record is no attack; one that was los
   assert.deepEqual(await start('7c', 0), [['audit_damaged'], false]);
 });
 
-const RECORD = {
+const RECORD: Omit<AuditRecord, 'eventId' | 'atMs'> = {
   ...{ userId: '', username: '', principal: 'operator', action: 'token.create', resourceType: 'token', resourceId: '' },
-  ...{ outcome: 'ok', detail: '{}', ipAddress: '' },
-} as const;
+  outcome: 'ok',
+  ...{ detail: '{}', ipAddress: '' },
+};
