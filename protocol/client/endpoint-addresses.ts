@@ -105,18 +105,18 @@ export const endpoints: Addresses = {
   audit: {
     list: { verb: 'get', path: '/v1/api/admin/audit' },
   },
-  assessments: {
-    list: { verb: 'get', path: '/v1/api/admin/output-assessments' },
-  },
-  verdicts: {
-    list: { verb: 'get', path: '/v1/api/admin/verdicts' },
-  },
   policies: {
     list: { verb: 'get', path: '/v1/api/admin/policies' },
     create: { verb: 'post', path: '/v1/api/admin/policies' },
     simulate: { verb: 'post', path: '/v1/api/admin/policies/simulate' },
     update: { verb: 'put', path: '/v1/api/admin/policies/{policy_id}' },
     remove: { verb: 'delete', path: '/v1/api/admin/policies/{policy_id}' },
+  },
+  assessments: {
+    list: { verb: 'get', path: '/v1/api/admin/output-assessments' },
+  },
+  verdicts: {
+    list: { verb: 'get', path: '/v1/api/admin/verdicts' },
   },
   rules: {
     list: { verb: 'get', path: '/v1/api/rules' },

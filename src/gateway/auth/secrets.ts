@@ -77,7 +77,8 @@ export async function openSecrets(deps: SecretsDeps): Promise<MachineSecrets> {
   const missing = NAMES.filter((name) => stored[name] === undefined).map((name) => [name, secrets[name]]);
   if (missing.length > 0) await vault.add(Object.fromEntries(missing));
   if (inClear.length > 0 || (await hasSecrets(`${pathOf(deps.home)}.bak`))) {
-    const others = inClear.filter((name) => data[name] !== secrets[name]);
+    const kept = new Set<unknown>(Object.values(secrets));
+    const others = inClear.filter((name) => !kept.has(data[name]));
     if (others.length > 0) log.warn({}, `${others.join(' and ')} of secrets.json is removed: the database has another`);
     // Twice, because the first time keeps the version with the secrets as `.bak`.
     for (let time = 0; time < 2; time += 1) await document.update(removeSecrets);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Contract } from '../../../protocol/contract.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS, isMethodName } from '../../../protocol/index.ts';
+import { LIVE } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { type CallAs, callerOf, type WholeGateway, wholeGateway } from '../testing/whole-gateway.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
@@ -97,6 +98,9 @@ function comparable(answer: unknown, named: Named): string {
     .replaceAll(/(run|msg|matrix)[_-][\w-]+/g, '<id>');
 }
 
+/** With verdicts to list. */
+const live = { ...LIVE, judge: { ...LIVE.judge, enabled: true } };
+
 const methods = Object.keys(CONTRACTS).filter(isMethodName);
 
 test('every method that could name a workstream is in the matrix', () => {
@@ -111,7 +115,7 @@ test('every method that could name a workstream is in the matrix', () => {
 });
 
 test('no method answers differently for the private workstream of another user and for an unknown one', async () => {
-  await using gateway = await wholeGateway({ execute: looked });
+  await using gateway = await wholeGateway({ execute: looked, live });
   const hidden = await canary(gateway, 'private');
   const differences: string[] = [];
   for (const [who, as] of Object.entries(STRANGERS))
@@ -143,7 +147,7 @@ const SAME_TO_ALL: Partial<Record<string, string>> = {
 };
 
 test('the owner, and those who see everything, get other answers than for an unknown one from every method', async () => {
-  await using gateway = await wholeGateway({ execute: looked });
+  await using gateway = await wholeGateway({ execute: looked, live });
   const same: string[] = [];
   let canaries = 0;
   for (const [method, toParams] of Object.entries(REFERRING)) {
@@ -163,7 +167,7 @@ test('the owner, and those who see everything, get other answers than for an unk
 });
 
 test('nothing tells another user of a private workstream, and a shared one is told of', async () => {
-  await using gateway = await wholeGateway({ execute: looked });
+  await using gateway = await wholeGateway({ execute: looked, live });
   const hidden = await canary(gateway, 'private');
   const shown = await canary(gateway, 'shared', 'open');
   const heard = async (as: CallAs) => {
