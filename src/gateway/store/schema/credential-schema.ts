@@ -54,7 +54,7 @@ export interface SecretTable {
   created_ms: number;
 }
 
-/** Schema version 37: encrypted secrets. Earlier versions had none in the database. */
+/** Schema version 39: encrypted secrets. Earlier versions had none in the database. */
 export const secrets: readonly string[] = [
   `create table store_keys (
     key_id text not null primary key, machine_id text not null, wrapped text not null, created_ms bigint not null
