@@ -91,14 +91,14 @@ test('Escape goes one step back from "Always allow" and "Deny", without stopping
   await send(page, 'escape');
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
   await button(page, 'Always allow…').click();
-  await button(page, 'Yes, never ask here').waitFor();
+  await button(page, 'Approve and allow').waitFor();
   assert.equal(await focused(), 'Back', 'the focus is not on the button that confirms');
   await page.keyboard.press('Escape');
   assert.equal(await focused(), 'Always allow…');
   await page.keyboard.press('Enter');
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
   await page.keyboard.press('Escape');
-  assert.equal(await button(page, 'Yes, never ask here').count(), 0, 'no confirmation is open, wherever the focus is');
+  assert.equal(await button(page, 'Approve and allow').count(), 0, 'no confirmation is open, wherever the focus is');
   await button(page, 'Deny…').click();
   await button(page, 'Deny').focus();
   await page.keyboard.press('Escape');

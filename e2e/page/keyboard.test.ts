@@ -180,7 +180,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await assertAccessible(page, 'empty conversation');
     const code = '# Title\n\nText with `code` and [a link](https://example.com/).\n\n```js\nconst a = 1; // one\n```\n';
     const edit = { name: 'write_file', arguments: { path: `${colorScheme}.js`, content: 'const a = "1"; // one\n' } };
-    model.when('show all', [say(code), callTools(edit)], bash("printf '\\033[31mred\\033[0m\\n'"), say('Fine.'));
+    model.when(
+      'show all',
+      [say(code), callTools(edit)],
+      bash("printf '\\033[31mred\\033[0m\\n' | tee asked"),
+      say('Fine.'),
+    );
     await send(page, 'show all');
     await page.locator('.approval.pending').waitFor();
     await assertAccessible(page, 'a question');

@@ -102,6 +102,7 @@ test('the mode of a workstream is changed at its head; what it lets run is not a
 
 test('the inbox has the questions of all workstreams; they are decided there, and leave when they are decided elsewhere', async (t) => {
   const { page } = await visit(t, daemon);
+  await page.locator('.link-open').waitFor();
   await page.keyboard.press('Alt+i');
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   const card = (text: string) => page.locator('.inbox article').filter({ hasText: text });
