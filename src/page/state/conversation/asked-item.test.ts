@@ -74,7 +74,7 @@ const EFFECTS = {
 
 test('effects that are too long for the room name only their kinds, and with very few rows only icons have room', () => {
   const read = readItem(item({ subject: 'x'.repeat(500), preview: lines, effects: EFFECTS }));
-  const shown = [40, 6, 3].map((rows) => {
+  const shown = [40, 6, 5].map((rows) => {
     const { effects, isShort } = toAskedItem(read, { rows, columns: 40 });
     return [effects.map(({ text }) => text), isShort];
   });

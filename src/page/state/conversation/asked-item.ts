@@ -95,10 +95,10 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   const ends = read.preview && toTextEnds(read.preview, room);
   const cut = (text: string, rows: number) => toLineText(toVisibleLine(text), rows * room.columns);
   const effects = toEffectRoom(read.item, whole.effects, room);
-  const isShort = room.rows <= ROWS_FOR_ICONS;
+  const isShort = hasOnlyIcons(room);
   const titleRows = ends ? 1 : Math.ceil(room.rows / 2);
-  const besides = isShort ? effects.length * ROOM_OF_ICON + whole.verdicts.length * ROOM_OF_LEVEL : 0;
-  const cutTitle = (text: string) => toLineText(toVisibleLine(text), titleRows * Math.max(10, room.columns - besides));
+  const titleColumns = Math.max(10, room.columns - (isShort ? toTagCells(whole) : 0));
+  const cutTitle = (text: string) => toLineText(toVisibleLine(text), titleRows * titleColumns);
   const header = cutTitle(whole.header);
   const subject = whole.subject === undefined ? undefined : cutTitle(whole.subject);
   const reasonRows = Math.ceil(room.rows / 3);
@@ -106,7 +106,7 @@ export function toAskedItem(read: ReadItem, room: Room): AskedItem {
   // The banner has the reason, too, so it gives way first.
   const notSandboxed = whole.notSandboxed && (reasonRows === 1 ? '' : cut(whole.notSandboxed, reasonRows));
   const error = whole.error === undefined ? undefined : cut(whole.error, reasonRows);
-  const ruling = whole.ruling === undefined ? undefined : cut(whole.ruling, reasonRows);
+  const ruling = whole.ruling && cut(whole.ruling, toRulingRows(room));
   const verdicts = whole.verdicts.slice(0, 1).map(({ level, text }) => ({ level, text: cut(text, 1), details: [] }));
   return {
     header,
@@ -139,6 +139,14 @@ const isSame = (whole: Cut, cut: Cut): boolean =>
   cut.ruling === whole.ruling &&
   whole.verdicts.every(({ level }) => level === 'low'); // what led to any other verdict is worth reading
 
+/** What icons and the level of the verdict take of the row of the header. */
+const toTagCells = ({ effects, verdicts }: AskedItem): number =>
+  effects.length * ROOM_OF_ICON + Math.min(1, verdicts.length) * ROOM_OF_LEVEL;
+
+const hasOnlyIcons = ({ rows }: Room): boolean => rows <= ROWS_FOR_ICONS;
+
+const toRulingRows = (room: Room): number => (hasOnlyIcons(room) ? 1 : Math.ceil(room.rows / 3));
+
 /** With few rows, the phrases name only the kinds. */
 function toEffectRoom(item: ApprovalItem, whole: readonly EffectPhrase[], room: Room): readonly EffectPhrase[] {
   const cells = whole.reduce((sum, { text }) => sum + text.length + ROOM_OF_ICON, 0);
@@ -147,7 +155,7 @@ function toEffectRoom(item: ApprovalItem, whole: readonly EffectPhrase[], room: 
 }
 
 /** With so few rows, a line of effects would push the end of the call out of sight. */
-const ROWS_FOR_ICONS = 3;
+const ROWS_FOR_ICONS = 5;
 /** `critical risk` and the gap around it, in cells. */
 const ROOM_OF_LEVEL = 16;
 /** An icon and the gap around it, in cells. */

@@ -26,29 +26,33 @@ export function AllowForm({ offered, terms, busy, onBack, onAllow, onEverything 
         onAllow(rulesIn(event.currentTarget, { offered, terms }));
       }}
     >
-      {offered.map(({ callId, name, choices }, index) => (
-        <label key={callId}>
-          {offered.length === 1 ? 'Without asking from now on' : <span class="allow-call">{name}</span>}
-          <select name={`rule-${index}`}>
-            {choices.map(({ id, words }) => (
-              <option key={id} value={id}>
-                {words}
+      <div class="allow-rules">
+        {offered.map(({ callId, name, choices }, index) => (
+          <label key={callId}>
+            <span class={offered.length > 1 ? 'allow-call' : ''}>
+              {offered.length > 1 ? name : 'Without asking from now on'}
+            </span>
+            <select name={`rule-${index}`}>
+              {choices.map(({ id, words }) => (
+                <option key={id} value={id}>
+                  {words}
+                </option>
+              ))}
+              {offered.length > 1 && <option value="">this time only</option>}
+            </select>
+          </label>
+        ))}
+        <label>
+          How long
+          <select name="term">
+            {terms.map((term) => (
+              <option key={term} value={term}>
+                {TERM_WORDS[term]}
               </option>
             ))}
-            {offered.length > 1 && <option value="">this time only</option>}
           </select>
         </label>
-      ))}
-      <label>
-        How long
-        <select name="term">
-          {terms.map((term) => (
-            <option key={term} value={term}>
-              {TERM_WORDS[term]}
-            </option>
-          ))}
-        </select>
-      </label>
+      </div>
       <div class="allow-buttons">
         <button type="submit" class="primary approves" disabled={busy}>
           Approve and allow
