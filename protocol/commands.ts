@@ -18,6 +18,10 @@ const rows = {
     summary: 'Copy a saved conversation into this one (name, id or the beginning of an id).',
   },
   name: { argument: 'NAME', summary: 'Name this workstream.' },
+  mode: {
+    argument: '[ask | read_only | edits | auto | full]',
+    summary: 'Show or set what runs without asking.',
+  },
   share: { argument: '[private | everyone]', summary: 'Show or set who sees this workstream.' },
   retry: { argument: '[#N]', summary: 'Answer the last message, or message N, again; also one that failed.' },
   rewind: {

@@ -12,11 +12,17 @@ const NON_EMPTY = [
   ),
   ...['thinkingLevel', 'verboseLevel'].map((field) => `sessions.patch ${field}`),
 ];
+/** A rule without the field would match more, so an empty one is refused. */
+const NARROWING = ['rule.create match', 'rule.simulate add.match'].flatMap((place) =>
+  ['command', 'host', 'node', 'nodeCommand', 'path', 'program', 'tool'].map((field) => `${place}.${field}`),
+);
 /** Here the empty string is a value, which removes the name, or belongs to the content of a conversation. */
 const VALUES = [
   ...[
     'workstream.update name',
     'workstream.share userId',
+    'rule.create userId', // the operator
+    'rule.simulate add.userId',
     'cron.update patch.name',
     'workstream.import conversation.files.base64',
   ],
@@ -87,14 +93,17 @@ test('an empty optional string of any method counts as absent, except where it i
   const places = new Set(fields.map(({ place }) => place));
   assert.ok(places.has('agent thinking') && places.has('cron.update patch.payload.to'), 'deep ones are found too');
   assert.deepEqual(
-    [...NON_EMPTY, ...VALUES, ...TEMPLATE_TEXTS, ...SAME].filter((place) => !places.has(place)),
+    [...NON_EMPTY, ...NARROWING, ...VALUES, ...TEMPLATE_TEXTS, ...SAME].filter((place) => !places.has(place)),
     [],
     'the exceptions exist',
   );
   const read = fields.map(({ place, schema }) => [place, schema.safeParse('')] as const);
   const refused = read.filter(([, { success }]) => !success).map(([place]) => place);
   const kept = read.filter(([, { data }]) => data !== undefined).map(([place]) => place);
-  assert.deepEqual([refused.sort(), kept.sort()], [NON_EMPTY.sort(), [...VALUES, ...TEMPLATE_TEXTS, ...SAME].sort()]);
+  assert.deepEqual(
+    [refused.sort(), kept.sort()],
+    [[...NON_EMPTY, ...NARROWING].sort(), [...VALUES, ...TEMPLATE_TEXTS, ...SAME].sort()],
+  );
 });
 
 test('null and non-empty texts are kept', () => {

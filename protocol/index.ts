@@ -10,6 +10,7 @@ import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
 import { assessmentContracts } from './methods/admin/assessment.ts';
 import { policyContracts } from './methods/admin/policy.ts';
+import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
 import { secretsContracts } from './methods/admin/secrets.ts';
 import { settingsContracts } from './methods/admin/settings.ts';
@@ -71,6 +72,7 @@ export const CONTRACTS = {
   ...policyContracts,
   ...assessmentContracts,
   ...verdictContracts,
+  ...ruleContracts,
   ...secretsContracts,
   ...settingsContracts,
   ...memoryContracts,

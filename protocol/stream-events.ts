@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
+import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
 import { WaitReason } from './events/wait-reason.ts';
@@ -214,6 +215,10 @@ export const STREAM_EVENTS = {
     by: DecidedBy,
     always: z.boolean(),
     call_ids: z.array(z.string()),
+    /** The calls that were denied although others were approved; absent if there are none. */
+    denied_call_ids: z.array(z.string()).optional(),
+    /** The ids of the rules that were given with the decision. */
+    rule_ids: z.array(z.string()).optional(),
   }),
   tool_output_chunk: event('tool_output_chunk', { call_id: z.string(), chunk: z.string() }),
   tool_result: event('tool_result', {
@@ -278,7 +283,7 @@ export const STREAM_EVENTS = {
     skip_permissions: z.boolean(),
     /** When auto-approve ends; absent when it is off or has no end. */
     skip_permissions_until_ms: z.int().min(0).optional(),
-    /** Absent in events of earlier versions. */
+    mode: z.enum(MODES).optional(), // absent in events of earlier versions, like the effort
     effort: Effort.optional(),
     /** Only in the event that reports a change of it. */
     visibility: z.enum(VISIBILITIES).optional(),

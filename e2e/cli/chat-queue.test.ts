@@ -86,7 +86,7 @@ test('after kill -9 the waiting messages are still on the screen, and each is an
   await using other = await startScriptedModel();
   await using killed = await startDaemon({ model: other.url });
   await using chat = await openChat(killed);
-  other.when('write', callTools({ name: 'bash', arguments: { command: 'echo ran' } }), say('Written.'));
+  other.when('write', callTools({ name: 'bash', arguments: { command: 'echo ran | tee ran' } }), say('Written.'));
   for (const word of ['north', 'south']) other.when(word, say(`Gone ${word}.`));
   chat.type('write\r');
   await chat.until(has('y approve'), 'the question');

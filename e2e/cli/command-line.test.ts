@@ -30,7 +30,7 @@ test('call prints the interim answer on stderr and generates a required idempote
 });
 
 test('call reports that its run, or the run before it, waits for an approval', async () => {
-  model.when('touch it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('touched'));
+  model.when('touch it', callTools({ name: 'bash', arguments: { command: 'touch it' } }), say('touched'));
   model.when('then this', say('done'));
   const ask = (message: string) =>
     spawnHeadgate({ args: ['call', 'agent', JSON.stringify({ message, sessionKey: 'asking' })], env: here });

@@ -111,7 +111,11 @@ test('a due run reports its own result, not that of an earlier run; a run that w
 });
 
 test('tools that a job allows run without approval', async () => {
-  model.when('count the lines', callTools({ name: 'bash', arguments: { command: 'echo 42' } }), say('There are 42.'));
+  model.when(
+    'count the lines',
+    callTools({ name: 'bash', arguments: { command: 'echo 42 | tee counted' } }),
+    say('There are 42.'),
+  );
   await cron('add', 'every 1h', 'count the lines', '--name', 'count', '--approval', 'allow=bash');
   const { code, stdout } = await cron('run', 'count');
   assert.deepEqual([code, stdout], [0, 'There are 42.\n']);

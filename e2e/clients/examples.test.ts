@@ -127,13 +127,13 @@ test('long-running examples report that their token was revoked and fail, and th
 
 test('the example that decides approves only the commands it was given and denies the rest', async (t) => {
   await using daemon = await startDaemon();
-  const decide = await start(t, { name: 'decide', args: ['echo good'], daemon });
-  for (const command of ['echo good', 'echo bad']) {
+  const decide = await start(t, { name: 'decide', args: ['touch good'], daemon });
+  for (const command of ['touch good', 'touch bad']) {
     const { ws_id: wsId } = (await daemon.post('/v1/api/workstreams/new', {})).body;
     await daemon.post('/v1/api/send', { ws_id: wsId, message: `run ${command}` });
   }
-  await decide.printed(/^approved: .*echo good$/m);
-  await decide.printed(/^denied: .*echo bad$/m);
+  await decide.printed(/^approved: .*touch good$/m);
+  await decide.printed(/^denied: .*touch bad$/m);
   decide.kill('SIGTERM');
   assert.deepEqual(await decide.exited, { code: 0, signal: null });
 });

@@ -68,7 +68,7 @@ test('parallel calls share one approval, run in parallel and are shown in order'
 
 test('the events of a turn with one tool call arrive in order', async () => {
   await using talk = await openConversation(daemon);
-  model.when('in order', [say('Let me look.'), callTools(bash('echo here'))], say('There.'));
+  model.when('in order', [say('Let me look.'), callTools(bash('echo here | tee asked'))], say('There.'));
   const { answer } = await talk.ask('in order');
   await decideNext(talk, { approved: true });
   await answer;
@@ -97,7 +97,7 @@ test('a denial without feedback reaches the model, and nothing runs', async () =
 
 test('the remark of an approval reaches the model after the results', async () => {
   await using talk = await openConversation(daemon);
-  model.when('with a remark', callTools(bash('echo built')), say('unasked'));
+  model.when('with a remark', callTools(bash('echo built | tee asked')), say('unasked'));
   model.when('but quietly', say('quietly'));
   const { answer } = await talk.ask('with a remark');
   await decideNext(talk, { approved: true, feedback: 'but quietly' });
@@ -117,7 +117,7 @@ test('the remark of an approval reaches the model after the results', async () =
 test('after `always` later calls in this workstream run without approval; other workstreams still ask', async () => {
   await using talk = await openConversation(daemon);
   await using other = await openConversation(daemon);
-  model.when('always', callTools(bash('echo one')), callTools(bash('echo two')), say('done'));
+  model.when('always', callTools(bash('echo one | tee asked')), callTools(bash('echo two | tee asked')), say('done'));
   const { answer } = await talk.ask('always');
   await decideNext(talk, { approved: true, always: true });
   await answer;
@@ -126,7 +126,7 @@ test('after `always` later calls in this workstream run without approval; other 
   assert.equal((await talk.until('settings_changed')).skip_permissions, true);
   const elsewhere = await other.ask('always');
   await decideNext(other, { approved: true });
-  const again = await other.until('approve_request', ({ items }) => items[0]?.header === 'bash: echo two');
+  const again = await other.until('approve_request', ({ items }) => items[0]?.header === 'bash: echo two | tee asked');
   await other.decide(again.approval_id, { approved: true });
   await elsewhere.answer;
 });
@@ -136,7 +136,7 @@ test('malformed arguments and an unknown tool reach the model as errors, and a v
   const malformed = { name: 'bash', arguments: '{"command": "echo', id: 'a' };
   const unknown = { name: 'teleport', arguments: {}, id: 'b' };
   const wrong = { name: 'bash', arguments: { comand: 'ls' }, id: 'c' };
-  model.when('mistakes', callTools(malformed, unknown, wrong, bash('echo fine', 'd')), say('sorry'));
+  model.when('mistakes', callTools(malformed, unknown, wrong, bash('echo fine | tee asked', 'd')), say('sorry'));
   const { answer } = await talk.ask('mistakes');
   const { items } = await decideNext(talk, { approved: true });
   await answer;
@@ -217,7 +217,7 @@ test('a second client sees the approval and the decision of the first client', a
   const { promise: resolved, resolve: onResolved } = Promise.withResolvers<unknown>();
   other.on('approval.requested', onRequested);
   other.on('approval.resolved', onResolved);
-  model.when('seen by both', callTools(bash('true')), say('done'));
+  model.when('seen by both', callTools(bash('touch it')), say('done'));
   const { answer } = await talk.ask('seen by both');
   const { approvals } = await other.call('approval.list', { wsId: await requested.then(() => talk.wsId) });
   assert.deepEqual(await requested, approvals[0]);

@@ -91,7 +91,7 @@ test('a denied call that is repeated 30 times is asked about once', async () => 
 
 test('a failing command that is always allowed runs twice, not fifty times', async () => {
   await using talk = await openConversation(daemon);
-  answers.set('try hard', (turn) => (turn < 50 ? bash('exit 3') : say('It works.')));
+  answers.set('try hard', (turn) => (turn < 50 ? bash('touch it; exit 3') : say('It works.')));
   const runId = await ask(talk, 'try hard');
   const { approval_id: first } = await talk.until('approve_request');
   await talk.decide(first, { approved: true, always: true });
@@ -104,7 +104,7 @@ test('a failing command that is always allowed runs twice, not fifty times', asy
 
 test('commands that alternate are stopped, too', async () => {
   await using talk = await openConversation(daemon);
-  answers.set('to and fro', (turn) => (turn < 60 ? bash(`echo ${turn % 2}`) : say('It works.')));
+  answers.set('to and fro', (turn) => (turn < 60 ? bash(`echo ${turn % 2} | tee it`) : say('It works.')));
   const runId = await ask(talk, 'to and fro');
   const { approval_id: first } = await talk.until('approve_request');
   await talk.decide(first, { approved: true, always: true });

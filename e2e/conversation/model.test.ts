@@ -128,7 +128,7 @@ test('a cancel closes the connection to the model', async () => {
 
 test('a cancel denies a pending approval', async () => {
   await using talk = await openConversation(daemon);
-  model.when('never mind', callTools({ name: 'bash', arguments: { command: 'true' } }));
+  model.when('never mind', callTools({ name: 'bash', arguments: { command: 'touch it' } }));
   const question = await askFor(talk, 'never mind');
   await talk.until('approve_request');
   await cancel(talk);
@@ -143,7 +143,7 @@ test('a cancel denies a pending approval', async () => {
 
 test('a cancel stops a running tool, and its output stays', async () => {
   await using talk = await openConversation(daemon);
-  model.when('stop it', callTools({ name: 'bash', arguments: { command: 'echo up; sleep 60' } }));
+  model.when('stop it', callTools({ name: 'bash', arguments: { command: 'echo up | tee up; sleep 60' } }));
   const question = await askFor(talk, 'stop it');
   await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
   await talk.until('tool_output_chunk');
@@ -158,7 +158,7 @@ test('a cancel stops a running tool, and its output stays', async () => {
 
 test('a forced cancel immediately ends a tool that ignores signals, and frees the workstream', async () => {
   await using talk = await openConversation(daemon);
-  const command = "trap '' TERM; echo up; sleep 60";
+  const command = "trap '' TERM; touch it; echo up; sleep 60";
   model.when('deaf', callTools({ name: 'bash', arguments: { command } }));
   const question = await askFor(talk, 'deaf');
   await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });

@@ -9,7 +9,7 @@ import { callTools, say } from '../support/model/scripted-steps.ts';
 const { model, daemon } = await openStage();
 
 const WORDS = ['Denied by user 7 times', 'Blocked: 3 threads', 'Cancelled by user', 'Outcome unknown: 2'];
-const printing = WORDS.map((words) => ({ name: 'bash', arguments: { command: `echo '${words}'` } }));
+const printing = WORDS.map((words) => ({ name: 'bash', arguments: { command: `echo '${words}' | tee words` } }));
 model.when('print them', callTools(...printing), say('All printed.'));
 
 test('the outcome of a call does not depend on how its text begins', async () => {
@@ -37,7 +37,7 @@ test('the page shows a command that only prints such words as done, both live an
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'words');
   await send(page, 'print them');
-  await page.getByRole('button', { name: 'Approve', exact: true }).click();
+  await page.getByRole('button', { name: 'Approve all', exact: true }).click();
   for (const _visit of ['live', 'reloaded']) {
     await page.locator('.answer', { hasText: 'All printed.' }).waitFor();
     await state(page, 'idle');
@@ -71,7 +71,7 @@ test('a denial with the text of a cancel or a timeout is shown as a denial', asy
   const { page } = await visit(t, daemon);
   const wsId = await openWorkstream(page, 'reasons');
   const client = await daemon.client();
-  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'true' } }), say('As you wish.'));
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'touch it' } }), say('As you wish.'));
   for (const feedback of ['Cancelled by user', 'Approval timed out after 1 hour']) {
     await send(page, 'ask me');
     await page.locator('.approval.pending').waitFor();

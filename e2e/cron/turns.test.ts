@@ -156,7 +156,7 @@ test('a job that waits for approvals asks; its calls run if approved in time and
 
 test('an approver who follows the session of a job is asked; a reader without the approve scope is not', async () => {
   const client = await daemon.client();
-  model.when('is anybody there', bash('true'), say('done'));
+  model.when('is anybody there', bash('touch it'), say('done'));
   const id = await addJob(client, 'is anybody there');
   await runNow(client, id);
   const { wsId } = await sessionOf(client, id);
@@ -183,7 +183,7 @@ test('an approver who follows the session of a job is asked; a reader without th
 
 test('an approver who follows the session over a WebSocket is asked, until the connection ends', async () => {
   const client = await daemon.client();
-  model.when('over a socket', bash('true'), say('done'));
+  model.when('over a socket', bash('touch it'), say('done'));
   const id = await addJob(client, 'over a socket');
   await client.call('sessions.patch', { key: `cron:${id}`, thinkingLevel: 'low' });
   const { wsId } = await sessionOf(client, id);

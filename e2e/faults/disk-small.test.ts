@@ -19,7 +19,7 @@ test(
     using disk = mountSmallDisk(16);
     await using model = await startScriptedModel();
     await using daemon = await startDaemon({ home: path.join(disk.folder, 'home'), model: model.url });
-    const command = 'yes "a line of some length, again and again" | head -c 40000000; echo the end';
+    const command = 'touch it; yes "a line of some length, again and again" | head -c 40000000; echo the end';
     model.when('print a lot', callTools({ name: 'bash', arguments: { command } }), say('That was a lot.'));
     await using conversation = await openConversation(daemon);
     const run = await conversation.ask('print a lot');

@@ -30,7 +30,8 @@ const newNap = (): string => `61.${process.pid}${++naps}`;
 
 /** Lets the model run a command, and approves it. */
 async function start(talk: Conversation, name: string, command: string) {
-  model.when(name, callTools({ name: 'bash', arguments: { command } }), say('done'));
+  const asking = { command: `touch it; ${command}` }; // it asks, because it changes something
+  model.when(name, callTools({ name: 'bash', arguments: asking }), say('done'));
   const question = await talk.ask(name);
   const { approval_id: approvalId } = await talk.until('approve_request');
   await talk.decide(approvalId, { approved: true });

@@ -202,7 +202,7 @@ test('The views of the cluster must show the machine and its loaded workstreams'
   const [busy, calm] = [await create('zz busy'), await create('zz calm')];
   model.when(
     'asks the cluster',
-    callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_c' }),
+    callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_c' }),
     say('done'),
   );
   await using stream = await daemon.sse(busy);

@@ -22,7 +22,7 @@ async function post(route: string, body: unknown, headers: Record<string, string
 }
 
 /** Starts a run that waits for the approval of one command. */
-async function askFor(talk: Conversation, message: string, command = 'true') {
+async function askFor(talk: Conversation, message: string, command = 'touch it') {
   model.when(message, bash(command), say('done'));
   const { body } = await post('send', { ws_id: talk.wsId, message });
   const { approval_id: approvalId, items } = await talk.until('approve_request');
@@ -110,7 +110,7 @@ test('An approval without `approved` set to true or false must answer 400 and de
 
 test('A stale `approval_id` must answer 409 and decide nothing', async () => {
   await using talk = await openConversation(daemon);
-  model.when('two questions', bash('true'), bash('false'), say('done'));
+  model.when('two questions', bash('touch it'), bash('touch it; false'), say('done'));
   const { body } = await post('send', { ws_id: talk.wsId, message: 'two questions' });
   const { approval_id: first } = await talk.until('approve_request');
   const decide = { ws_id: talk.wsId, approved: true, approval_id: first };
@@ -199,7 +199,7 @@ test('A cancel must deny the pending question, stop the run and report both in `
     [['cancelled'], ['cancelled', 'cancelled']],
   );
   await using running = await openConversation(daemon);
-  const { runId } = await askFor(running, 'runs and is cancelled', 'echo up; sleep 60');
+  const { runId } = await askFor(running, 'runs and is cancelled', 'touch it; echo up; sleep 60');
   await post('approve', { ws_id: running.wsId, approved: true });
   await running.until('tool_output_chunk');
   assert.deepEqual((await post('cancel', { ws_id: running.wsId })).body.dropped, {

@@ -80,11 +80,11 @@ test('`initial_message` must be sent to the new workstream, and its status must 
 test('`auto_approve_tools` must let calls of these tools run without asking, and answer 403 without the approve scope', async () => {
   const { body } = await create({ auto_approve_tools: 'bash, edit_file' });
   assert.deepEqual((await detail(body.ws_id)).auto_approve_tools, ['bash', 'edit_file']);
-  model.when('wants a tool', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_a' }), say('ran'));
+  model.when('wants a tool', callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_a' }), say('ran'));
   await daemon.post('/v1/api/send', { ws_id: body.ws_id, message: 'wants a tool' });
   assert.equal((await messagesOf(body.ws_id)).at(-1)?.content, 'ran');
   await using talk = await openConversation(daemon, { autoApproveTools: ['edit_file'] });
-  model.when('wants a tool and must ask', callTools({ name: 'bash', arguments: { command: 'true' } }), say('ran'));
+  model.when('wants a tool and must ask', callTools({ name: 'bash', arguments: { command: 'touch it' } }), say('ran'));
   await talk.ask('wants a tool and must ask');
   await talk.until('approve_request');
   const client = await daemon.client();

@@ -37,7 +37,11 @@ test('At the limit the workstream that was idle longest must be unloaded, and it
 test('A workstream with a pending approval, a run or a queued message must stay loaded. If no other can go, a path by workstream answers 429, other paths answer 400, and history and detail are read without loading it', async () => {
   const [asking, running] = [await create(), await create()];
   const hold = stall();
-  model.when('wants a command', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_e' }), say('done'));
+  model.when(
+    'wants a command',
+    callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_e' }),
+    say('done'),
+  );
   model.when('takes its time', [hold, say('done')]);
   await using question = await daemon.sse(asking);
   await using work = await daemon.sse(running);
@@ -105,12 +109,12 @@ test('The global stream must report what a run does, with its tokens, and its an
   await using all = await daemon.sse('/v1/api/events/global');
   model.when(
     'is watched from afar',
-    callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_g' }),
+    callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_g' }),
     say('all done'),
   );
   await ask('POST', 'send', { ws_id: wsId, message: 'is watched from afar' });
   const asked = await all.until(({ data }) => data.ws_id === wsId && data.activity_state === 'approval');
-  assert.match(asked.data.activity, /true/);
+  assert.match(asked.data.activity, /touch it/);
   await ask('POST', 'approve', { ws_id: wsId, approved: true });
   const ended = await all.until(
     ({ data }) => data.ws_id === wsId && data.type === 'ws_state' && data.run?.status === 'ok',

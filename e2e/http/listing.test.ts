@@ -59,14 +59,14 @@ test('The dashboard must show what every loaded workstream does, and what it has
   assert.deepEqual(shown, [0, 0, '', 'idle']);
   model.when(
     'asks on the dashboard',
-    callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_a' }),
+    callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_a' }),
     say('done'),
   );
   const question = await talk.ask('asks on the dashboard');
   const { approval_id: approvalId } = await talk.until('approve_request');
   const asking = await rowNow();
   assert.deepEqual([asking.state, asking.activity_state], ['attention', 'approval']);
-  assert.match(String(asking.activity), /true/);
+  assert.match(String(asking.activity), /touch it/);
   assert.equal((await get('dashboard')).aggregate.active_count, 1);
   await talk.decide(approvalId, { approved: true });
   await question.answer;

@@ -93,7 +93,7 @@ test('call_id and cycle_id identify the approval; a stale value answers 409 and 
     });
   await stale({ call_id: 'call_0' }, 'stale call_id');
   await stale({ cycle_id: 'apr-1' }, 'stale cycle_id');
-  const ask = (id: string) => callTools({ name: 'bash', arguments: { command: `echo ${id}` }, id });
+  const ask = (id: string) => callTools({ name: 'bash', arguments: { command: `echo ${id} | tee ${id}` }, id });
   model.when('three questions', ask('one'), ask('two'), ask('three'), say('done'));
   const runId = (await post('send', { ws_id: wsId, message: 'three questions' })).body.run_id;
   const first = await talk.until('approve_request');
@@ -150,7 +150,7 @@ test('`live` below `/v1/api/route` must show what a workstream does and its pend
     [idle.ws_id, idle.node_id, idle.live.state, idle.live.pending_approval],
     [wsId, nodeId, 'idle', null],
   );
-  model.when('asks alive', callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_l' }), say('done'));
+  model.when('asks alive', callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_l' }), say('done'));
   await using stream = await daemon.sse(wsId);
   await post('send', { ws_id: wsId, message: 'asks alive' });
   const { data: asked } = await stream.until('approve_request');

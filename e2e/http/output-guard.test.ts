@@ -44,15 +44,13 @@ async function textsOf(folder: string): Promise<Map<string, string>> {
 }
 
 test('A secret in the output of a tool must not reach streams, the model, the database or files of the home', async () => {
-  await using talk = await openConversation(daemon);
+  await using talk = await openConversation(daemon, { autoApprove: true });
   const workdir = join(daemon.home, 'workspace');
   for (const way of WAYS) {
     const lines = of(way).map((secret) => `${secret}${way === 'search' ? ' search marker' : ''}\n`);
     await writeFile(join(workdir, `${way}.txt`), lines.join(''));
   }
   const asked = await talk.ask('show them');
-  const question = await talk.until('approve_request', () => true);
-  await talk.decide(question.approval_id, { approved: true });
   await talk.ended(asked);
   const seen = JSON.stringify([talk.seen, model.requests]);
   const stored = [...(await textsOf(daemon.home))].filter(([file]) => !file.startsWith(workdir));

@@ -54,7 +54,7 @@ test('A queued message must be announced by `message_queued` to the open streams
 test('A message that begins with `!!!` must be queued as `important` without the marks, and must be read by the run in progress', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
-  const call = callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_s' });
+  const call = callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_s' });
   model.when('works on it', call, [hold, say('done')]);
   const { body } = await askIn(talk)('POST /send', { message: 'works on it' });
   const { approval_id } = await talk.until('approve_request');
@@ -120,7 +120,7 @@ test('A message that waited must be announced by `message_dispatched` when a run
   await using talk = await openConversation(daemon);
   await using stream = await daemon.sse(talk.wsId);
   await stream.until('history');
-  const call = callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_d' });
+  const call = callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_d' });
   model.when('is at work', call, say('done'));
   model.when('comes later', say('done later'));
   const ids: string[] = [];

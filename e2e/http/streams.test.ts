@@ -37,6 +37,7 @@ test('The first frame of a stream must be `connected` and the second `history`, 
     model: 'scripted',
     model_alias: 'openai-compatible',
     skip_permissions: false,
+    mode: 'ask',
   });
   const said = history?.data.messages.map(({ created_ms: _, ...message }: { created_ms: number }) => message);
   assert.deepEqual(said, [
@@ -71,7 +72,7 @@ test('Frames that are not stored in the log must carry no id', async () => {
 test('Every event of the stream of a workstream must have its `ws_id`', async () => {
   await using talk = await openConversation(daemon);
   const hold = stall();
-  const command = callTools({ name: 'bash', arguments: { command: 'echo out' }, id: 'call_w' });
+  const command = callTools({ name: 'bash', arguments: { command: 'echo out | tee out' }, id: 'call_w' });
   model.when('says where', [think('hm'), say('well'), command], [say('done'), hold]);
   await using stream = await daemon.sse(talk.wsId);
   const runId = await send(talk.wsId, 'says where');

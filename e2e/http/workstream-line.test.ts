@@ -30,7 +30,7 @@ const askIn = ({ wsId }: Conversation) => line(wsId);
 
 /** A run that waits for the approval of one command. */
 async function askFor(talk: Conversation, message: string) {
-  model.when(message, callTools({ name: 'bash', arguments: { command: 'true' }, id: 'call_a' }), say('done'));
+  model.when(message, callTools({ name: 'bash', arguments: { command: 'touch it' }, id: 'call_a' }), say('done'));
   const { body } = await askIn(talk)('POST /send', { message });
   const { approval_id: approvalId } = await talk.until('approve_request');
   return { runId: String(body.run_id), approvalId };

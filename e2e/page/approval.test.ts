@@ -81,6 +81,7 @@ test('Always allow asks for confirmation, stops approvals here and shows a banne
   model.when('three', bash('echo 3 >> always.txt'), say('three done'));
   await send(page, 'one');
   await button(page, 'Always allow…').click();
+  await button(page, 'Everything here…').click();
   assert.equal(await contentOf('always.txt'), 'not there');
   await button(page, 'Yes, never ask here').click();
   await page.locator('.answer', { hasText: 'one done' }).waitFor();
@@ -103,7 +104,7 @@ test('Always allow asks for confirmation, stops approvals here and shows a banne
 test('a decision by another client closes the card', async (t) => {
   const { page } = await visit(t, daemon);
   const wsId = await openWorkstream(page, 'elsewhere');
-  model.when('elsewhere', bash('echo decided elsewhere'), say('thanks'));
+  model.when('elsewhere', bash('echo decided > elsewhere.txt'), say('thanks'));
   await send(page, 'elsewhere');
   await page.locator('.approval.pending').waitFor();
   const { status } = await daemon.post('/v1/api/approve', { ws_id: wsId, approved: true });
@@ -123,7 +124,7 @@ test(
     const second = await openTab();
     const others = [second, elsewhere];
     for (const other of others) await other.getByRole('tab', { name: 'together' }).click();
-    model.when('together', bash('echo together'), say('We agree.'));
+    model.when('together', bash('echo together | tee together.txt'), say('We agree.'));
     await send(page, 'together');
     for (const other of others) await other.locator('.approval.pending', { hasText: 'echo together' }).waitFor();
     await button(second, 'Approve').click();
@@ -131,7 +132,12 @@ test(
       await each.locator('.answer', { hasText: 'We agree.' }).waitFor();
       await state(each, 'idle');
     }
-    const told = ['You: together', 'Approved: bash', 'bash echo together done together Copy', 'We agree.'];
+    const told = [
+      'You: together',
+      'Approved: bash',
+      'bash echo together | tee together.txt done together Copy',
+      'We agree.',
+    ];
     assert.deepEqual(await Promise.all([page, ...others].map(blocksOf)), [told, told, told]);
   },
 );
@@ -166,7 +172,7 @@ test('a reader further up is notified of an approval, and Review scrolls to it',
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'review');
   const rest = stall();
-  model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo reviewed')]);
+  model.when('at length', [say('A line.\n\n'.repeat(60)), rest, bash('echo > reviewed.txt')]);
   await send(page, 'at length');
   await page.locator('.answer', { hasText: 'A line.' }).waitFor();
   await page.locator('.transcript').focus();
@@ -186,7 +192,7 @@ test('on a phone, while a question is open, one line of a draft is shown until i
   const field = page.getByRole('textbox', { name: 'Message' });
   const height = () => field.evaluate((element) => element.clientHeight);
   const rest = stall();
-  model.when('ask later', [say('Hm.'), rest, bash('true')], say('Done.'));
+  model.when('ask later', [say('Hm.'), rest, bash('echo > later.txt')], say('Done.'));
   await send(page, 'ask later');
   await page.locator('.answer', { hasText: 'Hm.' }).waitFor();
   await field.fill('one\ntwo\nthree');
@@ -209,7 +215,7 @@ test('on a phone, while a question is open, one line of a draft is shown until i
 test('a press that was meant for something else approves nothing', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'guarded');
-  model.when('ask', bash('true'), say('Done.'));
+  model.when('ask', bash('echo > guarded.txt'), say('Done.'));
   await page.evaluate(() => {
     const note = (event: string) => {
       const approve = document.querySelector('.approves');
@@ -234,11 +240,14 @@ test('a press that was meant for something else approves nothing', async (t) => 
   await button(page, 'Approve').tap({ trial: true });
   await settings.tap();
   await button(page, 'Always allow…').tap();
+  await button(page, 'Approve and allow').tap({ trial: true });
+  await button(page, 'Everything here…').tap();
   await button(page, 'Yes, never ask here').tap({ trial: true });
   assert.deepEqual(await page.evaluate(() => window.reached), [
     'appears: Approve not reached',
     'press: Approve not reached',
     'press: Approve not reached',
+    'press: Approve and allow not reached',
     'press: Yes, never ask here not reached',
   ]);
   await button(page, 'Back').tap();
@@ -273,7 +282,7 @@ test('Stop withdraws a pending approval', async (t) => {
 test('Force stop abandons a command that does not end', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'force');
-  model.when('stubborn', bash("trap '' TERM; echo holding; while :; do sleep 1; done"));
+  model.when('stubborn', bash("trap '' TERM; echo holding | tee holding.txt; while :; do sleep 1; done"));
   await send(page, 'stubborn');
   await button(page, 'Approve').click();
   await page.locator('.tool.running .output', { hasText: 'holding' }).waitFor();

@@ -22,7 +22,7 @@ for (const phone of [false, true]) {
   test(`a failed command shows the end of its output first, its exit code and its duration${phone ? ', on a phone' : ''}`, async (t) => {
     const { page } = await visit(t, daemon, { phone });
     await openWorkstream(page, `fails ${phone}`);
-    model.when(`fail ${phone}`, bash('seq 1 30000; echo "the reason"; exit 3'), say('It failed.'));
+    model.when(`fail ${phone}`, bash('touch it; seq 1 30000; echo "the reason"; exit 3'), say('It failed.'));
     await send(page, `fail ${phone}`);
     await button(page, 'Approve').click();
     await page.locator('.answer', { hasText: 'It failed.' }).waitFor();
@@ -62,7 +62,7 @@ for (const phone of [false, true]) {
 test('output scrolled up by the reader does not move when the command fails', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'scrolled');
-  model.when('scroll', bash('seq 1 300; until [ -e go ]; do sleep 0.05; done; exit 1'), say('Over.'));
+  model.when('scroll', bash('touch it; seq 1 300; until [ -e go ]; do sleep 0.05; done; exit 1'), say('Over.'));
   await send(page, 'scroll');
   await button(page, 'Approve').click();
   const output = page.locator('.tool.running .output');
@@ -87,18 +87,18 @@ test('the chip shows the name of the model, and its alias on hover', async (t) =
 test('Escape goes one step back from "Always allow" and "Deny", without stopping the run or closing the card', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'escape');
-  model.when('escape', bash('echo escaped'), say('It ran.'));
+  model.when('escape', bash('echo escaped | tee asked'), say('It ran.'));
   await send(page, 'escape');
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
   await button(page, 'Always allow…').click();
-  await button(page, 'Yes, never ask here').waitFor();
+  await button(page, 'Approve and allow').waitFor();
   assert.equal(await focused(), 'Back', 'the focus is not on the button that confirms');
   await page.keyboard.press('Escape');
   assert.equal(await focused(), 'Always allow…');
   await page.keyboard.press('Enter');
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
   await page.keyboard.press('Escape');
-  assert.equal(await button(page, 'Yes, never ask here').count(), 0, 'no confirmation is open, wherever the focus is');
+  assert.equal(await button(page, 'Approve and allow').count(), 0, 'no confirmation is open, wherever the focus is');
   await button(page, 'Deny…').click();
   await button(page, 'Deny').focus();
   await page.keyboard.press('Escape');

@@ -180,7 +180,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await assertAccessible(page, 'empty conversation');
     const code = '# Title\n\nText with `code` and [a link](https://example.com/).\n\n```js\nconst a = 1; // one\n```\n';
     const edit = { name: 'write_file', arguments: { path: `${colorScheme}.js`, content: 'const a = "1"; // one\n' } };
-    model.when('show all', [say(code), callTools(edit)], bash("printf '\\033[31mred\\033[0m\\n'"), say('Fine.'));
+    model.when(
+      'show all',
+      [say(code), callTools(edit)],
+      bash("printf '\\033[31mred\\033[0m\\n' | tee asked"),
+      say('Fine.'),
+    );
     await send(page, 'show all');
     await page.locator('.approval.pending').waitFor();
     await assertAccessible(page, 'a question');
@@ -219,7 +224,7 @@ test('a phone has no accessibility violations, with the drawer closed and open',
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'axe phone');
   await assertAccessible(page, 'a conversation on a phone');
-  model.when('ask on a phone', bash('echo asked'), say('Fine.'));
+  model.when('ask on a phone', bash('echo asked | tee asked'), say('Fine.'));
   await send(page, 'ask on a phone');
   await page.locator('.approval.pending').waitFor();
   await assertAccessible(page, 'a question on a phone');

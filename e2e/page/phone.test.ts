@@ -37,7 +37,7 @@ test('a whole task works with one thumb: workstream, message, approval and the w
   await openWorkstream(page, 'thumb');
   assert.deepEqual(await tooSmall(page), []);
   const wide = 'a-very-long-word-that-fits-nowhere-'.repeat(8);
-  const command = `echo ${wide}`;
+  const command = `echo ${wide} | tee wide`;
   model.when('wide', callTools({ name: 'bash', arguments: { command } }), say(`\`\`\`\n${wide}\n\`\`\`\n\n${wide}`));
   await page.getByRole('textbox', { name: 'Message' }).fill(`wide ${wide}`);
   await button(page, 'Send').tap();
@@ -65,7 +65,7 @@ test('a question does not move the composer; model and effort are behind a butto
   const rest = stall();
   model.when(
     'fold',
-    [say('One moment.'), rest, callTools({ name: 'bash', arguments: { command: 'true' } })],
+    [say('One moment.'), rest, callTools({ name: 'bash', arguments: { command: 'touch it' } })],
     say('Done.'),
   );
   await field.fill('fold');
@@ -175,7 +175,11 @@ test('the menu to export a conversation is within the screen, wherever the name 
 test('the button that copies an output does not cover any of its lines', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'copies');
-  model.when('print it', callTools({ name: 'bash', arguments: { command: 'seq -s " " 1 60' } }), say('Printed.'));
+  model.when(
+    'print it',
+    callTools({ name: 'bash', arguments: { command: 'seq -s " " 1 60 | tee numbers' } }),
+    say('Printed.'),
+  );
   await send(page, 'print it');
   await button(page, 'Approve').tap();
   await page.locator('.answer', { hasText: 'Printed.' }).waitFor();
@@ -187,7 +191,7 @@ test('the button that copies an output does not cover any of its lines', async (
 test('an approval in another workstream is shown on the button of the drawer', async (t) => {
   const { page } = await visit(t, daemon, { phone: true });
   await openWorkstream(page, 'asks');
-  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo asked' } }), say('Thanks.'));
+  model.when('ask me', callTools({ name: 'bash', arguments: { command: 'echo asked | tee asked' } }), say('Thanks.'));
   await send(page, 'ask me');
   await page.locator('.approval.pending').waitFor();
   await openWorkstream(page, 'elsewhere');

@@ -110,8 +110,8 @@ test(
   sandboxed,
   async (t) => {
     const page = await visitForKill(t, 'told');
-    model.when('deny me', bash('echo no'), say('As you wish.'));
-    model.when('allow me', bash('echo yes'), say('It ran.'));
+    model.when('deny me', bash('echo no | tee asked'), say('As you wish.'));
+    model.when('allow me', bash('echo yes | tee asked'), say('It ran.'));
     model.when('fail me', fail(400));
     await send(page, 'deny me');
     await button(page, 'Deny…').click();

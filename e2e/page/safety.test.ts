@@ -90,7 +90,7 @@ test('messages, tool output and command output are shown as text, too', async (t
   const { page } = await visit(t, daemon);
   await openWorkstream(page, '<i>name</i>');
   const html = '<img src=x onerror=window.injected=1>';
-  model.when('as text', callTools({ name: 'bash', arguments: { command: `echo '${html}'` } }), say('done'));
+  model.when('as text', callTools({ name: 'bash', arguments: { command: `echo '${html}' | tee text` } }), say('done'));
   await send(page, `${html} as text`);
   assert.match(await page.locator('.approval.pending').innerText(), /echo '<img src=x onerror=window\.injected=1>'/);
   await button(page, 'Approve').click();
@@ -104,7 +104,7 @@ test('without a sandbox the banner, the approval and the card of a command say s
   const { page } = await visit(t, daemon);
   await page.locator('.banner.warning', { hasText: /sandbox/ }).waitFor();
   await openWorkstream(page, 'bare');
-  model.when('bare', callTools({ name: 'bash', arguments: { command: 'echo bare' } }), say('done'));
+  model.when('bare', callTools({ name: 'bash', arguments: { command: 'echo bare | tee bare' } }), say('done'));
   await send(page, 'bare');
   await page.locator('.approval.pending .not-sandboxed', { hasText: 'Not sandboxed' }).waitFor();
   await button(page, 'Approve').click();

@@ -11,10 +11,10 @@ interface Caller {
   answer(begun: Result<'oidc.authorize'>): Promise<ParamsInput<'oidc.callback'>>;
 }
 
+const PASSWORD = 'correct horse';
+
 /** A successful call of each method about users, roles, the audit trail and the settings. */
 export function accountCases({ call, open, key, answer }: Caller) {
-  const PASSWORD = 'correct horse';
-
   async function newUser(username = `user-${key().slice(0, 8)}`): Promise<string> {
     return (await call('user.create', { username, displayName: username, password: PASSWORD })).userId;
   }

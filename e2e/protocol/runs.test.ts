@@ -133,7 +133,7 @@ test('A tool call that needs approval must not start before it is approved', asy
 
 test('The second decision on one approval must be answered CONFLICT', async () => {
   await using talk = await openConversation(daemon);
-  model.when('only once', bash('true'), say('done'));
+  model.when('only once', bash('touch it'), say('done'));
   const { answer } = await talk.ask('only once');
   const { approval_id: approvalId } = await talk.until('approve_request');
   const decisions = [true, false, true].map((approved) => talk.decide(approvalId, { approved }));

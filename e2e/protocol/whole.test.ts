@@ -58,7 +58,7 @@ const newSession = async () => (await call('workstream.create', {})).wsId;
 model.when('', say('hello'));
 model.when('look around', callTools({ name: 'list_directory', arguments: { path: '.' } }), say('nothing there'));
 model.when('refuse it', fail(400));
-model.when('change it', callTools({ name: 'bash', arguments: { command: 'true' } }), say('done'));
+model.when('change it', callTools({ name: 'bash', arguments: { command: 'touch it' } }), say('done'));
 
 /** A pending approval in a new session. */
 async function waitingApproval() {

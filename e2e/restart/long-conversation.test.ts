@@ -39,7 +39,10 @@ test('a conversation of 5 000 messages survives kill -9 while a question waits a
   const wsId = await imported();
   const client = await daemon.client();
   const held = stall();
-  model.when('list it', callTools({ name: 'bash', arguments: { command: 'echo listed' } }), [say('Half'), held]);
+  model.when('list it', callTools({ name: 'bash', arguments: { command: 'echo listed | tee listed' } }), [
+    say('Half'),
+    held,
+  ]);
   await client.call('workstream.send', { wsId, message: 'list it', idempotencyKey: 'list' });
   const pending = async () => (await client.call('approval.list', { wsId })).approvals[0];
   const { approvalId } = await untilFound(client, pending);

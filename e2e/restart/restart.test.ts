@@ -138,7 +138,7 @@ test('killed with queued messages: each is answered once, in the order of arriva
 test('killed during a cancel: an unanswered cancel had no effect, and a second cancel ends the run', async () => {
   await using talk = await openConversation(daemon);
   // `wait` lets the trap run at once; bash would delay it until the end of a foreground program.
-  const stubborn = "trap 'echo asked to stop' TERM; echo up; sleep 60 & wait; sleep 60";
+  const stubborn = "touch it; trap 'echo asked to stop' TERM; echo up; sleep 60 & wait; sleep 60";
   model.when('stubborn', callTools({ name: 'bash', arguments: { command: stubborn } }));
   const question = await talk.ask('stubborn');
   question.answer.catch(() => undefined); // the connection is lost

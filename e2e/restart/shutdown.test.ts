@@ -78,7 +78,11 @@ test('SIGTERM during an answer does not count as a failed attempt, however often
 
 test('SIGTERM during a pending approval: the approval is still pending after the next start', async () => {
   await using talk = await openConversation(daemon);
-  model.when('terminated in doubt', callTools({ name: 'bash', arguments: { command: 'echo hi' } }), say('done'));
+  model.when(
+    'terminated in doubt',
+    callTools({ name: 'bash', arguments: { command: 'echo hi | tee hi' } }),
+    say('done'),
+  );
   const question = await askFor(talk, 'terminated in doubt');
   const { approval_id: approvalId } = await talk.until('approve_request');
   await terminate();
@@ -99,7 +103,7 @@ test('SIGTERM during a pending approval: the approval is still pending after the
 test('SIGTERM while a tool runs: the tool is stopped and recorded as stopped, and the model learns of it at the next start', async () => {
   await using talk = await openConversation(daemon);
   const nap = `60.${process.pid}`;
-  const command = `echo up; sleep ${nap}`;
+  const command = `touch it; echo up; sleep ${nap}`;
   model.when('terminated at work', callTools({ name: 'bash', arguments: { command } }), say('I see'));
   const question = await askFor(talk, 'terminated at work');
   await talk.decide((await talk.until('approve_request')).approval_id, { approved: true });
@@ -128,7 +132,7 @@ test('SIGTERM at work: sockets and commands end first, then the store, then the 
   await using answering = await openConversation(daemon);
   await using working = await openConversation(daemon);
   model.when('end in mid-answer', [say('half'), stall()]);
-  model.when('end at work', callTools({ name: 'bash', arguments: { command: 'echo up; sleep 60' } }));
+  model.when('end at work', callTools({ name: 'bash', arguments: { command: 'echo up | tee up; sleep 60' } }));
   await askFor(answering, 'end in mid-answer');
   await answering.until('content');
   await askFor(working, 'end at work');

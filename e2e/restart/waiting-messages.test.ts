@@ -29,7 +29,7 @@ async function asking(talk: Talk, first: string, ...waiting: string[]): Promise<
 
 test('two waiting messages and a question survive kill -9, and each message is answered once, in order', async () => {
   await using talk = await openConversation(daemon);
-  model.when('dig', callTools({ name: 'bash', arguments: { command: 'echo dug' } }), say('Dug.'));
+  model.when('dig', callTools({ name: 'bash', arguments: { command: 'echo dug | tee dug' } }), say('Dug.'));
   model.when('plant', say('Planted.'));
   model.when('harvest', say('Harvested.'));
   const approvalId = await asking(talk, 'dig', 'plant', 'harvest');
@@ -57,7 +57,7 @@ test('a message that steers a run survives kill -9 before and after the model re
   const client = await daemon.client();
   const { wsId } = talk;
   const held = stall();
-  model.when('sail', callTools({ name: 'bash', arguments: { command: 'echo sailed' } }));
+  model.when('sail', callTools({ name: 'bash', arguments: { command: 'echo sailed | tee sailed' } }));
   model.when('reef', [say('Ree'), held]);
   model.when('anchor', say('Anchored.'));
   const approvalId = await asking(talk, 'sail', 'anchor', 'reef');

@@ -77,6 +77,8 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   'POST /v1/api/route/workstreams/new': resumptions,
   'GET /v1/api/admin/output-assessments': it,
   'GET /v1/api/admin/verdicts': it,
+  'GET /v1/api/rules': it,
+  'POST /v1/api/rules': ({ ws_id }) => [{ ws_id, action: 'deny', match: { tool: 'none' } }],
   'GET /v1/api/memories': (named) => [inPlace(named)],
   'POST /v1/api/memories': (named) => [inPlace(named, { name: 'mine', content: 'mine' })],
   'POST /v1/api/memories/search': (named) => [inPlace(named, { query: named.name })],

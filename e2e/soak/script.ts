@@ -45,7 +45,7 @@ const toScript = (): Record<string, Answer[]> => ({
   busy: [streamed(8)],
   looked: [callTools({ name: 'list_directory', arguments: { path: '.' } }), streamed(5)],
   approved: [bash(WITH_CHILDREN), streamed(5)],
-  denied: [bash('echo never'), say('Then not.')],
+  denied: [bash('echo never | tee asked'), say('Then not.')],
   cancelled: [streamed(400)],
   'cancelled in a tool': [bash(`${WITH_CHILDREN}; sleep 60`), say('Too late.')],
   ...Object.fromEntries(

@@ -136,6 +136,9 @@ const SINCE_36: readonly Declared[] = [
   { at: 'config.get > config > judge', is: (value: unknown) => typeof value === 'object', why: 'new settings' },
 ];
 
+/** Schema version 39 added modes. */
+const SINCE_39: readonly Declared[] = [{ at: '** > mode', is: isText, why: 'workstreams have a mode' }];
+
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [
   { at: 'stream of * > * > ws_id', is: isText, why: 'every event names its workstream' },
@@ -146,6 +149,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_39,
     ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,
@@ -158,6 +162,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-16': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_39,
     ...SINCE_36,
     ...SINCE_33,
     ...SINCE_32,

@@ -118,6 +118,13 @@ export const endpoints: Addresses = {
   verdicts: {
     list: { verb: 'get', path: '/v1/api/admin/verdicts' },
   },
+  rules: {
+    list: { verb: 'get', path: '/v1/api/rules' },
+    create: { verb: 'post', path: '/v1/api/rules' },
+    simulate: { verb: 'post', path: '/v1/api/rules/simulate' },
+    update: { verb: 'put', path: '/v1/api/rules/{rule_id}' },
+    remove: { verb: 'delete', path: '/v1/api/rules/{rule_id}' },
+  },
   settings: {
     list: { verb: 'get', path: '/v1/api/admin/settings' },
     schema: { verb: 'get', path: '/v1/api/admin/settings/schema' },

@@ -31,6 +31,7 @@ const snapshotOf = (workdir: string): WorkstreamSnapshot => ({
     title: null,
     modelAlias: 'demo',
     skipPermissions: false,
+    mode: 'ask',
     messageCount: 0,
     createdMs: 0,
     updatedMs: 0,

@@ -1,10 +1,24 @@
 import { z } from 'zod';
 import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
+import { Ruling, SuggestedRule } from './rules.ts';
 import { Verdict } from './verdict.ts';
 
-/** Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool. */
-const AutoApproveReason = z.enum(['policy', 'blanket', 'auto_approve_tools', 'job']);
+/**
+ * Why a call that needs approval runs unasked. `blanket`: auto-approve for all tools; `job`: the job allows the tool; `always`: a
+ * permission rule allows it; `harmless`: it only reads the folders of the workstream; `mode`: the mode of the workstream allows
+ * it; `smart_approval`: the judge approved it.
+ */
+const AutoApproveReason = z.enum([
+  'policy',
+  'blanket',
+  'auto_approve_tools',
+  'job',
+  'always',
+  'harmless',
+  'mode',
+  'smart_approval',
+]);
 export type AutoApproveReason = z.infer<typeof AutoApproveReason>;
 
 /** One tool call of a batch, as a person sees it before it runs. */
@@ -40,6 +54,10 @@ export const ApprovalItem = z
     verdict: Verdict.optional(),
     /** The same, under the name of later versions of the specification. */
     heuristic_verdict: Verdict.optional(),
+    /** What is decided about the call, and why; absent if its tool needs no approval, and in items of earlier versions. */
+    ruling: Ruling.optional(),
+    /** The rules that a person may give with the decision; absent if nobody is asked about this call. */
+    rules: z.array(SuggestedRule).optional(),
   })
   .meta({ id: 'ApprovalItem' });
 export type ApprovalItem = z.infer<typeof ApprovalItem>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
 import { compactedShape } from './compacted.ts';
+import { MODES } from './modes.ts';
 
 /** How a message that waits is sent: to the run in progress, or after it. */
 export const MessagePriority = z.enum(['important', 'notice']);
@@ -14,6 +15,7 @@ export const TRANSIENT_EVENTS = {
     model_alias: z.string(),
     skip_permissions: z.boolean(),
     skip_permissions_until_ms: z.int().min(0).optional(),
+    mode: z.enum(MODES),
     recovered: z.boolean().optional(),
     reason: z.enum(['expired', 'epoch', 'ahead']).optional(),
   }),

@@ -15,6 +15,7 @@ import { eventsEndpoints } from './events.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
+import { ruleEndpoints } from './permissions/rule.ts';
 import { policyEndpoints } from './policy.ts';
 import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -44,6 +45,7 @@ export const ENDPOINTS = {
   policies: policyEndpoints,
   assessments: assessmentEndpoints,
   verdicts: verdictEndpoints,
+  rules: ruleEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { ApprovalItem } from '../events/approval-item.ts';
+import { MODES } from '../events/modes.ts';
 import { MessagePriority } from '../events/transient.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { HistoryMessage, QuestionKind, WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { OWNED_FIELDS } from './sharing.ts';
-import { workstreamEndpoints } from './workstream.ts';
+import { FINER_FIELDS, workstreamEndpoints } from './workstream.ts';
 
 const UNKNOWN = { 404: 'Unknown workstream' } as const;
 const BUSY = 'Already processing a request. Please wait.';
@@ -48,6 +49,7 @@ export const workstreamLineEndpoints = {
         message_count: z.int(),
         created: z.string(),
         updated: z.string(),
+        mode: z.enum(MODES),
         /** The only tools that run without asking; absent unless auto-approve covers just these. */
         auto_approve_tools: z.array(z.string()).optional(),
         judge_model: z.string().optional(),
@@ -159,6 +161,7 @@ export const workstreamLineEndpoints = {
           approved: YesOrNo,
           feedback: text,
           always: z.boolean().default(false),
+          ...FINER_FIELDS,
           /** The approval, by the `cycle_id` or `approval_id` of its question. */
           cycle_id: text,
           /** Another way to name the approval: one of its calls. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { MODES } from '../events/modes.ts';
+import { RULE_TERMS } from '../events/rules.ts';
 import { Activity } from '../methods/conversation/listing.ts';
 import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
@@ -10,6 +12,15 @@ const UNKNOWN = { 404: 'Unknown workstream' } as const;
 const WsId = z.string().default('');
 const Ok = z.object({ status: z.literal('ok') });
 const text = z.string().nullish();
+/** One of the rules that an item suggests; `call_id` is needed if several calls ask. */
+const Choice = z.object({ call_id: text, id: z.string(), term: z.enum(RULE_TERMS) });
+/** The finer parts of a decision. */
+export const FINER_FIELDS = {
+  /** Rules among those that the items suggest. */
+  rule: z.union([Choice, z.array(Choice)]).nullish(),
+  /** Calls that are decided otherwise than `approved` says, by their ids. */
+  decisions: z.record(z.string(), z.object({ approved: z.boolean(), feedback: text })).nullish(),
+};
 
 /** Fields of later releases, refused rather than ignored because a client that sends one depends on it. */
 const NOT_SUPPORTED = ['notify_targets', 'attachment_ids', 'kind', 'parent_ws_id'] as const;
@@ -31,6 +42,7 @@ const Create = z.object({
   name: text,
   model: text,
   auto_approve: z.boolean().default(false),
+  mode: z.enum(MODES).nullish(),
   /** An ambiguous name is a 409 that lists the ids. */
   resume_ws: text,
   workdir: text,
@@ -222,6 +234,7 @@ export const workstreamEndpoints = {
         approved: z.boolean({ error: 'must be true or false' }),
         feedback: text,
         always: z.boolean().default(false),
+        ...FINER_FIELDS,
         ws_id: WsId,
         approval_id: text,
         /** Another way to name the approval: one of its calls. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { ApprovalItem } from '../events/approval-item.ts';
+import { RuleChoice } from '../events/rules.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { QuestionKind } from '../stream-events.ts';
@@ -21,6 +22,20 @@ export const Approval = z
   .meta({ id: 'Approval' });
 export type Approval = z.infer<typeof Approval>;
 
+/** What is decided about single calls of an approval, by their ids. */
+export const CallDecisions = z
+  .record(z.string().max(256), z.strictObject({ approved: z.boolean(), feedback: optionalText(16_384) }))
+  .meta({ id: 'CallDecisions' });
+export type CallDecisions = z.infer<typeof CallDecisions>;
+
+/** The finer parts of a decision: about single calls, and the rules that are given with it. */
+export const FINER = {
+  /** Calls that are decided otherwise than `approved` says. */
+  decisions: CallDecisions.optional(),
+  /** Rules among those that the approval suggests. */
+  rules: z.array(RuleChoice).max(32).optional(),
+};
+
 /** Pending approvals, and their decisions. */
 export const approvalContracts = {
   'approval.list': contract({
@@ -35,7 +50,7 @@ export const approvalContracts = {
     scope: 'approve',
     permission: DECIDING,
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
-    stepUp: ({ always }) => always === true,
+    stepUp: ({ always, rules = [] }) => always === true || rules.length > 0,
     params: () =>
       z
         .strictObject({
@@ -44,6 +59,7 @@ export const approvalContracts = {
           feedback: optionalText(16_384),
           /** With approved: later calls in this workstream skip approval. */
           always: z.boolean().optional(),
+          ...FINER,
         })
         .meta({ id: 'ApprovalResolveParams' }),
     result: () =>

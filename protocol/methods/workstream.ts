@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { MODES } from '../events/modes.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
-import { Approval } from './approval.ts';
+import { Approval, FINER } from './approval.ts';
 import { ALLOWING_NEW } from './conversation/allowing.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
@@ -87,6 +88,8 @@ export const workstreamContracts = {
           name: optionalText(128),
           model: optionalText(256),
           autoApprove: z.boolean().optional(),
+          /** Default: `ask`. The modes `edits`, `auto` and `full` need what autoApprove needs. */
+          mode: z.enum(MODES).optional(),
           resumeWs: optionalText(128),
           /** Default: the setting `workstreams.visibility`; `shared` for callers who are no users. Ignored with `resumeWs`. */
           visibility: z.enum(VISIBILITIES).optional(),
@@ -198,7 +201,7 @@ export const workstreamContracts = {
     scope: 'approve',
     permission: DECIDING,
     audit: { action: 'approval.resolve', id: 'approvalId', by: 'handler' },
-    stepUp: ({ always }) => always === true,
+    stepUp: ({ always, rules = [] }) => always === true || rules.length > 0,
     params: () =>
       z
         .strictObject({
@@ -206,6 +209,7 @@ export const workstreamContracts = {
           approved: z.boolean(),
           feedback: nullishText(16_384),
           always: z.boolean().optional(),
+          ...FINER,
           approvalId: optionalText(),
           /** One of the calls of the approval. Another one is CONFLICT. */
           callId: optionalText(),

@@ -23,6 +23,9 @@ test('the word for a denial says who or what caused it', () => {
 test('the word for an approval says what it allows', () => {
   assert.equal(decisionWord('tools', { approved: true, always: false, by: ada }), 'Approved');
   assert.equal(decisionWord('tools', { approved: true, always: true, by: ada }), 'Approved, and from now on always');
+  const finer = { approved: true, always: false, by: ada, denied_call_ids: ['c2'] };
+  assert.equal(decisionWord('tools', finer), 'Approved in part');
+  assert.equal(decisionWord('tools', { ...finer, rule_ids: ['r1'] }), 'Approved in part, with a rule for later calls');
   assert.equal(decisionWord('outcome', { approved: true, always: false, by: ada }), 'Run again');
   assert.equal(decisionWord('budget', { approved: true, always: false, by: ada }), 'Continued beyond the budget');
 });

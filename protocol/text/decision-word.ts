@@ -1,14 +1,16 @@
 import type { DecidedBy, QuestionKind, StreamEventOf } from '../stream-events.ts';
 
-type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'by'>;
+type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'by' | 'denied_call_ids' | 'rule_ids'>;
 
 /** The decision of an approval in a few words, the same everywhere: how it was decided, or why nobody decided it. */
-export function decisionWord(question: QuestionKind, { approved, always, by }: Decided): string {
+export function decisionWord(question: QuestionKind, { approved, always, by, ...finer }: Decided): string {
   if (!approved) return REFUSALS[by.kind][question];
   if (question === 'outcome') return 'Run again';
   if (question === 'instructions') return 'Used';
   if (question === 'budget') return 'Continued beyond the budget';
-  return always ? 'Approved, and from now on always' : 'Approved';
+  if (always) return 'Approved, and from now on always';
+  const some = finer.denied_call_ids ? 'Approved in part' : 'Approved';
+  return finer.rule_ids ? `${some}, with a rule for later calls` : some;
 }
 
 const same = (word: string): Record<QuestionKind, string> => ({

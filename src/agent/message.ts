@@ -1,5 +1,6 @@
 import type { AutoApproveReason } from '../../protocol/events/approval-item.ts';
 import type { PolicyAction } from '../../protocol/events/policy-actions.ts';
+import type { DecidingRule, Ruling, Taint } from '../../protocol/events/rules.ts';
 import type { MessageFailure } from '../../protocol/run-outcome.ts';
 import type { Attachment, CallOutcome } from '../../protocol/stream-events.ts';
 
@@ -68,6 +69,8 @@ export type Message =
       notice?: string;
       /** How it was decided about the call, where that was not as its tool says. */
       decision?: CallDecision;
+      /** What it brought into the conversation that nobody trusts. */
+      taint?: Pick<Taint, 'kind' | 'target'>;
     };
 
 /** How it was decided about a call. */
@@ -76,9 +79,14 @@ export interface CallDecision {
   label?: string;
   /** Why nobody was asked, although it needed approval. */
   auto?: AutoApproveReason;
-  /** The id and the action of the tool policy that matched first, and whether the tool itself wanted approval. */
+  /** What was decided, and why. Absent in results of earlier versions, and where it was as the tool says. */
+  verdict?: Ruling['verdict'];
+  reason?: Ruling['reason'];
+  /** The id of the tool policy or of the permission rule that decided, its action and its place, and whether the tool itself wanted approval. */
   policy?: string;
+  rule?: string;
   action?: PolicyAction;
+  place?: DecidingRule['place'];
   wanted?: boolean;
 }
 

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
-import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/policy.ts';
-import type { VerdictFlags } from './commands/verdict.ts';
+import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/deciding/policy.ts';
+import type { AddRuleFlags } from './commands/deciding/rule.ts';
+import type { VerdictFlags } from './commands/deciding/verdict.ts';
 import type { TargetFlags } from './connect.ts';
 import { refuseUnknown } from './default-command.ts';
 
@@ -17,7 +18,7 @@ export function addPolicyCommands(program: Command, { root, around, withTarget }
   const policy = program
     .command('policy')
     .description('manage the rules about which calls of tools run, ask or are blocked');
-  const load = () => import('./commands/policy.ts');
+  const load = () => import('./commands/deciding/policy.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
   refuseUnknown(policy, withTarget(policy.command('list', { isDefault: true })))
     .description('list the policies in the order in which they decide (the default command)')
@@ -60,5 +61,39 @@ export function addPolicyCommands(program: Command, { root, around, withTarget }
     .option('--workstream <id>', 'only those of one workstream')
     .option('--limit <n>', 'how many, at most 500', '50')
     .option('--json', 'print JSON')
-    .action(async (flags: VerdictFlags) => (await import('./commands/verdict.ts')).listVerdicts(on(flags)));
+    .action(async (flags: VerdictFlags) => (await import('./commands/deciding/verdict.ts')).listVerdicts(on(flags)));
+}
+
+/** Adds `headgate rule`, for the permission rules. */
+export function addRuleCommands(program: Command, { root, around, withTarget }: PolicyCommandsDeps): void {
+  const rule = program.command('rule').description('manage the rules about what calls do: programs, files, hosts');
+  const load = () => import('./commands/deciding/rule.ts');
+  const on = <F>(flags: F) => ({ flags, around, root });
+  refuseUnknown(rule, withTarget(rule.command('list', { isDefault: true })))
+    .description('list the rules in the order in which they decide (the default command)')
+    .option('--json', 'print JSON')
+    .action(async (flags: JsonFlags) => (await load()).listRules(on(flags)));
+  withTarget(rule.command('add'))
+    .description('add a rule and print its id; it counts for the next call of every run')
+    .argument('<action>', 'allow, deny or ask')
+    .option('--program <name>', 'a program, wherever it stands in a command')
+    .option('--args <arg...>', 'all arguments of the program')
+    .option('--args-start <arg...>', 'the first arguments of the program')
+    .option('--command <text>', 'the exact text of a command')
+    .option('--path <path>', 'a file, or a folder with everything below it')
+    .option('--access <how>', 'read or write (default: both)')
+    .option('--host <name>', 'a host, or *.example.org')
+    .option('--tool <pattern>', 'name of a tool or of its question, with * and ?')
+    .option('--node <id>', 'a node')
+    .option('--node-command <name>', 'a command of a node')
+    .option('--workstream <id>', 'only in this workstream')
+    .option('--folder <path>', 'only in this working directory and below')
+    .option('--user <id>', 'only in workstreams of this user')
+    .option('--priority <n>', 'the highest one decides first; deny stands above all (default: 0)')
+    .option('--hours <n>', 'how long it holds (default: without end)')
+    .action(async (action: string, flags: AddRuleFlags) => (await load()).addRule(action, on(flags)));
+  withTarget(rule.command('remove'))
+    .description('remove a rule')
+    .argument('<rule>', 'its id')
+    .action(async (ruleId: string, flags: TargetFlags) => (await load()).removeRule(ruleId, on(flags)));
 }

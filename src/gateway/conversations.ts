@@ -84,16 +84,7 @@ interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
   records: Pick<
     Records,
-    | 'events'
-    | 'messages'
-    | 'notes'
-    | 'attachments'
-    | 'always'
-    | 'budgets'
-    | 'windows'
-    | 'templates'
-    | 'policies'
-    | 'judge'
+    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'rules' | 'judge'
   >;
 }
 
@@ -117,7 +108,7 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates, policies, judge } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
@@ -151,7 +142,7 @@ function createTalks(
     windows,
     surroundings,
     templates,
-    policies,
+    rules,
     judge,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
@@ -163,7 +154,7 @@ function createTalks(
     },
     hidden,
   });
-  const sessions = createSessionList({ workstreams, store, models, always, log });
+  const sessions = createSessionList({ workstreams, store, models, always, rules, log });
   const { channels, deliveries } = createOutbox({ store, webhooks, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events });
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
@@ -211,7 +202,7 @@ interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates'
+    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates' | 'rules'
   >;
   talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
@@ -268,6 +259,6 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     saved,
     heartbeats,
     cron,
-    approvals: new Approvals({ workstreams, store }),
+    approvals: new Approvals({ workstreams, store, rules: records.rules }),
   };
 }

@@ -18,6 +18,7 @@ import { tokenMethods } from './methods/accounts/token.ts';
 import { userMethods } from './methods/accounts/user.ts';
 import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
+import { ruleMethods } from './methods/admin/rule.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
 import { secretsMethods } from './methods/admin/secrets.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
@@ -106,7 +107,7 @@ export function joinNouns(
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, live, auth } = deps;
   const { logRing, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, always, attachments, systemEvents, windows, templates, policies } = records;
+  const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules } = records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -115,6 +116,11 @@ export function joinNouns(
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
     assessment: { methods: assessmentMethods({ store }) },
     verdict: { methods: verdictMethods({ store }) },
+    rule: {
+      methods: ruleMethods({ rules, workstreams, store, messages }),
+      recover: () => rules.load(),
+      run: (signal) => rules.run(signal),
+    },
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),

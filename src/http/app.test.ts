@@ -17,6 +17,8 @@ const JSON_BODY = JSON.stringify({
   turns: 1,
   title: 'mine',
   role_id: 'builtin-viewer',
+  action: 'ask',
+  match: { host: 'example.org' },
   subject: 'x',
   format: 'headgate-conversation',
   version: 1,

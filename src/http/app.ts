@@ -49,6 +49,7 @@ import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
+import { ruleRoutes } from './routes/permissions/rule.ts';
 import { policyRoutes } from './routes/policy.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -213,6 +214,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...policyRoutes,
     ...assessmentRoutes,
     ...verdictRoutes,
+    ...ruleRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -49,7 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['role.list', 'role.create', 'role.update', 'role.delete'],
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
-    ...['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
+    ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
     'assessment.list',
     'verdict.list',
     ...['secrets.status', 'secrets.rotate'],
@@ -65,6 +65,10 @@ const POLICIES = '/v1/api/admin/policies';
 const POLICY_ROUTES = [
   ...[`GET ${POLICIES}`, `POST ${POLICIES}`, `POST ${POLICIES}/simulate`],
   ...[`PUT ${POLICIES}/{policy_id}`, `DELETE ${POLICIES}/{policy_id}`],
+];
+const RULE_ROUTES = [
+  ...['GET /v1/api/rules', 'POST /v1/api/rules', 'POST /v1/api/rules/simulate'],
+  ...['PUT /v1/api/rules/{rule_id}', 'DELETE /v1/api/rules/{rule_id}'],
 ];
 const SCHEDULE_ROUTES = [
   ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/schedules`),
@@ -133,6 +137,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...POLICY_ROUTES,
     'GET /v1/api/admin/output-assessments',
     'GET /v1/api/admin/verdicts',
+    ...RULE_ROUTES,
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
     ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
@@ -142,13 +147,14 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   service: ['POST /v1/api/_internal/token-refresh'],
 };
 
-const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve'];
+const RULE_METHODS = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
+const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS];
 const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
 const NODES = [
   ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
   ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
 ];
-const DECISION_ROUTES = ['POST /v1/api/approve', 'POST /v1/api/workstreams/{ws_id}/approve'];
+const DECISION_ROUTES = ['POST /v1/api/approve', 'POST /v1/api/workstreams/{ws_id}/approve', ...RULE_ROUTES];
 
 /** The permissions of which a method or a route needs one, in the order of this table; empty if it needs none. */
 export const neededOf = (table: Partial<Record<Permission, readonly string[]>>, name: string): Permission[] =>
@@ -187,7 +193,10 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
-  'admin.policies': ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
+  'admin.policies': [
+    ...['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
+    ...RULE_METHODS,
+  ],
   'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
@@ -231,7 +240,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.audit': ['GET /v1/api/admin/audit'],
   'admin.schedules': SCHEDULE_ROUTES,
   'admin.usage': ['GET /v1/api/admin/usage'],
-  'admin.policies': POLICY_ROUTES,
+  'admin.policies': [...POLICY_ROUTES, ...RULE_ROUTES],
   'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],

@@ -4,18 +4,18 @@ import { readLedger } from '../daemon/ledger.ts';
 import type { Stage } from '../daemon/stage.ts';
 import { callTools, type ScriptedCall, say } from './scripted-steps.ts';
 
-/** Lets the model make one call in a new workstream, approves it if it is a command, and returns its result. */
+/** Lets the model make one call in a new workstream, approves it if that is asked, and returns its result. */
 export async function useTool({ model, daemon }: Stage, call: ScriptedCall): Promise<string> {
   const name = `${call.name} ${randomUUID()}`;
   model.when(name, callTools(call), say('done'));
   await using talk = await openConversation(daemon);
   const question = await talk.ask(name);
-  if (call.name === 'bash') {
-    const { approval_id: approvalId } = await talk.until('approve_request');
-    await talk.decide(approvalId, { approved: true });
-  }
+  const ended = talk.ended(question);
+  // What is harmless runs unasked.
+  const asked = await Promise.race([talk.until('approve_request'), ended]);
+  if (asked) await talk.decide(asked.approval_id, { approved: true });
   await question.answer;
-  await talk.ended(question);
+  await ended;
   const { messages } = readLedger(daemon.home, talk.wsId);
   return messages.flatMap((message) => (message.role === 'tool' ? [message.output] : [])).join('\n');
 }

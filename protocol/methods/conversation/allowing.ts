@@ -1,5 +1,8 @@
+import { isWide, type Mode } from '../../events/modes.ts';
+
 interface Asked {
   autoApprove?: boolean | undefined;
+  mode?: Mode | undefined;
   autoApproveTools?: readonly string[] | undefined;
   readable?: readonly string[] | undefined;
 }
@@ -14,12 +17,13 @@ const recordedWith = (...names: readonly string[]) => ({
 
 /** A new workstream whose calls run without asking is recorded, and needs a fresh proof. */
 export const ALLOWING_NEW = {
-  audit: recordedWith('autoApprove', 'autoApproveTools'),
-  stepUp: ({ autoApprove, autoApproveTools = [] }: Asked) => autoApprove === true || autoApproveTools.length > 0,
+  audit: recordedWith('autoApprove', 'autoApproveTools', 'mode'),
+  stepUp: ({ autoApprove, autoApproveTools = [], mode }: Asked) =>
+    autoApprove === true || autoApproveTools.length > 0 || isWide(mode),
 };
 
 /** The same for one that is there. Calls that read a folder of `readable` run without asking. */
 export const ALLOWING = {
-  audit: recordedWith('autoApprove', 'readable', 'confirmWorkdir'),
-  stepUp: ({ autoApprove, readable = [] }: Asked) => autoApprove === true || readable.length > 0,
+  audit: recordedWith('autoApprove', 'readable', 'confirmWorkdir', 'mode'),
+  stepUp: ({ autoApprove, readable = [], mode }: Asked) => autoApprove === true || readable.length > 0 || isWide(mode),
 };

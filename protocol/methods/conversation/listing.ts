@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
+import { MODES } from '../../events/modes.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { WorkstreamState } from '../../stream-events.ts';
 import { OWNED } from './sharing.ts';
@@ -19,6 +20,8 @@ export const WorkstreamRow = z
     skipPermissions: z.boolean(),
     /** When auto-approve ends; absent when it is off or has no end. */
     skipPermissionsUntilMs: Count.optional(),
+    /** `full` while auto-approve is on. */
+    mode: z.enum(MODES),
     /** All stored messages, also cleared ones and those that were taken back. */
     messageCount: Count,
     createdMs: Count,

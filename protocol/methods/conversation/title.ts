@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
+import { MODES } from '../../events/modes.ts';
 import { optionalText } from '../../frames.ts';
 import { Effort } from '../../stream-events.ts';
 import { ALLOWING } from './allowing.ts';
@@ -23,6 +24,8 @@ export const titleContracts = {
           /** From the next run on. */
           effort: Effort.optional(),
           autoApprove: z.boolean().optional(),
+          /** From the next decision on. The modes `edits`, `auto` and `full` need what autoApprove needs. */
+          mode: z.enum(MODES).optional(),
           /** Accepts the folder that is now at the path of the working directory. */
           confirmWorkdir: z.literal(true).optional(),
           /** Absolute paths of all further folders that may be read without asking. */

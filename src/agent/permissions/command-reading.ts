@@ -10,6 +10,8 @@ export interface Effect {
   path?: string;
   /** Whether the target is exactly that. */
   certain: boolean;
+  /** The index of the command whose program has it; absent if the shell has it, as in a redirection. */
+  by?: number;
   /** The absolute pattern, if the target is uncertain only because it is one. Other characters are escaped. */
   glob?: string;
   /** The folder whose repository it is: the folder itself has it, or one above. */

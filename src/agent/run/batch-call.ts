@@ -1,15 +1,24 @@
 import type { ToolCall } from '../message.ts';
+import type { RuledCall } from '../permissions/rules/matching.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { type CallKeys, fingerprint, type Verdict, verdictOf } from './limits/repeats.ts';
 import type { RunContext } from './run-context.ts';
 
+/** Real paths of folders: the working directory, and those that may only be read. */
+export interface CallPlaces {
+  folder: string;
+  readable: readonly string[];
+}
+
 /** A prepared call of the batch. */
 export interface BatchCall {
   call: ToolCall;
   prepared: PreparedCall;
-  /** The working directory. */
-  folder: string;
+  /** What rules match. */
+  ruled: RuledCall;
+  /** The folders that are open to the workstream without asking. */
+  places: CallPlaces;
   /** What identifies it: what it does, and what its approval is bound to. */
   keys: CallKeys;
 }
@@ -29,8 +38,19 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
   return {
     call,
     prepared,
-    folder: workdir.folder.path,
+    ruled: toRuled(call, prepared),
+    places: { folder: workdir.folder.path, readable: workdir.readable.map(({ path }) => path) },
     keys: { call: fingerprint(call.name, prepared.canonicalArguments), digest },
+  };
+}
+
+function toRuled({ name }: ToolCall, prepared: PreparedCall): RuledCall {
+  if (prepared.kind === 'refused') return { names: [name] };
+  const { approvalLabel, reading, matched } = prepared;
+  return {
+    names: approvalLabel === name ? [name] : [name, approvalLabel],
+    ...matched,
+    ...(reading && { reading }),
   };
 }
 

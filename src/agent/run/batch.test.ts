@@ -44,6 +44,11 @@ const messageOf = (call = ONE, output = `${call.id} ran`, outcome: CallOutcome =
 });
 const keptOf = (...result: Parameters<typeof messageOf>) => ({ ...messageOf(...result), durationMs: 0 });
 const RUNNING = { type: 'ws_state', ws_id: 'ws-1', state: 'running' };
+const ASKED = {
+  needs_approval: true,
+  ruling: { verdict: 'ask', reason: 'tool' },
+  rules: [{ id: 'tool', kind: 'tool', match: { tool: 'act' }, terms: ['hour', 'conversation', 'always'] }],
+};
 const ASKS = { act: { needsApproval: true } };
 
 test('calls without approval are shown as tool_info and run', async () => {
@@ -78,7 +83,7 @@ test('one call that needs approval makes the whole batch one question, and one a
   const done = runBatch(fixture.run);
   await fixture.answer();
   await done;
-  const items = [itemOf(ONE, { needs_approval: true }), itemOf(TWO), itemOf(bad, { error: 'no such tool' })];
+  const items = [itemOf(ONE, ASKED), itemOf(TWO), itemOf(bad, { error: 'no such tool' })];
   const digests = { one: digestOf(ONE), two: digestOf(TWO), bad: digestOf(bad) };
   const expiresAtMs = 61_000;
   assert.deepEqual(fixture.steps[0], {
@@ -151,7 +156,12 @@ test('auto-approve asks no questions', async () => {
   assert.deepEqual(fixture.events, [
     {
       type: 'tool_info',
-      items: [itemOf(ONE, { needs_approval: true, auto_approved: true, auto_approve_reason: 'blanket' })],
+      items: [
+        itemOf(ONE, {
+          ...{ needs_approval: true, auto_approved: true, auto_approve_reason: 'blanket' },
+          ruling: { verdict: 'run', reason: 'blanket' },
+        }),
+      ],
     },
     RUNNING,
     ranOf(),

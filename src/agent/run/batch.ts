@@ -13,7 +13,7 @@ import {
 } from './approval/refusals.ts';
 import { type BatchCall, prepareCall } from './batch-call.ts';
 import { executeAll } from './execute.ts';
-import { openCalls } from './journal.ts';
+import { type Decision, openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
 import { CUT_CALL } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
@@ -50,6 +50,7 @@ async function settle(run: RunContext, open: BatchCall[]): Promise<void> {
   const { runnable, refused, blocked } = sortOut(
     run,
     open.filter(({ call }) => left.has(call.id)),
+    decision,
   );
   await recordShown(run, blocked);
   await recordRefusals(run, [...refused.keys()], (item) => refused.get(item) ?? CHANGED);
@@ -71,19 +72,23 @@ interface Sorted {
  * Separates the calls that may run from refused ones: forbidden and malformed calls, and calls that differ from what was
  * approved.
  */
-function sortOut(run: RunContext, batch: BatchCall[]): Sorted {
+function sortOut(run: RunContext, batch: BatchCall[], decision: Decision): Sorted {
   const shown = { ...run.progress.approval?.digests, ...run.progress.outcomeApproval?.digests };
   const sorted: Sorted = { runnable: [], refused: new Map(), blocked: new Map() };
   for (const item of batch) {
     const approved = shown[item.call.id];
     // Without a digest, it was shown as blocked by a policy that is gone now; nobody has approved it.
     if (isForbidden(run, item) || approved === undefined) sorted.blocked.set(item, forbidden(run, item));
+    else if (isDenied(decision, item)) sorted.refused.set(item, denialOf(run, item, { decision, wasAsked: true }));
     else if (item.prepared.kind === 'refused') sorted.refused.set(item, cannotRun(item.prepared.reason));
     else if (approved === item.keys.digest) sorted.runnable.push(item);
     else sorted.refused.set(item, CHANGED);
   }
   return sorted;
 }
+
+/** A person denied this call, and approved others of the batch. */
+const isDenied = ({ denied = {} }: Decision, { call }: BatchCall): boolean => Object.hasOwn(denied, call.id);
 
 /** Records feedback given with an approval. The model reads it as the person's next message, after the results. */
 async function recordFeedback(run: RunContext): Promise<void> {

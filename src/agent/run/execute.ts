@@ -1,8 +1,9 @@
 import type { ToolCall } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
-import { decisionOf, isForbidden } from './approval/call-need.ts';
+import { decisionOf, isForbidden, noteUse } from './approval/call-need.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
+import { taintOf } from './approval/taint.ts';
 import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
 import { resultHash } from './limits/repeats.ts';
 import { noteLimit } from './limits/wrap-up.ts';
@@ -39,6 +40,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const refuse = () => recordShown(run, new Map([[item, forbidden(run, item, wasInterrupted)]]));
   if (isForbidden(run, item)) return refuse(); // since its approval
   const decision = decisionOf(run, item);
+  noteUse(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
   await run.recorder.record({
     journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
@@ -52,8 +54,11 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const notSandboxed = whyNotSandboxed(run, call);
   const changes = !readOnly && { changes: true as const };
   const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
+  const taint = taintOf(item);
   const assessmentId = result.assessment && run.ids.id('asm');
-  const results = noteLimit(run, [{ call, result, assessmentId, durationMs, notSandboxed, decision, trace }]);
+  const results = noteLimit(run, [
+    { call, result, assessmentId, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
+  ]);
   await recordAtLast(run, () => resultStep(results));
 }
 

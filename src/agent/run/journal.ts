@@ -9,6 +9,10 @@ export interface Decision {
   feedback: string;
   always: boolean;
   by: DecidedBy;
+  /** The calls that are denied although others are approved, with what was said about each. */
+  denied?: Record<string, string>;
+  /** The ids of the rules that were given with it. */
+  rules?: string[];
 }
 
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */

@@ -18,6 +18,8 @@ export interface ToolResult {
   notSandboxed?: string | undefined;
   /** How it was decided about the call. */
   decision?: CallDecision | undefined;
+  /** What the result brings into the conversation that nobody trusts. */
+  taint?: ToolMessage['taint'];
   /** For recognising repetitions. */
   trace?: CallTrace;
   /** The run ends after one more answer; the model reads this result with the notice. */
@@ -30,7 +32,7 @@ export function resultStep(results: ToolResult[]): Step {
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
   const assessments: NewAssessment[] = [];
-  for (const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp } of results) {
+  for (const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint } of results) {
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -59,7 +61,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(files && { files }),
       ...(kept && { kept }),
       ...(wrapUp && { notice: wrapUp.notice }),
-      ...(decision && { decision }),
+      ...stated({ decision, taint }),
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
@@ -92,4 +94,9 @@ const toFinished = (
   callId,
   ...(trace && { trace }),
   ...(limit !== undefined && { wrapUp: limit }),
+});
+
+const stated = ({ decision, taint }: Pick<ToolResult, 'decision' | 'taint'>) => ({
+  ...(decision && { decision }),
+  ...(taint && { taint }),
 });

@@ -1,3 +1,7 @@
+import type { Ruling } from '../../../protocol/events/rules.ts';
+
+type RulingReason = Ruling['reason'];
+
 /**
  * Result texts of calls that were not run, for people and the model. Code must check the outcome and never these words.
  */
@@ -19,6 +23,20 @@ export const blockedByPolicy = (tool: string): string => `Blocked by tool policy
 
 /** Why a call that its job allows does not run unattended. */
 export const policyAsks = (tool: string): string => `a tool policy wants a person to decide about ${tool}`;
+
+/** The text of the rule is not told: it is the rule of a person, about more than this call. */
+export const blockedByRule = (tool: string): string => `Blocked by permission rule (${tool})`;
+
+export const BLOCKED_BY_MODE =
+  'Blocked: this conversation is read-only, so only calls that change nothing run. Describe the change instead, or ask the person to change the mode.';
+
+/** Why a call that its job allows does not run unattended, by the reason of its question. */
+export const WHY_ASKED: Partial<Record<RulingReason, string>> = {
+  rule: 'a permission rule wants a person to decide about this call',
+  unclear: 'a permission rule may forbid this call, which is not known completely before it runs',
+  not_sandboxed: 'the call would run without a sandbox',
+  tainted: 'the conversation has read untrusted content, so a person decides about calls that reach further',
+};
 
 export const NOT_AS_APPROVED =
   'Not run: it no longer matches what was approved (a file or the working directory has changed).';

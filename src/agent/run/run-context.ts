@@ -1,17 +1,18 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import type { Mode } from '../../../protocol/events/modes.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
 import type { Message } from '../message.ts';
+import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';
 import type { Model } from '../providers/model.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';
-import type { ToolRules } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import type { Decision, Progress } from './journal.ts';
 import type { RunBudget } from './limits/run-budget.ts';
@@ -42,6 +43,8 @@ interface Judgement {
 export interface RunSettings {
   workdir: WorkdirSource;
   autoApprove: boolean;
+  /** What runs unasked besides; absent: what is harmless. */
+  mode?: Exclude<Mode, 'full'>;
   /** Tools whose calls need no approval, without auto-approve. */
   approvedTools?: readonly string[];
   effort: Effort;
@@ -91,8 +94,8 @@ export interface RunContext {
   expiry: Pick<ApprovalExpiry, 'stamp'>;
   /** What happens to calls that need approval while no approver is subscribed; undefined: they wait for a person. */
   policy: UnattendedPolicy | undefined;
-  /** The tool policies, as they are now. */
-  rules: ToolRules;
+  /** The permission rules and tool policies, as they are now. */
+  rules: CallRules;
   /** Rates calls that need approval; undefined while the judge is off. */
   judge: RunJudge | undefined;
   /** Whether the run has only enough time left for one more answer. */

@@ -2,6 +2,8 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { Message, ToolCall } from '../message.ts';
+import { compileCallRules } from '../permissions/rules/compile-rules.ts';
+import type { RuleSource as CallRule } from '../permissions/rules/rule-source.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import { beginningOf } from '../prefix/prefix-fixture.ts';
 import type { Surroundings } from '../prefix/surroundings.ts';
@@ -10,6 +12,7 @@ import type { StopReason } from '../stop-reason.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
 import type { HeldFolder } from '../tools/files/held-folder.ts';
 import { createApprovalExpiry } from './approval/approval-expiry.ts';
+import { toPolicyFinder } from './approval/policy-rule.ts';
 import { compileRules, type RuleSource } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import { type FakeTool, fakeToolbox } from './fake-toolbox.ts';
@@ -49,6 +52,9 @@ export interface FixtureOptions {
   approvedTools?: readonly string[];
   /** Tool policies. Read at each use. */
   rules?: readonly RuleSource[];
+  /** Permission rules. Read at each use. */
+  callRules?: readonly CallRule[];
+  onUsed?(ruleId: string): void;
   /** Why commands run without a sandbox. */
   notSandboxed?: string;
   judge?: RunContext['judge'];
@@ -103,7 +109,9 @@ export function runFixture(options: FixtureOptions = {}) {
       }),
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
-    rules: (names) => compileRules(options.rules ?? [])(names),
+    get rules() {
+      return rulesIn(options);
+    },
     judge: options.judge,
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
@@ -129,6 +137,11 @@ export function runFixture(options: FixtureOptions = {}) {
       waiting.get(approvalId)?.(whole);
     },
   };
+}
+
+function rulesIn({ rules = [], callRules = [], onUsed }: FixtureOptions): RunContext['rules'] {
+  const compiled = compileCallRules(callRules, toPolicyFinder(compileRules(rules)));
+  return { ...compiled, used: (rule) => onUsed?.(rule.ruleId) };
 }
 
 const settingsOf = (options: FixtureOptions, requests: ModelRequest[]) => ({

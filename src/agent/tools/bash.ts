@@ -1,3 +1,4 @@
+import { readdir, realpath } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Connection } from '../../egress/proxy/egress-proxy.ts';
 import type { Ids } from '../../ids.ts';
@@ -5,6 +6,7 @@ import { createGuardedBytes } from '../guard/guarded-bytes.ts';
 import type { OutputGuard } from '../guard/output-guard.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import { readCommand } from '../permissions/read-command.ts';
+import { type NameReader, resolveLinks } from '../permissions/resolve-links.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
@@ -38,6 +40,8 @@ interface BashDependencies {
   live?: LiveCommandSettings;
   /** Called for what a sandboxed command connects to, once for each host. */
   onConnection?(connection: CommandConnection): void;
+  /** The names that commands may use. Default: those of this machine. */
+  names?: NameReader;
 }
 
 /** Read at each call. */
@@ -69,11 +73,15 @@ export function createBashTool(dependencies: BashDependencies): Tool<BashArgumen
     parameters: BashArguments,
     readOnly: false,
     safeToRepeat: false,
-    prepare: async (args, context) => prepareCommand(args, context, dependencies),
+    prepare: (args, context) => prepareCommand(args, context, dependencies),
   };
 }
 
-function prepareCommand(args: BashArguments, context: ToolContext, dependencies: BashDependencies): Prepared {
+async function prepareCommand(
+  args: BashArguments,
+  context: ToolContext,
+  dependencies: BashDependencies,
+): Promise<Prepared> {
   const { sandbox, bash } = dependencies.runner;
   const subject = toFirstLine(args.command);
   if (bash.kind !== 'found') return { kind: 'refused', subject, reason: `bash ${whyNot(bash)}.` };
@@ -84,7 +92,7 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
       reason: `Commands require a sandbox here, and none is available: ${sandbox.reason}.`,
     };
   }
-  const reading = readBash(args.command, context, dependencies);
+  const reading = await readBash(args.command, context, dependencies);
   return {
     kind: 'ready',
     subject,
@@ -92,16 +100,26 @@ function prepareCommand(args: BashArguments, context: ToolContext, dependencies:
     approvalLabel: 'bash',
     needsApproval: true,
     reading,
+    matched: { command: args.command },
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: `sandbox:${sandbox.kind}`,
     execute: (run) => execute({ args, context, reading }, run, dependencies),
   };
 }
 
-/** What the command does, as far as its text tells. */
-function readBash(command: string, { workdir }: ToolContext, { userHome }: BashDependencies): CommandReading {
-  return readCommand(command, { folder: workdir.folder.path, home: userHome });
-}
+/** What the command does, as far as its text tells, with the paths that its names lead to now. */
+const readBash = (
+  command: string,
+  { workdir }: ToolContext,
+  { userHome, names = NAMES }: BashDependencies,
+): Promise<CommandReading> =>
+  resolveLinks(readCommand(command, { folder: workdir.folder.path, home: userHome }), names);
+
+/** A folder or file that cannot be read has no names that a command could use. */
+const NAMES: NameReader = {
+  realpath: (path) => realpath(path).catch(() => undefined),
+  list: (folder) => readdir(folder).catch(() => []),
+};
 
 /** The subject is one line in a list; the preview has the whole command. */
 const MAX_SUBJECT = 200;

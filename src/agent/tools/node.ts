@@ -98,6 +98,7 @@ function prepareInvoke(
     approvalLabel: `node ${command}`,
     needsApproval: true,
     reading: toNodeEffects(node, command),
+    matched: { node: node.nodeId, nodeCommand: command },
     bindTo: `node:${node.nodeId}:${node.pairing}`,
     execute: ({ signal, maxOutputBytes }) =>
       execute(

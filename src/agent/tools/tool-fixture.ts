@@ -69,7 +69,7 @@ export async function execute(prepared: Prepared, run: ToolRun = recordRun()): P
 /** What a person would be shown, without the function. */
 export function toShown(prepared: Prepared) {
   if (prepared.kind === 'refused') return prepared;
-  const { execute: _, reading, ...shown } = prepared;
+  const { execute: _, reading, matched: __, ...shown } = prepared;
   return { ...shown, ...(reading && { effects: toCallEffects(reading) }) };
 }
 

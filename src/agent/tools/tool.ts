@@ -4,6 +4,7 @@ import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message } from '../message.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
+import type { RuledCall } from '../permissions/rules/matching.ts';
 import type { Workdir } from './workdir.ts';
 
 /**
@@ -48,6 +49,8 @@ export type Prepared =
       needsApproval: boolean;
       /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
       reading?: CommandReading;
+      /** What rules match besides the names and the reading: the exact command, or the node and its command. */
+      matched?: Pick<RuledCall, 'command' | 'node' | 'nodeCommand'>;
       /** What an approval is bound to besides tool, arguments and working directory (for edits, the file's hash). */
       bindTo?: string;
       execute(run: ToolRun): Promise<ToolOutcome>;

@@ -8,6 +8,7 @@ import { toSafeText } from '../terminal/safe-text.ts';
 import type { LiveView } from '../terminal/screen.ts';
 import { cutToRow } from '../terminal/wrap.ts';
 import { toQueueLines } from './chat-queue.ts';
+import { type ChoosingRule, type DecidingEach, eachLine, hasRules, hasSeveral, ruleKeys } from './finer-answer.ts';
 import { toInputRows } from './input-rows.ts';
 import type { LineEditor } from './line-editor.ts';
 import type { Transcript } from './transcript.ts';
@@ -18,7 +19,25 @@ export type Mode =
   /** A remark is being typed, or was typed and waits for y or n. */
   | { kind: 'remark'; approvalId: string; remark: string | undefined }
   /** Waits for a second `y` before auto-approve is switched on. */
-  | { kind: 'always'; approvalId: string };
+  | { kind: 'always'; approvalId: string }
+  | ChoosingRule
+  | DecidingEach;
+
+/** What the keys mean after this one; undefined if it begins no longer answer. */
+export function modeFor(key: string, approvalId: string): Mode | undefined {
+  switch (key) {
+    case 'f':
+      return { kind: 'remark', approvalId, remark: undefined };
+    case 'a':
+      return { kind: 'always', approvalId };
+    case 'r':
+      return { kind: 'rule', approvalId };
+    case 'e':
+      return { kind: 'each', approvalId, decided: {} };
+    default:
+      return undefined;
+  }
+}
 
 export interface ChatSituation {
   transcript: Pick<Transcript, 'liveLines' | 'question' | 'state' | 'isWaiting'>;
@@ -117,6 +136,10 @@ function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): stri
         paint('yellow', 'Every call in this workstream will run without asking, not only this kind.'),
         keys({ y: 'yes, never ask here', 'any other key': 'back' }, paint),
       ];
+    case 'rule':
+      return [keys(ruleKeys(question, mode), paint)];
+    case 'each':
+      return [eachLine(question, mode), keys({ y: 'approve', n: 'deny', 'any other key': 'back' }, paint)];
     case 'remark':
       if (mode.remark === undefined) return [keys({ Enter: 'done', Esc: 'back' }, paint)];
       return [
@@ -126,7 +149,7 @@ function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): stri
     case 'message':
       if (isTyping)
         return [paint('yellow', 'A question is pending: to answer it, send or clear the line (Ctrl-C) first.')];
-      return [keys(QUESTION_KEYS[question.kind], paint)];
+      return [keys(keysOf(question), paint)];
   }
 }
 
@@ -136,6 +159,19 @@ const QUESTION_KEYS: Record<Question['kind'], Record<string, string>> = {
   instructions: { y: 'follow them', n: 'ignore them', v: 'view all' },
   budget: { y: 'spend more', n: 'stop' },
 };
+
+/** Only what the question offers. */
+function keysOf(question: Question): Record<string, string> {
+  const { v, ...usual } = QUESTION_KEYS[question.kind];
+  return {
+    ...usual,
+    ...(hasRules(question) && { r: 'rule' }),
+    ...(hasSeveral(question) && isAboutCalls(question) && { e: 'each' }),
+    ...(v !== undefined && { v }),
+  };
+}
+
+const isAboutCalls = ({ kind }: Question): boolean => kind === 'tools' || kind === 'outcome';
 
 const keys = (meanings: Record<string, string>, paint: Paint): string =>
   Object.entries(meanings)

@@ -11,10 +11,11 @@ import type { LiveView, Screen } from '../terminal/screen.ts';
 import type { Sheet } from '../terminal/sheet.ts';
 import type { ChatFiles } from './chat-files.ts';
 import { runQueueCommand } from './chat-queue.ts';
-import { type ChatSituation, type Mode, toChatView } from './chat-view.ts';
+import { type ChatSituation, type Mode, modeFor, toChatView } from './chat-view.ts';
 import { runLocalCommand } from './commands/local-commands.ts';
 import { type CommandFinder, createCommandFinder, isCommand } from './commands/slash-commands.ts';
 import { isTalkCommand, runTalkCommand } from './commands/talk-commands.ts';
+import { answerFiner, type Finer, isChoice } from './finer-answer.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
 
@@ -155,6 +156,9 @@ export class InteractiveChat {
         if (text === 'y') this.#decide({ approvalId, approved: true, always: true });
         this.#mode = { kind: 'message' };
         return true;
+      case 'rule':
+      case 'each':
+        return this.#answersFiner(question, this.#mode, text);
       case 'remark':
         return this.#answersRemark(this.#mode, text, key);
       case 'message':
@@ -184,20 +188,17 @@ export class InteractiveChat {
 
   #choose(question: Question, text: string): void {
     const { approvalId } = question;
-    switch (text) {
-      case 'y':
-      case 'n':
-        this.#decide({ approvalId, approved: text === 'y' });
-        break;
-      case 'f':
-        this.#mode = { kind: 'remark', approvalId, remark: undefined };
-        break;
-      case 'a':
-        this.#mode = { kind: 'always', approvalId };
-        break;
-      default:
-        this.talk.transcript.print(toQuestionLines(question, { paint: this.#deps.sheet().paint, room: undefined }));
-    }
+    const mode = modeFor(text, approvalId);
+    if (text === 'y' || text === 'n') this.#decide({ approvalId, approved: text === 'y' });
+    else if (mode) this.#mode = mode;
+    else this.talk.transcript.print(toQuestionLines(question, { paint: this.#deps.sheet().paint, room: undefined }));
+  }
+
+  #answersFiner(question: Question, mode: Finer, text: string | undefined): boolean {
+    const { next, decision } = answerFiner(question, mode, text);
+    this.#mode = next ?? { kind: 'message' };
+    if (decision) this.#decide({ approvalId: mode.approvalId, ...decision });
+    return true;
   }
 
   #decide(decision: Parameters<Talk['decide']>[0]): void {
@@ -287,8 +288,5 @@ export class InteractiveChat {
 }
 
 const NOTHING_TYPED = { text: '', cursor: 0 };
-
-const isChoice = ({ kind }: Question, text: string | undefined): text is string =>
-  text !== undefined && (kind === 'tools' ? 'ynfav' : 'ynv').includes(text);
 
 const toCompletion = ({ usage, summary }: { usage: string; summary: string }) => ({ name: usage, summary });

@@ -31,7 +31,15 @@ function open(isInteractive: boolean) {
 const IDLE_SNAPSHOT: WorkstreamSnapshot = {
   workstream: {
     ...{ wsId: 'w', name: 'main', sessionKey: 'main', state: 'idle', title: null, modelAlias: 'demo' },
-    ...{ skipPermissions: false, messageCount: 4, createdMs: 1, updatedMs: 2, userId: '', visibility: 'shared' },
+    ...{
+      skipPermissions: false,
+      mode: 'ask',
+      messageCount: 4,
+      createdMs: 1,
+      updatedMs: 2,
+      userId: '',
+      visibility: 'shared',
+    },
   },
   ...{ model: 'demo', workdir: '/work', messages: [], truncated: false, pendingApprovals: [], effort: 'medium' },
 };

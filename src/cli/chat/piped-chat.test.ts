@@ -47,7 +47,15 @@ function open(call: GatewayClient['call']) {
 const IDLE: WorkstreamSnapshot = {
   workstream: {
     ...{ wsId: 'w', name: 'main', sessionKey: 'main', state: 'idle', title: null, modelAlias: 'demo' },
-    ...{ skipPermissions: false, messageCount: 2, createdMs: 1, updatedMs: 2, userId: '', visibility: 'shared' },
+    ...{
+      skipPermissions: false,
+      mode: 'ask',
+      messageCount: 2,
+      createdMs: 1,
+      updatedMs: 2,
+      userId: '',
+      visibility: 'shared',
+    },
   },
   model: 'demo',
   workdir: '/work',

@@ -7,6 +7,7 @@ import { askedMore, explainBudget } from '../../../protocol/text/budget-words.ts
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import { toEffectPhrases } from '../../../protocol/text/effect-words.ts';
 import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
+import { toRulingWords } from '../../../protocol/text/rule-words.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
 import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../protocol/text/untrusted-instructions.ts';
 import type { Paint } from './paint.ts';
@@ -87,10 +88,7 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   const line = (text: string, rows: number) =>
     toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
   const because = (reason: string) => (reason === '' ? '' : `: ${line(reason, REASON_ROWS)}`);
-  const facts = [
-    ...(!item.needs_approval && item.error === null ? ['needs no approval'] : []),
-    ...(item.policy ? [POLICY_WORDS[item.policy.action]] : []),
-  ];
+  const facts = [...(!item.needs_approval && item.error === null ? ['needs no approval'] : []), ...factsOf(item)];
   const tag = facts.length === 0 ? '' : paint('dim', ` (${facts.join('; ')})`);
   const titleRows = hasOwnPreview(call) ? TITLE_ROWS : REASON_ROWS;
   const subject = call.subject === undefined ? undefined : line(call.subject, titleRows);
@@ -110,6 +108,13 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
     ...(item.error === null ? [] : [paint('red', `  Will not run: ${line(item.error, REASON_ROWS)}`)]),
     ...toPreviewLines(call, { paint, room }),
   ];
+}
+
+/** Which rule decided, or why nobody had to be asked. */
+function factsOf({ ruling, policy }: ApprovalItem): string[] {
+  const words = ruling && toRulingWords(ruling);
+  if (words !== undefined) return [toSafeText(words).replaceAll('\n', ' ')];
+  return policy ? [POLICY_WORDS[policy.action]] : [];
 }
 
 /** Without much room, the line names only the kinds. */

@@ -42,7 +42,7 @@ export async function endFormerOperator({
       db.deleteFrom('login_codes').where('parent_kind', '=', 'operator'),
       db
         .updateTable('workstreams')
-        .set({ always_by: null, always_until_ms: null, always_tools_json: null })
+        .set({ always_by: null, always_until_ms: null, always_tools_json: null, always_mode: null })
         .where('always_by', '=', OPERATOR_ID),
     ]
       .map((query) => query.compile())

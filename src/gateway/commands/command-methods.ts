@@ -14,6 +14,7 @@ export const methodOf: Readonly<Record<CommandName, (argument: string) => Served
   reason: () => 'workstream.update',
   resume: () => 'workstream.history',
   name: () => 'workstream.update',
+  mode: (word) => (word === '' ? 'workstream.get' : 'workstream.update'),
   share: (who) => (who === '' ? 'workstream.get' : 'workstream.share'),
   retry: () => 'workstream.retry',
   rewind: () => 'workstream.rewind',

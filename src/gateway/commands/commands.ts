@@ -39,6 +39,7 @@ import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCall
 import { methodOf } from './command-methods.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
 import { createListCommands } from './list-commands.ts';
+import { createModeCommand } from './mode-command.ts';
 import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createResumeCommand } from './resume-command.ts';
@@ -88,6 +89,7 @@ export class Commands {
       effort: { when: 'always', run: effort },
       resume: { when: 'alone', run: createResumeCommand(deps) },
       name: { when: 'always', run: (name, workstream, by) => this.#name(name, workstream, by) },
+      mode: { when: 'always', run: createModeCommand(say) },
       share: { when: 'always', run: createShareCommand(say) },
       retry: this.#taking(takeBack.retry),
       rewind: this.#taking(takeBack.rewind),
@@ -220,7 +222,7 @@ export class Commands {
     const statements = [...before, unnamed, ...over.statements];
     await this.#beginAfter(workstream, data.messageCount, { statements, events: over.events });
     data.title = null;
-    data.always = undefined;
+    data.endGrants();
   }
 
   /** Begins the context, and what clients show, after this message; `also` is committed with it. */

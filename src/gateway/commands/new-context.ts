@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { endRulesOf } from '../rules/rule-rows.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
@@ -17,10 +18,11 @@ export const beginContext = (wsId: string, { after, cutCount }: { after: number;
 
 /** Auto-approve ends with the conversation in which it was enabled. */
 export function endAlways(data: WorkstreamData): { statements: Statement[]; events: StreamEvent[] } {
-  if (!data.always) return { statements: [], events: [] };
+  const rules = endRulesOf(data.wsId);
+  if (!data.always) return { statements: [rules], events: [] };
   const off = toAlwaysColumns(undefined);
   return {
-    statements: [setWorkstream(data.wsId, off)],
+    statements: [setWorkstream(data.wsId, off), rules],
     events: [data.settingsEvent(off), alwaysEnded('conversation')],
   };
 }

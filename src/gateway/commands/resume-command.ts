@@ -54,7 +54,7 @@ export const createResumeCommand =
     });
     data.contextAfterSeq = boundary;
     data.cutCount = 0;
-    data.always = undefined;
+    data.endGrants();
     data.messageCount = messageCount;
     data.title = row.title;
     data.usage = undefined;

@@ -8,6 +8,7 @@ import { Judge } from '../judge/judge.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { countTokens } from '../observer.ts';
 import { ToolPolicies } from '../policies/tool-policies.ts';
+import { Rules } from '../rules/rules.ts';
 import { Templates } from '../templates/templates.ts';
 import { Budgets } from '../usage/budgets.ts';
 import { createLearnedWindows } from '../usage/learned-windows.ts';
@@ -34,6 +35,7 @@ export function createRecords(
   { store, models, userHome, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
   { metrics, stopping, idempotency, flush }: SharedWithRecords,
 ) {
+  const policies = new ToolPolicies({ store, clock, ids });
   const budgets = new Budgets({ store, live, clock, ids });
   return {
     events: new EventLog({ store, log, onOffered: flush }),
@@ -45,7 +47,8 @@ export function createRecords(
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
     templates: new Templates({ store, clock, ids }),
-    policies: new ToolPolicies({ store, clock, ids }),
+    policies,
+    rules: new Rules({ store, policies, clock, ids, log }),
     judge: new Judge({
       store,
       models,

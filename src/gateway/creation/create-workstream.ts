@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { isWide } from '../../../protocol/events/modes.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import type { Attachments } from '../attachments/attachments.ts';
@@ -13,7 +14,7 @@ import type { Statement } from '../store/store.ts';
 import type { Beginning, Templates } from '../templates/templates.ts';
 import { storeBudget } from '../usage/budget-rows.ts';
 import type { Budgets } from '../usage/budgets.ts';
-import type { Always, AlwaysRules } from '../workstreams/always.ts';
+import { type Always, type AlwaysRules, isFull, isGranted } from '../workstreams/always.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { isShortPrefix } from '../workstreams/workstream-rows.ts';
@@ -36,8 +37,8 @@ type Created = Result<'workstream.create'>;
 
 /** Creates a workstream, or reopens a stored one, and sends its first message. */
 export async function createWorkstream(params: Asked, call: Call, deps: CreationDeps): Promise<Created> {
-  const { autoApprove, autoApproveTools: tools = [], resumeWs, wsTemplate, skill, fileIds = [] } = params;
-  requireApproveFor(autoApprove || tools.length > 0, call);
+  const { autoApprove, autoApproveTools: tools = [], resumeWs, wsTemplate, skill, mode, fileIds = [] } = params;
+  requireApproveFor(autoApprove || tools.length > 0 || isWide(mode), call);
   const kept = keptOf<Created>(call);
   if (kept) return kept;
   if (resumeWs && fileIds.length > 0)
@@ -55,8 +56,15 @@ export async function createWorkstream(params: Asked, call: Call, deps: Creation
   return isSaid(params) ? sendFirst(workstream, { answer, params, call }, deps) : answer;
 }
 
-const recordOf = ({ tools }: Always, { wsId }: { wsId: string }, call: Call): Statement[] =>
-  call.audited({ id: wsId, autoApprove: tools === undefined, ...(tools && { autoApproveTools: tools }) });
+const recordOf = (always: Always, { wsId }: { wsId: string }, call: Call): Statement[] => {
+  const { tools, mode } = always;
+  return call.audited({
+    id: wsId,
+    autoApprove: isFull(always),
+    ...(tools && { autoApproveTools: tools }),
+    ...(mode && { mode }),
+  });
+};
 
 const isSaid = ({ initialMessage = '' }: Asked): boolean => initialMessage.trim() !== '';
 
@@ -65,17 +73,20 @@ function alwaysOf(
   {
     autoApprove,
     autoApproveTools = [],
-  }: Pick<Asked, 'autoApprove'> & { autoApproveTools?: readonly string[] | undefined },
+    mode,
+  }: Pick<Asked, 'autoApprove' | 'mode'> & { autoApproveTools?: readonly string[] | undefined },
   call: Call,
   { always }: Pick<CreationDeps, 'always'>,
 ): Always | undefined {
   const { principal } = callerOf(call);
-  if (autoApprove) return always.grant(principal);
-  return autoApproveTools.length > 0 ? always.grant(principal, [...new Set(autoApproveTools)]) : undefined;
+  if (autoApprove || mode === 'full') return always.grant(principal);
+  if (autoApproveTools.length > 0) return always.grant(principal, { tools: [...new Set(autoApproveTools)] });
+  return isGranted(mode) ? always.grant(principal, { mode }) : undefined;
 }
 
 /** Both may let calls run without asking; neither takes away what the other allows. */
-const allowedBy = ({ autoApprove, autoApproveTools = [] }: Asked, begun: Beginning) => ({
+const allowedBy = ({ autoApprove, autoApproveTools = [], mode }: Asked, begun: Beginning) => ({
+  mode,
   autoApprove: autoApprove || begun.autoApprove,
   autoApproveTools: [...autoApproveTools, ...begun.autoApproveTools],
 });
@@ -104,6 +115,7 @@ async function createNew(
     ...(model !== undefined && { model }),
     ...(begun.model !== undefined && { model: begun.model }),
     always,
+    isReadOnly: params.mode === 'read_only',
     effort: begun.effort,
     ...(workdir !== undefined && { workdir, by: namerOf(call) }),
     wsId: newId,

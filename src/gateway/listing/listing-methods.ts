@@ -4,7 +4,7 @@ import type { Handlers } from '../call.ts';
 import type { Health } from '../health.ts';
 import { viewerOf } from '../sharing/perception.ts';
 import type { Store } from '../store/store.ts';
-import { shareOf } from '../workstreams/workstream-data.ts';
+import { shareOf } from '../usage/last-usage.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { activityOf } from './activity.ts';
 import type { SavedWorkstreams } from './saved-workstreams.ts';

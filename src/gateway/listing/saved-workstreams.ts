@@ -7,7 +7,8 @@ import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { Database, WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
-import { givenName, readUsage, shareOf, stateAfter } from '../workstreams/workstream-data.ts';
+import { readUsage, shareOf } from '../usage/last-usage.ts';
+import { givenName, stateAfter } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
 interface SavedPage {

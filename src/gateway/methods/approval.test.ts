@@ -36,9 +36,14 @@ test('pending approvals are listed with everything that a person has to see, old
     needs_approval: true,
     error: null,
   };
+  const asked = {
+    ...item,
+    ruling: { verdict: 'ask', reason: 'tool' },
+    rules: [{ id: 'tool', kind: 'tool', match: { tool: 'touch' }, terms: ['hour', 'conversation', 'always'] }],
+  };
   const { subject: _, ...plain } = item;
   const beside = { ...plain, call_id: 'call_2', header: 'look', func_name: 'look', approval_label: 'look' };
-  const items = [item, { ...beside, needs_approval: false }];
+  const items = [asked, { ...beside, needs_approval: false }];
   assert.deepEqual(approvals, [
     { ...first, sessionKey: 'main', kind: 'tools', items, expiresAtMs: 4_600_000 },
     { ...second, sessionKey: 'other', kind: 'tools', items, expiresAtMs: 4_601_000 },

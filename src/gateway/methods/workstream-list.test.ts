@@ -50,6 +50,7 @@ test('update changes name, model and effort; an empty name restores the generate
     model: 'other',
     model_alias: 'other',
     skip_permissions: false,
+    mode: 'ask',
     effort: 'high',
   });
   const { snapshot } = await gateway.call('workstream.get', { wsId });

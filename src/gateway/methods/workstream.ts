@@ -1,4 +1,6 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import { isWide } from '../../../protocol/events/modes.ts';
+import type { Rule } from '../../../protocol/methods/admin/rule.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { workstreamContracts } from '../../../protocol/methods/workstream.ts';
 import { whenThere } from '../../timing/when-there.ts';
@@ -6,6 +8,7 @@ import type { Claim } from '../attachments/claim.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf, deciderOf, mayApprove, requireApproveFor } from '../caller.ts';
 import type { Commands } from '../commands/commands.ts';
+import { allowingOf } from '../creation/allowing.ts';
 import { type CreationDeps, createWorkstream } from '../creation/create-workstream.ts';
 import { type TakingBackDeps, takingBackMethods } from '../cuts/taking-back-methods.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -127,15 +130,16 @@ async function update(
     model,
     effort,
     autoApprove,
+    mode,
     confirmWorkdir,
     readable,
   }: Parameters<Handled<'workstream.update'>>[0],
   call: Call,
   { workstreams, settings, folders, always: rules }: WorkstreamMethodDeps,
 ): Promise<WorkstreamRow> {
-  requireApproveFor(autoApprove, call);
+  requireApproveFor(autoApprove || isWide(mode), call);
   requireApproveForFolders({ confirmWorkdir, readable }, call);
-  const isNameOnly = [model, effort, autoApprove, confirmWorkdir, readable].every((other) => other === undefined);
+  const isNameOnly = [model, effort, autoApprove, mode, confirmWorkdir, readable].every((other) => other === undefined);
   const viewer = viewerOf(call);
   const named = name === undefined ? undefined : { text: name, by: viewer, asTitle };
   const stored = isNameOnly && named ? await settings.renameStored(wsId, named) : undefined;
@@ -144,13 +148,14 @@ async function update(
   await folders.change(workstream, { isConfirmed: confirmWorkdir === true, readable }, (now) =>
     call.audited({ id: wsId, readable: now, ...(confirmWorkdir && { workdir: workstream.data.workdir }) }),
   );
+  const allowing = allowingOf({ autoApprove, mode }, callerOf(call).principal, rules);
   const change = {
     ...(named && { name: named }),
     ...(model !== undefined && { model }),
     ...(effort !== undefined && { thinkingLevel: effort }),
-    ...(autoApprove !== undefined && { always: autoApprove ? rules.grant(callerOf(call).principal) : null }),
+    ...allowing.change,
   };
-  await settings.change(workstream, change, autoApprove === undefined ? [] : call.audited({ id: wsId, autoApprove }));
+  await settings.change(workstream, change, allowing.isAny ? call.audited({ id: wsId, ...allowing.recorded }) : []);
   return workstream.data.toRow();
 }
 
@@ -190,21 +195,32 @@ async function page(
 
 /** Decides approvals. If none is pending, the answer is synchronous. */
 function approve(
-  { wsId, approved, feedback, always = false, ...named }: Parameters<Handled<'workstream.approve'>>[0],
+  {
+    wsId,
+    approved,
+    feedback,
+    always = false,
+    decisions,
+    rules,
+    ...named
+  }: Parameters<Handled<'workstream.approve'>>[0],
   call: Call,
   { workstreams, approvals }: WorkstreamMethodDeps,
 ): ReturnType<Handled<'workstream.approve'>> {
   const earlier = keptOf<Decided>(call);
   if (earlier) return earlier; // what is pending now is another question
-  const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call) };
+  const finer = { decisions, choices: rules };
+  const decision = { approved, feedback: feedback?.trim() ?? '', always, by: deciderOf(call), ...finer };
   const viewer = viewerOf(call);
   return whenThere(workstreams.findStaying(wsId, viewer) ?? workstreams.get(wsId, viewer), (workstream) => {
     const id = named.approvalId ?? workstream.current?.pendingApproval()?.approvalId;
     // Without a question nothing is decided, and nothing recorded.
-    const recorded = id === undefined ? [] : recordOf(call, { id, wsId, approved, always });
     const decided: Decided = id === undefined ? NOTHING_DECIDED : { status: 'ok', approvalId: id };
-    const also = [...call.keep(decided), ...recorded];
-    return whenThere(approvals.resolveIn(workstream, decision, { ...named, also }), () => decided);
+    const also = (_: string, given: readonly Rule[]) => [
+      ...call.keep(decided),
+      ...(id === undefined ? [] : recordOf(call, { id, wsId, approved, always, given })),
+    ];
+    return whenThere(approvals.resolveIn(workstream, decision, { ...named, viewer, also }), () => decided);
   });
 }
 

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { ANYONE, type Viewer } from '../sharing/perception.ts';
-import { shareOf, type WorkstreamData } from '../workstreams/workstream-data.ts';
+import { shareOf } from '../usage/last-usage.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 
 type CountedData = Pick<WorkstreamData, 'wsId' | 'tokens' | 'messageCount' | 'toolCalls' | 'usage'>;
 

@@ -1,5 +1,5 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import type { ToolMessage } from '../../agent/message.ts';
+import type { ToolCall, ToolMessage } from '../../agent/message.ts';
 import type { Messages, StoredMessage } from '../history/messages.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
@@ -11,10 +11,20 @@ export interface CallsDeps {
   messages: Pick<Messages, 'backwards'>;
 }
 
+/** Results of calls, and the arguments of requested calls by id. */
+interface Results {
+  results: StoredMessage[];
+  requested: ReadonlyMap<string, string>;
+}
+
 /** A call with its result, as stored. */
 export interface StoredCall {
   wsId: string;
+  workdir: string;
+  ownerId: string;
   message: ToolMessage;
+  /** Undefined if its request is not among the messages that were read. */
+  argumentsJson: string | undefined;
   atMs: number;
   /** A person was asked about it; `again`: because the run repeated it. */
   asked: 'call' | 'again' | undefined;
@@ -36,8 +46,8 @@ export async function latestCalls(deps: CallsDeps, { limit, viewer, signal }: Wa
   for (const workstream of await latestWorkstreams(deps.store.db, viewer)) {
     const oldestMs = found[limit - 1]?.atMs ?? 0;
     if (signal.aborted || oldestMs > workstream.updated_ms) break;
-    const results = await latestResults(deps, workstream, { limit, oldestMs });
-    found = [...found, ...(await withQuestions(deps.store.db, workstream.ws_id, results))]
+    const read = await latestResults(deps, workstream, { limit, oldestMs });
+    found = [...found, ...(await withQuestions(deps.store.db, workstream, read))]
       .sort((a, b) => b.atMs - a.atMs)
       .slice(0, limit);
   }
@@ -51,21 +61,25 @@ async function latestResults(
   { messages }: CallsDeps,
   { ws_id, message_count }: Found,
   { limit, oldestMs }: { limit: number; oldestMs: number },
-): Promise<StoredMessage[]> {
+): Promise<Results> {
   const results: StoredMessage[] = [];
+  const requested = new Map<string, string>();
   let pages = 0;
   for await (const page of messages.backwards(ws_id, { after: 0, upTo: message_count })) {
     results.push(...page.filter(({ message }) => message.role === 'tool'));
+    for (const call of page.flatMap(requestsIn)) requested.set(call.id, call.arguments);
     pages += 1;
     if (results.length >= limit || pages >= MOST_PAGES || (page[0]?.createdMs ?? 0) < oldestMs) break;
   }
-  return results;
+  return { results, requested };
 }
+
+const requestsIn = ({ message }: StoredMessage): ToolCall[] => (message.role === 'assistant' ? message.toolCalls : []);
 
 const latestWorkstreams = (db: Store['db'], viewer: Viewer) =>
   db
     .selectFrom('workstreams')
-    .select(['ws_id', 'message_count', 'updated_ms'])
+    .select(['ws_id', 'message_count', 'updated_ms', 'workdir', 'owner_id'])
     .where('loaded', '!=', DELETED)
     .where('message_count', '>', 0)
     .where(perceivedBy(viewer))
@@ -73,7 +87,12 @@ const latestWorkstreams = (db: Store['db'], viewer: Viewer) =>
     .limit(MOST_WORKSTREAMS)
     .execute();
 
-async function withQuestions(db: Store['db'], wsId: string, results: readonly StoredMessage[]): Promise<StoredCall[]> {
+async function withQuestions(
+  db: Store['db'],
+  { ws_id: wsId, workdir, owner_id: ownerId }: Found,
+  { results, requested }: Results,
+): Promise<StoredCall[]> {
+  const place = { wsId, workdir, ownerId };
   const runIds = [...new Set(results.flatMap(({ runId }) => runId ?? []))];
   const rows =
     runIds.length === 0
@@ -92,7 +111,17 @@ async function withQuestions(db: Store['db'], wsId: string, results: readonly St
     ),
   );
   return results.flatMap(({ message, createdMs, runId }) =>
-    message.role === 'tool' ? [{ wsId, message, atMs: createdMs, asked: asked.get(`${runId} ${message.callId}`) }] : [],
+    message.role === 'tool'
+      ? [
+          {
+            ...place,
+            message,
+            argumentsJson: requested.get(message.callId),
+            atMs: createdMs,
+            asked: asked.get(`${runId} ${message.callId}`),
+          },
+        ]
+      : [],
   );
 }
 

@@ -45,7 +45,7 @@ function judged(call: StoredCall, rule: ToolRule | undefined): SimulatedCall {
 }
 
 /** What was decided. */
-function verdictOn({ message, asked }: StoredCall): PolicyVerdict {
+export function verdictOn({ message, asked }: StoredCall): PolicyVerdict {
   if (isForbidden(message)) return 'deny';
   if (asked !== undefined) return 'ask';
   return message.outcome === 'blocked' ? 'deny' : 'run';
@@ -73,7 +73,7 @@ function verdictBy(rule: ToolRule | undefined, call: StoredCall): PolicyVerdict 
 /** What would have been decided without any tool policy. */
 function verdictWithout(call: StoredCall): PolicyVerdict {
   const { decision } = call.message;
-  if (decision?.action === undefined) return verdictOn(call);
+  if (decision?.policy === undefined) return verdictOn(call);
   if (call.asked === 'again') return 'ask';
   const isAuto = decision.auto !== undefined && decision.auto !== 'policy';
   return decision.wanted && !isAuto ? 'ask' : 'run';

@@ -1,6 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Rule } from '../../../protocol/methods/admin/rule.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
-import type { Decision } from '../../agent/run/journal.ts';
+import { type AskedDecision, completeDecision } from '../rules/given-rules.ts';
+import type { Rules } from '../rules/rules.ts';
 import { DAEMON, type Viewer } from '../sharing/perception.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { withBudgetCall } from '../usage/budget-item.ts';
@@ -18,21 +20,21 @@ interface NamedApproval {
 /** Who decides, and what is committed with it. */
 interface Resolving {
   viewer: Viewer;
-  also(wsId: string): Statement[];
+  also(wsId: string, rules: readonly Rule[]): Statement[];
 }
 
-interface InWorkstream extends NamedApproval {
-  also: Statement[];
-}
+interface InWorkstream extends NamedApproval, Resolving {}
 
 /** The pending approvals of all workstreams. */
 export class Approvals {
   readonly #workstreams: Workstreams;
   readonly #store: Store;
+  readonly #rules: Pick<Rules, 'prepare'>;
 
-  constructor(deps: { workstreams: Workstreams; store: Store }) {
+  constructor(deps: { workstreams: Workstreams; store: Store; rules: Pick<Rules, 'prepare'> }) {
     this.#workstreams = deps.workstreams;
     this.#store = deps.store;
+    this.#rules = deps.rules;
   }
 
   /** Oldest first. A question that several workstreams share is listed once. */
@@ -46,31 +48,46 @@ export class Approvals {
   }
 
   /** Throws NOT_FOUND for an unknown id, CONFLICT for a decided approval. */
-  async resolve(approvalId: string, decision: Decision, { viewer, also }: Resolving): Promise<void> {
+  async resolve(approvalId: string, decision: AskedDecision, options: Resolving): Promise<void> {
+    const { viewer } = options;
     const owner = this.#workstreams
       .list(viewer)
       .find(({ current }) => current?.pendingApproval()?.approvalId === approvalId);
-    if (owner?.current) return owner.current.decide(approvalId, decision, also(owner.data.wsId));
+    const pending = owner?.current?.pendingApproval();
+    if (owner && pending) return this.#decide(owner, { pending, decision, options });
     throw await this.#notWaiting(approvalId, viewer);
+  }
+
+  async #decide(
+    { current, data }: Workstream,
+    { pending, decision, options }: { pending: Approval; decision: AskedDecision; options: Resolving },
+  ): Promise<void> {
+    const about = { approval: pending, place: data, giver: options.viewer };
+    const whole = completeDecision(decision, about, this.#rules);
+    const also = [...whole.statements, ...options.also(data.wsId, whole.rules)];
+    await current?.decide(pending.approvalId, whole.decision, also);
+    whole.apply();
   }
 
   /**
    * Decides the pending approval of a workstream. If none is pending, this is not an error and returns synchronously.
    * Naming an approval that is not pending is an error.
    */
-  resolveIn(workstream: Workstream, decision: Decision, options: InWorkstream): Promise<void> | undefined {
+  resolveIn(workstream: Workstream, decision: AskedDecision, options: InWorkstream): Promise<void> | undefined {
     const pending = workstream.current?.pendingApproval();
     requireWaiting(pending, options);
-    const isNothing = pending === undefined && options.approvalId === undefined && options.also.length === 0;
-    return isNothing ? undefined : this.#resolveIn(workstream, decision, options);
+    const isNothing = pending === undefined && options.approvalId === undefined;
+    if (!isNothing) return this.#resolveIn(workstream, decision, options);
+    const statements = options.also(workstream.data.wsId, []);
+    return statements.length === 0 ? undefined : this.#store.commit({ statements }).then(() => undefined);
   }
 
-  async #resolveIn({ current, data }: Workstream, decision: Decision, options: InWorkstream): Promise<void> {
+  async #resolveIn(workstream: Workstream, decision: AskedDecision, options: InWorkstream): Promise<void> {
+    const { current, data } = workstream;
     const pending = current?.pendingApproval();
-    const { approvalId = pending?.approvalId, also } = options;
-    if (approvalId === undefined) return void (await this.#store.commit({ statements: also }));
-    if (!current || approvalId !== pending?.approvalId) throw await this.#notWaiting(approvalId, DAEMON, data.wsId);
-    await current.decide(approvalId, decision, also);
+    const { approvalId = pending?.approvalId } = options;
+    if (pending && approvalId === pending.approvalId) return this.#decide(workstream, { pending, decision, options });
+    throw await this.#notWaiting(approvalId ?? '', DAEMON, data.wsId);
   }
 
   async #notWaiting(approvalId: string, viewer: Viewer, wsId?: string): Promise<GatewayError> {

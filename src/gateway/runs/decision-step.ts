@@ -17,11 +17,22 @@ export function decisionStep(
   { approvalId, callIds, given }: Decided,
   decision: Decision,
 ): Step {
-  const { approved, feedback, by } = decision;
+  const { approved, feedback, by, denied = {}, rules = [] } = decision;
+  const deniedIds = Object.keys(denied);
   const always = given !== undefined;
   return {
     events: [
-      { type: 'approval_resolved', approval_id: approvalId, approved, feedback, by, always, call_ids: callIds },
+      {
+        type: 'approval_resolved',
+        approval_id: approvalId,
+        approved,
+        feedback,
+        by,
+        always,
+        call_ids: callIds,
+        ...(deniedIds.length > 0 && { denied_call_ids: deniedIds }),
+        ...(rules.length > 0 && { rule_ids: rules }),
+      },
       ...(given ? [data.settingsEvent(toAlwaysColumns(given))] : []),
       { type: 'ws_state', ws_id: data.wsId, state: 'running' },
     ],

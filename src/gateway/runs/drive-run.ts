@@ -14,7 +14,7 @@ import { until } from '../../timing/until.ts';
 import { readEarlierCalls } from '../history/earlier-calls.ts';
 import { createSteering } from '../queue/steering.ts';
 import { traceRun } from '../traces/traced-run.ts';
-import { hasForeignText } from '../workstreams/always.ts';
+import { hasForeignText, isFull } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
 import type { LiveRun } from './live-run.ts';
@@ -81,7 +81,7 @@ async function drive(
         return policyOf(live); // a message may have come that a caller without the approve scope wrote
       },
       get rules() {
-        return deps.policies.rules; // a change counts for the next call
+        return deps.rules.of(data); // a change counts for the next call
       },
       get judge() {
         return deps.judge.forRun(live, data, { toolbox: traced.toolbox, workdir: settings.workdir }); // its settings may change
@@ -121,10 +121,14 @@ function settingsOf(live: LiveRun, data: WorkstreamData, { deps, models }: Model
   return {
     workdir: deps.workdirs.hold(data),
     get autoApprove() {
-      return !data.always?.tools && deps.always.covers(data.always, live);
+      return data.always !== undefined && isFull(data.always) && deps.always.covers(data.always, live);
     },
     get approvedTools() {
       return deps.always.covers(data.always, live) ? (data.always?.tools ?? []) : [];
+    },
+    get mode() {
+      if (data.isReadOnly) return 'read_only';
+      return (deps.always.covers(data.always, live) ? data.always?.mode : undefined) ?? 'ask';
     },
     sampling: samplingOf(data),
     get effort() {

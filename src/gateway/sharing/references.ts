@@ -106,6 +106,8 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'budget.set': ({ wsId }) => [{ wsId, tokens: 5 }],
   'approval.list': ({ wsId }) => [{ wsId }],
   'approval.resolve': ({ approvalId }) => [{ approvalId, approved: true }],
+  'rule.list': ({ wsId }) => [{ wsId }],
+  'rule.create': ({ wsId }) => [{ wsId, action: 'deny', match: { program: 'canary' } }],
   'workstream.create': ({ wsId, alias, label }) =>
     [wsId, wsId.slice(0, 8), alias, label].map((resumeWs) => ({ resumeWs })),
   'sessions.patch': ({ wsId, alias }) => [
@@ -175,4 +177,6 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'policy.simulate': [{ policies: [] }],
   'assessment.list': [{}],
   'verdict.list': [{}],
+  'rule.list': [{}],
+  'rule.simulate': [{}],
 };

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { recordingLog, tempDir, tempStore } from '../../testing/temp-store.ts';
 
-const PAGE_BYTES = 4_096;
+/** Of new files. */
+const PAGE_BYTES = 1_024;
 const info = (message: string): StreamEvent => ({ type: 'info', message });
 const addTo = (wsId: string) => ({ events: { wsId, events: [info('more')] } });
 const DAMAGED = {

@@ -55,7 +55,8 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const trust = build.deleteFrom('instruction_trust').where('ws_id', '=', wsId);
   const applied = build.deleteFrom('applied_templates').where('ws_id', '=', wsId);
   const opening = build.deleteFrom('opening_prompts').where('ws_id', '=', wsId);
-  const rest = [head, prefix, trust, cuts, applied, opening, own];
+  const rules = build.deleteFrom('rules').where('ws_id', '=', wsId);
+  const rest = [rules, head, prefix, trust, cuts, applied, opening, own];
   await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }
 

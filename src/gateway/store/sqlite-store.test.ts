@@ -165,6 +165,7 @@ test('every table of the schema exists with its columns', async () => {
       'reservations',
       'role_assignments',
       'roles',
+      'rules',
       'runs',
       'secrets',
       'store_keys',

@@ -86,6 +86,7 @@ test('a new stream begins with connected and the history, whose id is its cursor
       model: 'puppet',
       model_alias: 'puppet',
       skip_permissions: false,
+      mode: 'ask',
     },
   });
   const created_ms = 1_000_000;

@@ -177,6 +177,7 @@ function connectedTo({ data }: Workstream, resume: { recovered?: boolean; reason
     ws_id: data.wsId,
     name,
     ...settings,
+    mode: data.mode(),
     ...(recovered !== undefined && { recovered }),
     ...(reason && { reason }),
   });

@@ -1,3 +1,4 @@
+import type { Mode } from '../../../protocol/events/modes.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Clock } from '../../clock.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -13,7 +14,12 @@ export interface Always {
   untilMs: number | null;
   /** The only tools that it covers; absent: all of them. */
   tools?: readonly string[];
+  /** It is no more than this mode. */
+  mode?: GrantedMode;
 }
+
+/** The modes that let calls run which would ask otherwise, but not all of them. */
+export type GrantedMode = 'edits' | 'auto';
 
 /** Why auto-approve ended: its time, the credential of its giver, or the conversation in which it was enabled. */
 export type AlwaysEnd = 'time' | 'giver' | 'conversation';
@@ -33,9 +39,10 @@ export class AlwaysRules {
     this.#deps = deps;
   }
 
-  grant(by: string, tools?: readonly string[]): Always {
+  grant(by: string, { tools, mode }: Pick<Always, 'tools' | 'mode'> = {}): Always {
     const { live, clock } = this.#deps;
-    return { by, untilMs: live.alwaysMs === 0 ? null : clock.now() + live.alwaysMs, ...(tools && { tools }) };
+    const untilMs = live.alwaysMs === 0 ? null : clock.now() + live.alwaysMs;
+    return { by, untilMs, ...(tools && { tools }), ...(mode && { mode }) };
   }
 
   /** Why it has ended; undefined while it is in force. */
@@ -80,19 +87,27 @@ export class AlwaysRules {
 export const hasForeignText = (messages: readonly Message[]): boolean =>
   messages.some((message) => message.role === 'user' && !message.trusted);
 
-type AlwaysColumns = Pick<WorkstreamTable, 'always_by' | 'always_until_ms' | 'always_tools_json'>;
+type AlwaysColumns = Pick<WorkstreamTable, 'always_by' | 'always_until_ms' | 'always_tools_json' | 'always_mode'>;
+
+/** Whether it covers the calls of all tools. */
+export const isFull = ({ tools, mode }: Always): boolean => tools === undefined && mode === undefined;
 
 export const toAlwaysColumns = (always: Always | undefined): AlwaysColumns => ({
   always_by: always?.by ?? null,
   always_until_ms: always?.untilMs ?? null,
   always_tools_json: always?.tools ? JSON.stringify(always.tools) : null,
+  always_mode: always?.mode ?? null,
 });
 
 /** A damaged list of tools covers none. */
-export function toAlways({ always_by: by, always_until_ms: untilMs, always_tools_json: json }: AlwaysColumns) {
+export function toAlways({
+  always_by: by,
+  always_until_ms: untilMs,
+  always_tools_json: json,
+  always_mode: mode,
+}: AlwaysColumns): Always | undefined {
   if (by === null) return undefined;
-  const always: Always = { by, untilMs, ...(json !== null && { tools: toolsIn(json) }) };
-  return always;
+  return { by, untilMs, ...(json !== null && { tools: toolsIn(json) }), ...(mode !== null && { mode }) };
 }
 
 function toolsIn(json: string): string[] {
@@ -102,4 +117,22 @@ function toolsIn(json: string): string[] {
   } catch {
     return []; // not JSON
   }
+}
+
+export const isGranted = (mode: string | undefined): mode is GrantedMode => mode === 'edits' || mode === 'auto';
+
+/** The change of settings that puts a workstream into a mode, given by a principal. */
+export const inMode = (
+  mode: Mode,
+  by: string,
+  rules: Pick<AlwaysRules, 'grant'>,
+): { always: Always | null; isReadOnly: boolean } => ({
+  always: mode === 'full' ? rules.grant(by) : isGranted(mode) ? rules.grant(by, { mode }) : null,
+  isReadOnly: mode === 'read_only',
+});
+
+/** The mode of a workstream under the auto-approve that is in force. */
+export function modeUnder(given: Always | undefined, isReadOnly: boolean): Mode {
+  if (given && isFull(given)) return 'full';
+  return isReadOnly ? 'read_only' : (given?.mode ?? 'ask');
 }

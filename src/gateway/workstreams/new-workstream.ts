@@ -21,6 +21,7 @@ export interface CreateOptions {
   alias?: string;
   model?: string;
   always?: Always | undefined;
+  isReadOnly?: boolean;
   effort?: Effort | undefined;
   workdir?: string;
   /** The caller who chooses the working directory. */
@@ -50,6 +51,7 @@ export async function prepareNew(
     sessionKey,
     generatedName,
     always,
+    isReadOnly: options.isReadOnly ?? false,
     effort,
     ...(name && { name }),
     ...(alias !== undefined && { alias }),

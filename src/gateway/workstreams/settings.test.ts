@@ -45,11 +45,19 @@ test('settings are stored, applied and sent to all readers; a name in use is ref
     model: 'puppet',
     model_alias: 'puppet',
     skip_permissions: false,
+    mode: 'ask',
     effort: 'medium',
   };
   assert.deepEqual(events, [
     event,
-    { ...event, model: 'other', model_alias: 'other', skip_permissions: true, skip_permissions_until_ms: 9_000_000 },
+    {
+      ...event,
+      model: 'other',
+      model_alias: 'other',
+      skip_permissions: true,
+      skip_permissions_until_ms: 9_000_000,
+      mode: 'full',
+    },
   ]);
   await gateway.crash();
   const { name, always, modelAlias } = gateway.mainWorkstream().data;

@@ -25,6 +25,7 @@ export interface SettingsChange {
   model?: string;
   /** Null: off. */
   always?: Always | null;
+  isReadOnly?: boolean;
   thinkingLevel?: string | null;
   verboseLevel?: string | null;
 }
@@ -120,11 +121,12 @@ export class Settings {
     if (change.name && name) await this.#requireFree(name, { viewer: change.name.by, except: wsId });
     const model = change.model?.trim();
     const alias = model ? (await models.resolve(model)).alias : undefined;
-    const { always, thinkingLevel, verboseLevel } = change;
+    const { always, isReadOnly, thinkingLevel, verboseLevel } = change;
     return {
       ...(name !== undefined && { alias: name === '' ? null : name }),
       ...(alias !== undefined && { model_alias: alias }),
       ...(always !== undefined && toAlwaysColumns(always ?? undefined)),
+      ...(isReadOnly !== undefined && { read_only: isReadOnly ? 1 : 0 }),
       ...(thinkingLevel !== undefined && { thinking_level: thinkingLevel }),
       ...(verboseLevel !== undefined && { verbose_level: verboseLevel }),
     };

@@ -1,6 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
-import { toEffort } from './workstream-data.ts';
 
 const LEVELS: Record<string, string> = {
   off: 'off',
@@ -47,4 +46,10 @@ function lookUp(words: Record<string, string>, word: string, problem: string): s
   const found = Object.hasOwn(words, key) ? words[key] : undefined;
   if (found === undefined) throw new GatewayError('INVALID_REQUEST', problem);
   return found;
+}
+
+/** thinkingLevel off, minimal, low → low; medium; high (default medium). */
+export function toEffort(thinkingLevel: string | null): Effort {
+  if (thinkingLevel === 'high') return 'high';
+  return thinkingLevel === null || thinkingLevel === 'medium' ? 'medium' : 'low';
 }

@@ -1,3 +1,4 @@
+import type { Mode } from '../../../protocol/events/modes.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type {
@@ -14,14 +15,17 @@ import { statusOf } from '../../agent/run/generate.ts';
 import { countStarted, type Step } from '../../agent/run/recorder.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import type { KnownCalls } from '../history/earlier-calls.ts';
+import type { Rules } from '../rules/rules.ts';
 import type { Owned } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 import type { AppliedTemplates } from '../templates/applied-templates.ts';
 import type { OpeningPrompt } from '../templates/opening-prompts.ts';
-import { type Always, type AlwaysRules, toAlways, toAlwaysColumns } from './always.ts';
+import { addTokens, usageIn } from '../usage/last-usage.ts';
+import { type Always, type AlwaysRules, isFull, modeUnder, toAlways, toAlwaysColumns } from './always.ts';
 import { isJobKey } from './session-keys.ts';
+import { toEffort } from './thinking-level.ts';
 
 /**
  * Where the model turn in progress begins: histories end before it, streams replay from it. The first turn of a run begins
@@ -56,6 +60,8 @@ export interface WorkstreamData extends Owned {
   modelAlias: string | null;
   /** As granted; it may have ended by now. */
   always: Always | undefined;
+  /** Calls that change something are blocked, unless auto-approve covers all tools. */
+  isReadOnly: boolean;
   readonly judgeModel: string | null;
   thinkingLevel: string | null;
   verboseLevel: string | null;
@@ -88,6 +94,9 @@ export interface WorkstreamData extends Owned {
   applySettings(values: Partial<Settings>): void;
   /** The event with the current settings, or with a change that is about to be stored. */
   settingsEvent(change?: Partial<Settings>): StreamEventOf<'settings_changed'>;
+  mode(): Mode;
+  /** What was allowed in the conversation ends with it; that is stored already. */
+  endGrants(): void;
   toRow(): WorkstreamRow;
   status(): StatusRecord | undefined;
   effort(): Effort;
@@ -95,23 +104,34 @@ export interface WorkstreamData extends Owned {
 
 export type Settings = Pick<
   WorkstreamTable,
-  'alias' | 'model_alias' | 'always_by' | 'always_until_ms' | 'always_tools_json' | 'thinking_level' | 'verbose_level'
+  | 'alias'
+  | 'model_alias'
+  | 'always_by'
+  | 'always_until_ms'
+  | 'always_tools_json'
+  | 'always_mode'
+  | 'read_only'
+  | 'thinking_level'
+  | 'verbose_level'
 >;
 
 /** Used at each access, because the answers change while a workstream is loaded. */
 export interface WorkstreamDataDeps {
   models: Pick<Models, 'current' | 'list'>;
   always: Pick<AlwaysRules, 'isInForce'>;
+  rules: Pick<Rules, 'endIn'>;
   store: Pick<Store, 'reportDamage'>;
 }
 
 export function createWorkstreamData(
   row: WorkstreamTable,
-  { models, always: rules, store }: WorkstreamDataDeps,
+  { models, always: rules, rules: callRules, store }: WorkstreamDataDeps,
 ): WorkstreamData {
   /** Of auto-approve for all tools. */
   const endIfInForce = (always: Always | undefined) =>
-    rules.isInForce(always) && !always.tools ? { ms: always.untilMs } : undefined;
+    rules.isInForce(always) && isFull(always) ? { ms: always.untilMs } : undefined;
+  const modeOf = (always: Always | undefined, isReadOnly: boolean) =>
+    modeUnder(rules.isInForce(always) ? always : undefined, isReadOnly);
   const data: WorkstreamData = {
     ...fieldsOf(row, storedReader(store)),
     wsId: row.ws_id,
@@ -133,27 +153,16 @@ export function createWorkstreamData(
       alias: data.alias,
       model_alias: data.modelAlias,
       ...toAlwaysColumns(data.always),
+      read_only: data.isReadOnly ? 1 : 0,
       thinking_level: data.thinkingLevel,
       verbose_level: data.verboseLevel,
     }),
-    applySettings(values) {
-      if (values.alias !== undefined) data.alias = values.alias;
-      data.name = data.alias ?? data.generatedName;
-      if (values.model_alias !== undefined) data.modelAlias = values.model_alias;
-      if (values.always_by !== undefined)
-        data.always = toAlways({
-          always_until_ms: null,
-          always_tools_json: null,
-          ...values,
-          always_by: values.always_by,
-        });
-      if (values.thinking_level !== undefined) data.thinkingLevel = values.thinking_level;
-      if (values.verbose_level !== undefined) data.verboseLevel = values.verbose_level;
-    },
+    applySettings: (values) => applyTo(data, values),
     settingsEvent(change = {}) {
-      const { alias, model_alias, ...columns } = { ...data.settings(), ...change };
+      const { alias, model_alias, read_only, ...columns } = { ...data.settings(), ...change };
       const model = modelOf(model_alias, models);
-      const until = endIfInForce(toAlways(columns));
+      const always = toAlways(columns);
+      const until = endIfInForce(always);
       return {
         type: 'settings_changed',
         name: alias ?? data.generatedName,
@@ -161,15 +170,40 @@ export function createWorkstreamData(
         model_alias: model.alias,
         skip_permissions: until !== undefined,
         ...(until?.ms && { skip_permissions_until_ms: until.ms }),
+        mode: modeOf(always, read_only === 1),
         effort: toEffort(columns.thinking_level),
       };
     },
+    mode: () => modeOf(data.always, data.isReadOnly),
     toRow: () => rowOf(data, endIfInForce(data.always), modelOf(data.modelAlias, models).alias),
+    endGrants() {
+      data.always = undefined;
+      callRules.endIn(data.wsId);
+    },
     status: () => data.usage && statusOf(data.usage.usage, data.usage.contextWindow, data.effort()),
     effort: () => toEffort(data.thinkingLevel),
   };
   return data;
 }
+
+function applyTo(data: WorkstreamData, values: Partial<Settings>): void {
+  if (values.alias !== undefined) data.alias = values.alias;
+  data.name = data.alias ?? data.generatedName;
+  if (values.model_alias !== undefined) data.modelAlias = values.model_alias;
+  if (values.always_by !== undefined)
+    data.always = toAlways({
+      always_until_ms: null,
+      always_tools_json: null,
+      always_mode: null,
+      ...values,
+      always_by: values.always_by,
+    });
+  if (values.read_only !== undefined) data.isReadOnly = values.read_only === 1;
+  data.thinkingLevel = chosen(values.thinking_level, data.thinkingLevel);
+  data.verboseLevel = chosen(values.verbose_level, data.verboseLevel);
+}
+
+const chosen = <T>(value: T | undefined, now: T): T => (value === undefined ? now : value);
 
 function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, modelAlias: string): WorkstreamRow {
   return {
@@ -181,6 +215,7 @@ function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, m
     modelAlias,
     skipPermissions: until !== undefined,
     ...(until?.ms && { skipPermissionsUntilMs: until.ms }),
+    mode: data.mode(),
     messageCount: data.messageCount,
     createdMs: data.createdMs,
     updatedMs: data.updatedMs,
@@ -208,6 +243,7 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   isTitleDue: false,
   modelAlias: row.model_alias,
   always: toAlways(row),
+  isReadOnly: row.read_only === 1,
   thinkingLevel: row.thinking_level,
   verboseLevel: row.verbose_level,
   state: stateAfter(row.last_run_status),
@@ -228,40 +264,9 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   judgeModel: row.judge_model,
 });
 
-function addTokens(tokens: WorkstreamData['tokens'], { usage, summarized }: Step): void {
-  for (const used of [usage?.spent ?? usage?.usage, summarized?.usage]) {
-    tokens.prompt += used?.promptTokens ?? 0;
-    tokens.completion += used?.completionTokens ?? 0;
-  }
-}
-
-type Used = NonNullable<WorkstreamData['usage']>;
-
-const usageIn = (row: Pick<WorkstreamTable, 'ws_id' | 'usage_json'>, read: ReadStored): Used | undefined =>
-  row.usage_json === null ? undefined : read(row.usage_json, `the last usage of workstream ${row.ws_id}`, isUsage);
-
-/** The last usage of a workstream that is not loaded. */
-export const readUsage = (
-  row: Pick<WorkstreamTable, 'ws_id' | 'usage_json'>,
-  store: Pick<Store, 'reportDamage'>,
-): Used | undefined => usageIn(row, storedReader(store));
-
-/** How much of its context window a workstream uses. */
-export function shareOf(used: Used | undefined): { contextTokens: number; contextRatio: number } {
-  if (!used) return { contextTokens: 0, contextRatio: 0 };
-  const contextTokens = used.usage.promptTokens + used.usage.completionTokens;
-  const { contextWindow } = used;
-  return {
-    contextTokens,
-    contextRatio: contextWindow > 0 ? Math.round((contextTokens / contextWindow) * 1_000) / 1_000 : 0,
-  };
-}
-
 const isFolders = isListOf(
   (value): value is FolderIdentity => isRecord(value) && isText(value.path) && isText(value.ino),
 );
-
-const isUsage = (value: unknown): value is Used => isRecord(value) && isRecord(value.usage);
 
 /** The state of a workstream after the end of its latest run. */
 export const stateAfter = (status: WorkstreamTable['last_run_status']): WorkstreamState =>
@@ -287,12 +292,6 @@ function modelOf(alias: string | null, models: Pick<Models, 'current' | 'list'>)
 /** How many messages the conversation has: since the last /clear, without those that were taken back or removed. */
 export const countCurrent = (data: Pick<WorkstreamData, 'messageCount' | 'contextAfterSeq' | 'cutCount'>): number =>
   data.messageCount - data.contextAfterSeq - data.cutCount;
-
-/** thinkingLevel off, minimal, low → low; medium; high (default medium). */
-export function toEffort(thinkingLevel: string | null): Effort {
-  if (thinkingLevel === 'high') return 'high';
-  return thinkingLevel === null || thinkingLevel === 'medium' ? 'medium' : 'low';
-}
 
 /** The name that a workstream was created with; null when it has a generated one, or its job's. */
 export const givenName = ({

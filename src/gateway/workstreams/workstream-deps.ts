@@ -17,7 +17,7 @@ import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Judge } from '../judge/judge.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { ToolPolicies } from '../policies/tool-policies.ts';
+import type { Rules } from '../rules/rules.ts';
 import type { RunQueue } from '../runs/run-queue.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
@@ -84,7 +84,7 @@ export interface WorkstreamDeps {
   surroundings: Surroundings;
   /** What conversations begin with. */
   templates: Pick<Templates, 'textFor'>;
-  policies: Pick<ToolPolicies, 'rules'>;
+  rules: Pick<Rules, 'of' | 'endIn'>;
   judge: Pick<Judge, 'forRun'>;
   /** This daemon's id, which templates may name. */
   nodeId: string;

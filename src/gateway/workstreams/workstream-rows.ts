@@ -22,6 +22,7 @@ export interface NewWorkstream {
   alias?: string;
   model?: string;
   always?: Always | undefined;
+  isReadOnly?: boolean;
   effort?: Effort | undefined;
   workdir: string;
   workdirIno?: string | null;
@@ -40,6 +41,7 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   title: made.generatedName ?? null,
   model_alias: made.model ?? null,
   ...toAlwaysColumns(made.always),
+  read_only: made.isReadOnly ? 1 : 0,
   thinking_level: made.effort ?? null,
   verbose_level: null,
   workdir: made.workdir,

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
 import { requirePermission } from '../required-rights.ts';
+import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
@@ -189,7 +190,9 @@ export class Workstreams {
     requirePermission(viewer, 'workstreams.close');
     const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
-    await this.#unload(workstream, [setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) }), ...also]);
+    const closed = setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) });
+    await this.#unload(workstream, [closed, endRulesOf(wsId), ...also]);
+    workstream.data.endGrants();
   }
 
   /** Deletes a workstream, open or not, with its whole conversation. `also` is committed with that. False when it does not exist. */

@@ -4,7 +4,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import { withBudgetCall } from '../../gateway/usage/budget-item.ts';
 import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
-import { toCancelReply } from './workstream.ts';
+import { toCancelReply, toFiner } from './workstream.ts';
 
 /** A pending approval, as the paths of later releases show it. */
 export const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Approval) => ({
@@ -51,6 +51,7 @@ export const workstreamLineRoutes = [
       message_count: workstream.messageCount,
       created: iso(workstream.createdMs),
       updated: iso(workstream.updatedMs),
+      mode: workstream.mode,
       ...(autoApproveTools && { auto_approve_tools: autoApproveTools }),
       ...(judgeModel !== undefined && { judge_model: judgeModel }),
       pending_approval: pendingApprovals.map(toPending)[0],
@@ -98,11 +99,13 @@ export const workstreamLineRoutes = [
     reply: ({ removed }) => ({ status: removed ? ('removed' as const) : ('not_found' as const) }),
   }),
   bind(workstreamLineEndpoints.approve, 'workstream.approve', {
-    params: ({ ws_id, approved, feedback, always, call_id, cycle_id }) => ({
+    fieldNames: { rules: 'rule' },
+    params: ({ ws_id, approved, feedback, always, rule, decisions, call_id, cycle_id }) => ({
       wsId: ws_id,
       approved: approved === true,
       feedback,
       always,
+      ...toFiner({ rule, decisions }),
       callId: given(call_id),
       cycleId: given(cycle_id),
     }),

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
 import type { Result } from '../../../protocol/index.ts';
 import { bind, given } from '../bind.ts';
@@ -16,6 +17,23 @@ export const toCancelReply = ({ status, dropped }: Result<'workstream.cancel'>) 
     stopped_tools: dropped.stoppedTools,
     queued_messages: { count: dropped.queuedMessages.count, first_preview: dropped.queuedMessages.firstPreview },
   },
+});
+
+type Approve = z.output<ReturnType<typeof workstreamEndpoints.approve.request>>;
+
+/** The finer parts of a decision, on both paths. */
+export const toFiner = ({ rule, decisions }: Pick<Approve, 'rule' | 'decisions'>) => ({
+  ...(rule && {
+    rules: [rule].flat().map(({ call_id, id, term }) => ({ callId: given(call_id), id, term })),
+  }),
+  ...(decisions && {
+    decisions: Object.fromEntries(
+      Object.entries(decisions).map(([callId, { approved, feedback }]) => [
+        callId,
+        { approved, feedback: given(feedback) },
+      ]),
+    ),
+  }),
 });
 
 const KIND = { kind: 'interactive', parent_ws_id: null, project_id: null } as const;
@@ -111,6 +129,7 @@ export const workstreamRoutes = [
       name: given(same.name),
       model: given(same.model),
       autoApprove: auto_approve,
+      mode: same.mode ?? undefined,
       resumeWs: given(resume_ws),
       visibility: visibility ?? undefined,
       workdir: given(same.workdir),
@@ -149,11 +168,13 @@ export const workstreamRoutes = [
     }),
   }),
   bind(workstreamEndpoints.approve, 'workstream.approve', {
-    params: ({ ws_id, approved, feedback, always, approval_id, call_id, cycle_id }) => ({
+    fieldNames: { rules: 'rule' },
+    params: ({ ws_id, approved, feedback, always, rule, decisions, approval_id, call_id, cycle_id }) => ({
       wsId: ws_id,
       approved,
       feedback,
       always,
+      ...toFiner({ rule, decisions }),
       approvalId: given(approval_id),
       callId: given(call_id),
       cycleId: given(cycle_id),

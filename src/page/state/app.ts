@@ -3,17 +3,19 @@ import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import type { Accounts } from './accounts/accounts.ts';
 import { Confirmation } from './accounts/confirmation.ts';
 import { createHeldRights, type HeldRights } from './accounts/held-rights.ts';
 import type { Who } from './accounts/who.ts';
-import { type Actions, createActions } from './actions.ts';
+import type { Actions } from './actions.ts';
 import { toBanners } from './banners.ts';
 import type { Browser } from './browser.ts';
-import { type ChipActions, createChips } from './chips.ts';
-import { CronJobs } from './cron/cron-jobs.ts';
+import type { ChipActions } from './chips.ts';
+import { createDesk } from './create-desk.ts';
+import type { CronJobs } from './cron/cron-jobs.ts';
 import { Drafts } from './drafts.ts';
 import type { Files } from './files.ts';
+import type { Inbox } from './inbox/inbox.ts';
 import {
   type AuthStatus,
   type Credential,
@@ -25,19 +27,20 @@ import {
   NOT_LOGGED_IN,
   type PasswordChange,
 } from './login.ts';
-import { createModelChoices, type ModelChoices } from './model-choices.ts';
-import { Nodes } from './nodes/nodes.ts';
+import type { ModelChoices } from './model-choices.ts';
+import type { Nodes } from './nodes/nodes.ts';
 import type { PageClient } from './reading/reading.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
-import { UsageReport } from './usage/usage-report.ts';
-import { Workstreams } from './workstreams.ts';
+import type { UsageReport } from './usage/usage-report.ts';
+import type { Workstreams } from './workstreams.ts';
 
 /** The parts of a logged-in page. */
 export interface Desk {
   client: PageClient;
   workstreams: Workstreams;
   actions: Actions;
+  inbox: Inbox;
   jobs: CronJobs;
   nodes: Nodes;
   usage: UsageReport;
@@ -187,13 +190,11 @@ export class App {
   }
 
   #openDesk(): void {
-    const { schedule, isVisible, memory, newKey, openClient, files } = this.#browser;
-    const connection = openClient({
+    const connection = this.#browser.openClient({
       onStatus: (status) => this.#onStatus(status),
       onGap: () => {
         this.#readHealth();
-        this.#desk()?.jobs.refreshLater();
-        this.#desk()?.nodes.refreshLater();
+        this.#refreshParts();
       },
     });
     const confirmation = new Confirmation(connection);
@@ -201,15 +202,8 @@ export class App {
       connection,
       computed(() => this.connection.value.kind === 'open'),
     );
-    const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts: this.#drafts });
-    const jobs = new CronJobs({ client, newKey });
-    const nodes = new Nodes({ client, mayDecide: () => this.rights.changeNodes.peek(), now: this.now });
-    const usage = new UsageReport({ client, now: this.now });
-    const actions = createActions({ client, workstreams, newKey });
-    const chips = createChips({ files, newKey });
-    const models = createModelChoices(client);
-    const accounts = createAccounts({ client, who: () => this.who.peek() });
-    const desk = { client, workstreams, actions, jobs, nodes, usage, accounts, confirmation, chips, models, files };
+    const { rights, who } = this;
+    const desk = createDesk({ browser: this.#browser, drafts: this.#drafts, client, confirmation, rights, who });
     this.phase.value = { kind: 'desk', desk };
     client.on('health', (health) => {
       this.health.value = health;
@@ -248,8 +242,14 @@ export class App {
     this.#readWho();
     this.#readHealth();
     this.#desk()?.workstreams.refreshLater();
-    this.#desk()?.jobs.refreshLater();
-    this.#desk()?.nodes.refreshLater();
+    this.#refreshParts();
+  }
+
+  #refreshParts(): void {
+    const desk = this.#desk();
+    desk?.jobs.refreshLater();
+    desk?.nodes.refreshLater();
+    void desk?.inbox.read();
   }
 
   /** Browsers do not report why an upgrade was refused, so check whether the login has ended. */

@@ -28,6 +28,7 @@ test('the beginning of a command offers the full command, ready for its argument
   assert.deepEqual(drafts('/'), [
     ...['/help', '/clear', '/new', '/model ', '/effort ', '/resume ', '/name '],
     ...[
+      '/mode ',
       '/share ',
       '/retry ',
       '/rewind ',

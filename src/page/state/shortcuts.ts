@@ -3,6 +3,7 @@ export type ShortcutId =
   | 'composer'
   | 'new'
   | 'saved'
+  | 'inbox'
   | 'schedule'
   | 'nodes'
   | 'usage'
@@ -29,6 +30,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   next: { code: 'ArrowDown', modifier: 'alt', does: 'Next workstream' },
   new: { code: 'KeyW', modifier: 'alt', does: 'New workstream' },
   saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
+  inbox: { code: 'KeyI', modifier: 'alt', does: 'Inbox' },
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
   nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
   usage: { code: 'KeyU', modifier: 'alt', does: 'Usage' },

@@ -17,7 +17,7 @@ interface Port {
 }
 
 /** What can be shown instead of a conversation. */
-export type Panel = 'schedule' | 'nodes' | 'usage' | 'account';
+export type Panel = 'inbox' | 'schedule' | 'nodes' | 'usage' | 'account';
 
 const MEMORY_KEY = 'headgate.front';
 

@@ -10,6 +10,7 @@ import { CronView } from './cron/cron-view.tsx';
 import { NewWorkstreamDialog } from './dialogs/new-workstream-dialog.tsx';
 import { SavedDialog } from './dialogs/saved-dialog.tsx';
 import { ShortcutsDialog } from './dialogs/shortcuts-dialog.tsx';
+import { InboxView } from './inbox/inbox-view.tsx';
 import { LoginCard } from './login/login-card.tsx';
 import { NodesView } from './nodes/nodes-view.tsx';
 import type { Overlay } from './overlay.ts';
@@ -66,6 +67,7 @@ interface StageProps {
 
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
+  if (shown.value === 'inbox') return <InboxView app={app} desk={desk} />;
   if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
   if (shown.value === 'usage') return <UsageView app={app} desk={desk} />;
   if (shown.value === 'account') return <AccountView app={app} desk={desk} overlay={overlay} />;
@@ -117,4 +119,4 @@ function useTitle(app: App): void {
   }, [title]);
 }
 
-const PANELS = { schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage', account: 'Account' };
+const PANELS = { inbox: 'Inbox', schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage', account: 'Account' };

@@ -82,6 +82,16 @@ export function Rail({ app, desk, overlay }: RailProps) {
             <Icon name="archive" />
             <span>Saved conversations</span>
           </button>
+          {app.rights.decide.value && (
+            <PanelButton name="Inbox" icon="shield" isShown={shown.value === 'inbox'} show={showPanel('inbox')}>
+              {desk.inbox.count.value > 0 && (
+                <span class="badge">
+                  {desk.inbox.count.value}
+                  <span class="hidden-text"> waiting</span>
+                </span>
+              )}
+            </PanelButton>
+          )}
           <PanelButton name="Schedule" icon="clock" isShown={shown.value === 'schedule'} show={showPanel('schedule')} />
           <PanelButton
             name="Nodes"

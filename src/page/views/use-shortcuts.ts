@@ -26,6 +26,9 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       next: () => desk.workstreams.step(1),
       new: show('new'),
       saved: show('saved'),
+      inbox: () => {
+        if (app.rights.decide.peek()) desk.workstreams.shown.value = 'inbox';
+      },
       schedule: () => {
         desk.workstreams.shown.value = 'schedule';
       },

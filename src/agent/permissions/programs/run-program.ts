@@ -17,9 +17,12 @@ export function runProgram(words: readonly ShellWord[], place: Omit<ProgramCall,
     addUnknown({ findings, name: program.written });
     return;
   }
-  const { name, rule } = findProgram(program.value);
-  if (rule !== undefined) rule({ ...place, name, args });
-  else if (!scope.functions.has(name)) addUnknown({ findings, name: program.value });
+  const { value } = program;
+  const { name, rule } = findProgram(value);
+  findings.whileLookedUp(() => {
+    if (rule !== undefined) rule({ ...place, name, args });
+    else if (!scope.functions.has(name)) addUnknown({ findings, name: value });
+  });
 }
 
 function findProgram(value: string): { name: string; rule: ProgramRule | undefined } {

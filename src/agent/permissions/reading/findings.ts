@@ -17,6 +17,8 @@ export class Findings {
   readonly #gaps = new Map<string, Gap>();
   #charactersLeft = MAX_CHARACTERS;
   #wordsLeft = MAX_WORDS;
+  /** The index of the command whose program is looked up now. */
+  #by: number | undefined;
   /** Whether a command changes the folder. */
   changesFolder = false;
   /** Whether a loop or function was read, which may run in another folder than where it is written. */
@@ -36,8 +38,26 @@ export class Findings {
     this.#commands.push(command);
   }
 
-  addEffect(effect: Effect): void {
-    this.#effects.set(JSON.stringify(effect), effect);
+  /** Everything that `look` adds are effects of the program of the latest command. */
+  whileLookedUp(look: () => void): void {
+    const outer = this.#by;
+    this.#by = this.#commands.length - 1;
+    look();
+    this.#by = outer;
+  }
+
+  /** Everything that `read` adds are effects of the shell. */
+  inShell(read: () => void): void {
+    const outer = this.#by;
+    this.#by = undefined;
+    read();
+    this.#by = outer;
+  }
+
+  addEffect(effect: Omit<Effect, 'by'>): void {
+    const by = this.#by;
+    const whole = { ...effect, ...(by !== undefined && { by }) };
+    this.#effects.set(JSON.stringify(whole), whole);
   }
 
   addGap(reason: Gap['reason'], at: string): void {

@@ -62,7 +62,7 @@ export class ShellReader implements NestedReader {
     }
     if (this.#depth >= MAX_NESTED_CODE) throw new ReadingTooLong();
     this.#depth += 1;
-    this.#script(parsed.script, { scope, stdin: UNKNOWN });
+    this.findings.inShell(() => this.#script(parsed.script, { scope, stdin: UNKNOWN }));
     this.#depth -= 1;
   }
 

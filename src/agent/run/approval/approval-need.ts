@@ -2,15 +2,17 @@ import type { BatchCall } from '../batch-call.ts';
 import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
-import { isForbidden, isReasonToAsk, ruleFor } from './call-need.ts';
+import { isForbidden, isReasonToAsk, rememberRulings } from './call-need.ts';
 import { unaskedVerdicts } from './rate-call.ts';
 import { blockedBy, blockedByAsking, forbidden, type Refusal, refusalStep } from './refusals.ts';
+import { rulingOf } from './ruling.ts';
 import { toItem } from './to-item.ts';
 import { policyInForce, type UnattendedPolicy } from './unattended-policy.ts';
 
 /** Whether the calls may run: asks a person if a call needs it and neither auto-approve nor a policy decides. */
 export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decision> {
   const asked = run.progress.approval;
+  rememberRulings(run, batch);
   const needing = batch.filter((item) => isReasonToAsk(run, item));
   const policy = policyInForce(run);
   if (asked || (needing.length > 0 && !policy))
@@ -33,8 +35,10 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
   return { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
 }
 
-const unattended = (run: RunContext, item: BatchCall, policy: UnattendedPolicy): Refusal =>
-  ruleFor(run, item)?.action === 'ask' ? blockedByAsking(item) : blockedBy(policy);
+function unattended(run: RunContext, item: BatchCall, policy: UnattendedPolicy): Refusal {
+  const { reason } = rulingOf(run, item);
+  return reason === 'tool' ? blockedBy(policy) : blockedByAsking(item, reason);
+}
 
 /** Whether somebody can be asked about more than approvals of calls. With auto-approve nobody expects questions. */
 export const canAskMore = (run: RunContext): boolean =>

@@ -1,10 +1,12 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
+import { suggestRules } from '../../permissions/rules/suggest-rules.ts';
 import type { BatchCall } from '../batch-call.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
-import { isForbidden } from './call-need.ts';
+import { isForbidden, isReasonToAsk } from './call-need.ts';
 import { rated, verdictsOf } from './rate-call.ts';
+import { isEnough } from './ruling.ts';
 import { toItem } from './to-item.ts';
 
 interface Question {
@@ -53,9 +55,13 @@ async function decisionOn(run: RunContext, question: { approvalId: string; items
 
 /** The question about calls. What is shown as blocked is not approved, even if its policy goes meanwhile. */
 export const aboutCalls = (run: RunContext, batch: BatchCall[]): Pick<Question, 'items' | 'digests'> => ({
-  items: batch.map((item) => ({ ...toItem(run, item), ...rated(run, item) })),
+  items: batch.map((item) => ({ ...toItem(run, item), ...suggested(run, item), ...rated(run, item) })),
   digests: digestsOf(batch.filter((item) => !isForbidden(run, item))),
 });
+
+/** The rules that a person may give with the decision, for calls that are asked about themselves. */
+const suggested = (run: RunContext, item: BatchCall): Pick<ApprovalItem, 'rules'> =>
+  isReasonToAsk(run, item) ? { rules: suggestRules(item.ruled, (match) => isEnough(run, item, match)) } : {};
 
 export const digestsOf = (batch: BatchCall[]): Record<string, string> =>
   Object.fromEntries(batch.map(({ call, keys }) => [call.id, keys.digest]));

@@ -28,10 +28,17 @@ async function askAbout(
   const asked = latest && unknown.every(({ call }) => Object.hasOwn(latest.digests, call.id)) ? latest : undefined;
   const policy = asked ? undefined : policyInForce(run);
   const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', ...aboutCalls(run, unknown) });
-  if (decision.approved) return [];
-  const refusal: Refusal = { output: outcomeUnknown(decision.feedback), outcome: 'unknown' };
-  await recordRefusals(run, unknown, () => refusal);
-  return unknown.map(({ call }) => call.id);
+  const { approved, feedback, denied = {} } = decision;
+  const skipped = approved ? unknown.filter(({ call }) => Object.hasOwn(denied, call.id)) : unknown;
+  await recordRefusals(
+    run,
+    skipped,
+    ({ call }): Refusal => ({
+      output: outcomeUnknown(denied[call.id] ?? feedback),
+      outcome: 'unknown',
+    }),
+  );
+  return skipped.map(({ call }) => call.id);
 }
 
 /**

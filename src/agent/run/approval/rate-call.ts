@@ -37,7 +37,7 @@ function verdictOn(run: RunContext, item: BatchCall): Verdict | undefined {
     label: prepared.approvalLabel,
     args,
     reading: prepared.reading,
-    around: { folder: item.folder, home: run.judge.home },
+    around: { folder: item.places.folder, home: run.judge.home },
   });
   return {
     verdict_id: run.ids.id('vrd'),

@@ -7,16 +7,19 @@ import { noteLimit } from '../limits/wrap-up.ts';
 import type { Step } from '../recorder.ts';
 import { resultStep } from '../result-step.ts';
 import {
-  blockedByPolicy,
   deniedWith,
   NOT_AS_APPROVED,
   nobodyToApprove,
   outcomeUnknown,
   policyAsks,
+  WHY_ASKED,
 } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
 import { hasExpired } from './approval-expiry.ts';
-import { decisionOf, isForbidden, ruleFor } from './call-need.ts';
+import { blockedText } from './blocked-text.ts';
+import { decisionOf, isForbidden } from './call-need.ts';
+import type { CallRuling } from './call-ruling.ts';
+import { rulingOf } from './ruling.ts';
 import { toItem } from './to-item.ts';
 import { refusalBy, type UnattendedPolicy } from './unattended-policy.ts';
 
@@ -30,10 +33,11 @@ export interface Refusal {
 
 export const cannotRun = (reason: string): Refusal => ({ output: reason, outcome: 'failed' });
 export const blockedBy = (policy: UnattendedPolicy): Refusal => ({ output: refusalBy(policy), outcome: 'blocked' });
-export const blockedByAsking = ({ call }: BatchCall): Refusal => ({
-  output: nobodyToApprove(policyAsks(call.name)),
-  outcome: 'blocked',
-});
+/** A call that is asked about for a reason that the policy of the run cannot answer. */
+export function blockedByAsking({ call }: BatchCall, reason: CallRuling['reason']): Refusal {
+  const why = reason === 'policy' ? policyAsks(call.name) : WHY_ASKED[reason];
+  return { output: nobodyToApprove(why ?? policyAsks(call.name)), outcome: 'blocked' };
+}
 export const CHANGED = cannotRun(NOT_AS_APPROVED);
 
 /** The refusal of a call that a tool policy forbids. A call that was interrupted may have had its effect all the same. */
@@ -43,14 +47,23 @@ export function forbidden(
   wasInterrupted: boolean = hasUnknownOutcome(run, item),
 ): Refusal {
   const { call } = item;
-  const rule = ruleFor(run, item);
+  const ruling = rulingOf(run, item);
+  const { reason, rule } = ruling;
   run.log.info(
-    { wsId: run.wsId, runId: run.runId, callId: call.id, tool: call.name, policyId: rule?.policyId },
-    'a tool policy blocked a call',
+    { wsId: run.wsId, runId: run.runId, callId: call.id, tool: call.name, reason, ruleId: rule?.ruleId },
+    BLOCKED_BY[reason] ?? 'a call was blocked',
   );
-  const output = blockedByPolicy(call.name);
+  if (rule) run.rules.used(rule);
+  const output = blockedText(item, ruling);
   return wasInterrupted ? { output: outcomeUnknown(output), outcome: 'unknown' } : { output, outcome: 'blocked' };
 }
+
+/** For the log. */
+const BLOCKED_BY: Partial<Record<CallRuling['reason'], string>> = {
+  policy: 'a tool policy blocked a call',
+  rule: 'a permission rule blocked a call',
+  mode: 'the mode of the workstream blocked a call',
+};
 
 /** Whether it was running when the daemon died, and running it again could do harm. */
 export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean {
@@ -61,7 +74,7 @@ export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean
 /** `wasAsked`: whether this call was a reason for the question; the others of its batch may be made again. */
 export function denialOf(run: RunContext, item: BatchCall, { decision, wasAsked }: Denial): Refusal {
   const { prepared } = item;
-  const { feedback } = decision;
+  const feedback = decision.denied?.[item.call.id] ?? decision.feedback;
   if (isForbidden(run, item)) return forbidden(run, item);
   if (prepared.kind === 'refused') return cannotRun(prepared.reason);
   if (hasExpired(decision)) return { output: feedback, outcome: 'expired' };

@@ -1,11 +1,16 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { DecidingRule } from '../../../../protocol/events/rules.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { toCallEffects } from '../../permissions/call-effects.ts';
+import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
+import { type RuleSource, toDecidingRule } from '../../permissions/rules/rule-source.ts';
 import { type BatchCall, judge, whyNotSandboxed } from '../batch-call.ts';
 import { timesOf } from '../limits/repeats.ts';
-import { blockedByPolicy } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
-import { autoApproval, isForbidden, needsApproval, ruleFor } from './call-need.ts';
+import { blockedText } from './blocked-text.ts';
+import { autoApproval, needsApproval } from './call-need.ts';
+import type { CallRuling } from './call-ruling.ts';
+import { rulesOn, rulingOf } from './ruling.ts';
 
 /** The call as shown to people; `refused`: why it is not run. */
 export function toItem(run: RunContext, item: BatchCall, refused?: string): ApprovalItem {
@@ -33,21 +38,41 @@ export function toItem(run: RunContext, item: BatchCall, refused?: string): Appr
 const REFUSED = { auto_approved: undefined, auto_approve_reason: undefined };
 
 function errorOf(run: RunContext, item: BatchCall): string | null {
-  if (isForbidden(run, item)) return blockedByPolicy(item.call.name);
+  const ruling = rulingOf(run, item);
+  if (ruling.verdict === 'block') return blockedText(item, ruling);
   return item.prepared.kind === 'refused' ? item.prepared.reason : null;
 }
 
-type Need = Pick<ApprovalItem, 'needs_approval' | 'auto_approved' | 'auto_approve_reason' | 'policy'>;
+type Need = Pick<ApprovalItem, 'needs_approval' | 'auto_approved' | 'auto_approve_reason' | 'policy' | 'ruling'>;
 
-/** What policies and standing permissions say about it. */
+/** What rules and standing permissions say about it. */
 function toNeed(run: RunContext, item: BatchCall, isRepeated: boolean): Need {
-  const rule = ruleFor(run, item);
-  const policy = rule && { policy: { policy_id: rule.policyId, name: toVisibleLine(rule.name), action: rule.action } };
-  const isDenied = rule?.action === 'deny';
-  const reason = isRepeated || isDenied ? undefined : autoApproval(run, item);
+  const ruling = rulingOf(run, item);
+  const isBlocked = ruling.verdict === 'block';
+  const reason = isRepeated || isBlocked ? undefined : autoApproval(run, item);
   return {
-    needs_approval: !isDenied && (isRepeated || (reason !== 'policy' && needsApproval(run, item))),
+    needs_approval: !isBlocked && (isRepeated || (reason !== 'policy' && needsApproval(run, item))),
     ...(reason !== undefined && { auto_approved: true, auto_approve_reason: reason }),
-    ...policy,
+    ...toPolicy(rulesOn(run, item)),
+    ...toRuling(ruling, isRepeated),
   };
 }
+
+/** The tool policy that matches first, whatever decided. */
+function toPolicy({ deny, ask, allow }: RulesVerdict): Pick<Need, 'policy'> {
+  const rule = [deny, ask, allow].find((one) => one?.source === 'policy');
+  return rule ? { policy: { policy_id: rule.ruleId, name: toVisibleLine(rule.name ?? ''), action: rule.action } } : {};
+}
+
+/** Nothing to say about calls that run because their tools need no approval. */
+function toRuling({ verdict, reason, rule, taint }: CallRuling, isRepeated: boolean): Pick<Need, 'ruling'> {
+  if (isRepeated && verdict === 'run') return { ruling: { verdict: 'ask', reason: 'repeated' } };
+  if (verdict === 'run' && reason === 'tool') return {};
+  const shown = { ...(rule && { rule: toShownRule(rule) }), ...(taint && { taint }) };
+  return { ruling: { verdict, reason, ...shown } };
+}
+
+const toShownRule = (rule: RuleSource): DecidingRule => ({
+  ...toDecidingRule(rule),
+  ...(rule.name !== undefined && { name: toVisibleLine(rule.name) }),
+});

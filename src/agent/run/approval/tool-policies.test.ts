@@ -73,7 +73,8 @@ test('a call that a policy allows runs without a question', async () => {
   ]);
   const [last] = messages.slice(-1);
   assert.deepEqual(last?.role === 'tool' && last.decision, {
-    ...{ auto: 'policy', policy: 'pol_b*', action: 'allow', wanted: true },
+    ...{ auto: 'policy', verdict: 'run', reason: 'policy' },
+    ...{ policy: 'pol_b*', action: 'allow', place: 'everywhere', wanted: true },
   });
 });
 

@@ -1,5 +1,6 @@
 import type { PolicyAction } from '../../../../protocol/events/policy-actions.ts';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
+import { toMatcher } from '../../permissions/rules/glob.ts';
 
 /** As much of a tool policy as decides about calls. */
 export type RuleSource = Pick<
@@ -8,7 +9,9 @@ export type RuleSource = Pick<
 >;
 
 /** The tool policy that decides about a call. */
-export type ToolRule = Readonly<Pick<ToolPolicy, 'policyId' | 'name' | 'action'>>;
+export type ToolRule = Readonly<
+  Pick<ToolPolicy, 'policyId' | 'name' | 'action' | 'toolPattern' | 'priority' | 'createdAtMs'>
+>;
 
 /** Finds the first rule that matches one of the names of a call: its tool and its approval label. */
 export type ToolRules = (names: readonly string[]) => ToolRule | undefined;
@@ -31,9 +34,9 @@ export const inOrder = <P extends Pick<RuleSource, 'action' | 'priority' | 'crea
 
 /** Prepares policies once per change, because every call of every run asks. */
 export function compileRules(policies: readonly RuleSource[]): ToolRules {
-  const rules = inOrder(policies.filter(({ enabled }) => enabled)).map(({ policyId, name, action, toolPattern }) => ({
-    rule: { policyId, name, action },
-    fits: toMatcher(toolPattern),
+  const rules = inOrder(policies.filter(({ enabled }) => enabled)).map(({ enabled: _, ...rule }) => ({
+    rule,
+    fits: toMatcher(rule.toolPattern),
   }));
   if (rules.length === 0) return NO_RULES;
   const known = new Map<string, ToolRule | undefined>();
@@ -45,31 +48,4 @@ export function compileRules(policies: readonly RuleSource[]): ToolRules {
     known.set(key, rule);
     return rule;
   };
-}
-
-function toMatcher(pattern: string): (name: string) => boolean {
-  if (!/[*?]/.test(pattern)) return (name) => name === pattern;
-  const glob = Array.from(pattern);
-  return (name) => fitsGlob(glob, Array.from(name));
-}
-
-/**
- * Whether a name fits a pattern of characters, `?` (any one) and `*` (any number). Goes back only to the last `*`, so that no
- * pattern takes long.
- */
-function fitsGlob(glob: readonly string[], name: readonly string[]): boolean {
-  let [at, star, starredAt] = [0, -1, 0];
-  for (let next = 0; next < name.length; ) {
-    if (glob[at] === '*') {
-      star = at++;
-      starredAt = next;
-    } else if (glob[at] === '?' || glob[at] === name[next]) {
-      at += 1;
-      next += 1;
-    } else if (star !== -1) {
-      at = star + 1;
-      next = ++starredAt;
-    } else return false;
-  }
-  return glob.slice(at).every((rest) => rest === '*');
 }

@@ -8,7 +8,7 @@ import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { memories } from './memory-schema.ts';
-import { policies } from './policy-schema.ts';
+import { policies, rules } from './policy-schema.ts';
 import {
   alwaysEnds,
   apiTokens,
@@ -88,6 +88,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 36, statements: verdicts },
   { version: 37, statements: assessments },
   { version: 38, statements: secrets },
+  { version: 39, statements: rules },
 ];
 
 /**

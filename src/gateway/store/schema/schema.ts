@@ -12,7 +12,7 @@ import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron
 import type { OidcIdentityTable } from './identity-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
-import type { ToolPolicyTable } from './policy-schema.ts';
+import type { RuleTable, ToolPolicyTable } from './policy-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
@@ -24,6 +24,7 @@ export interface Database extends TemplateTables {
   tool_policies: ToolPolicyTable;
   output_assessments: AssessmentTable;
   verdicts: VerdictTable;
+  rules: RuleTable;
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;
@@ -85,6 +86,10 @@ export interface WorkstreamTable {
   always_until_ms: number | null;
   /** The names of the only tools that auto-approve covers, as JSON; null: it covers all of them, or is off. */
   always_tools_json: string | null;
+  /** What auto-approve covers besides nothing: `edits` or `auto`; null: all tools, or those listed. */
+  always_mode: 'edits' | 'auto' | null;
+  /** 0 or 1: whether calls that change something are blocked, unless auto-approve covers all tools. */
+  read_only: number;
   thinking_level: string | null;
   verbose_level: string | null;
   workdir: string;

@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Reader } from '../reading/reading.ts';
+import { RuleBoard } from '../rules/rule-board.ts';
 import { AuditPages } from './audit-pages.ts';
 import { IdentityBoard } from './identity-board.ts';
 import { OwnTokens } from './own-tokens.ts';
@@ -19,6 +20,7 @@ export interface Accounts {
   users: UserBoard;
   identities: IdentityBoard;
   roles: RoleBoard;
+  rules: RuleBoard;
   policies: PolicyBoard;
   audit: AuditPages;
   settings: SettingsBoard;
@@ -36,6 +38,7 @@ export const createAccounts = ({ client, who }: Port): Accounts => ({
   users: new UserBoard(client),
   identities: new IdentityBoard(client),
   roles: new RoleBoard(client),
+  rules: new RuleBoard(client),
   policies: new PolicyBoard(client),
   audit: new AuditPages(client),
   settings: new SettingsBoard(client),

@@ -1,28 +1,29 @@
-import type { Permission } from '../../../../protocol/methods/accounts/permissions.ts';
+import { DECIDING, type Permission } from '../../../../protocol/methods/accounts/permissions.ts';
 
 /** The parts of the account view: the person's own account, and the administration. */
-export type Section = 'own' | 'users' | 'roles' | 'policies' | 'settings' | 'audit';
+export type Section = 'own' | 'rules' | 'users' | 'roles' | 'policies' | 'settings' | 'audit';
 
 interface SectionRow {
   title: string;
-  /** Who may see it; undefined: everybody. */
-  permission: Permission | undefined;
+  /** Holders of one of these see it; undefined: everybody. */
+  permissions: readonly Permission[] | undefined;
 }
 
 export const SECTIONS: Record<Section, SectionRow> = {
-  own: { title: 'My account', permission: undefined },
-  users: { title: 'Users', permission: 'admin.users' },
-  roles: { title: 'Roles', permission: 'admin.roles' },
-  policies: { title: 'Tool policies', permission: 'admin.policies' },
-  settings: { title: 'Settings', permission: 'admin.settings' },
-  audit: { title: 'Audit trail', permission: 'admin.audit' },
+  own: { title: 'My account', permissions: undefined },
+  rules: { title: 'Rules', permissions: DECIDING },
+  users: { title: 'Users', permissions: ['admin.users'] },
+  roles: { title: 'Roles', permissions: ['admin.roles'] },
+  policies: { title: 'Tool policies', permissions: ['admin.policies'] },
+  settings: { title: 'Settings', permissions: ['admin.settings'] },
+  audit: { title: 'Audit trail', permissions: ['admin.audit'] },
 };
 
-const ALL: readonly Section[] = ['own', 'users', 'roles', 'policies', 'settings', 'audit'];
+const ALL: readonly Section[] = ['own', 'rules', 'users', 'roles', 'policies', 'settings', 'audit'];
 
 /** The sections that a person with these permissions sees. */
 export const sectionsFor = (permissions: readonly string[]): Section[] =>
   ALL.filter((section) => {
-    const { permission } = SECTIONS[section];
-    return permission === undefined || permissions.includes(permission);
+    const { permissions: needed } = SECTIONS[section];
+    return needed === undefined || needed.some((one) => permissions.includes(one));
   });

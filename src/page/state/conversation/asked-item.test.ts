@@ -25,7 +25,9 @@ test('a preview that repeats the subject is not shown', () => {
     notSandboxed: undefined,
     error: undefined,
     effects: [],
-    isEffectIcons: false,
+    ruling: undefined,
+    verdicts: [],
+    isShort: false,
     preview: { kind: 'none' },
     isWhole: true,
   });
@@ -72,9 +74,9 @@ const EFFECTS = {
 
 test('effects that are too long for the room name only their kinds, and with very few rows only icons have room', () => {
   const read = readItem(item({ subject: 'x'.repeat(500), preview: lines, effects: EFFECTS }));
-  const shown = [40, 6, 3].map((rows) => {
-    const { effects, isEffectIcons } = toAskedItem(read, { rows, columns: 40 });
-    return [effects.map(({ text }) => text), isEffectIcons];
+  const shown = [40, 6, 5].map((rows) => {
+    const { effects, isShort } = toAskedItem(read, { rows, columns: 40 });
+    return [effects.map(({ text }) => text), isShort];
   });
   const full = [
     'Writes: a-file-with-a-rather-long-name.txt',

@@ -80,7 +80,10 @@ export interface ToolBlock extends Placed {
   warning: Pick<StreamEventOf<'output_warning'>, 'risk_level' | 'annotations' | 'redacted'> | undefined;
 }
 
-export type Decision = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
+export type Decision = Pick<
+  StreamEventOf<'approval_resolved'>,
+  'approved' | 'always' | 'feedback' | 'by' | 'denied_call_ids' | 'rule_ids'
+>;
 
 export interface ApprovalBlock extends Placed {
   kind: 'approval';
@@ -90,6 +93,12 @@ export interface ApprovalBlock extends Placed {
   budget?: BudgetQuestion | undefined;
   items: readonly ApprovalItem[];
   expiresAtMs: number;
+  /** A model may still rate the calls. */
+  isJudging?: boolean | undefined;
+  /** The calls about which the model has said something, or never will. */
+  heard?: readonly string[] | undefined;
+  /** Why there is no verdict of the model about some call. */
+  silent?: string | undefined;
   decision: Decision | undefined;
 }
 

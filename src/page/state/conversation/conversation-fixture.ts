@@ -29,6 +29,7 @@ export const snapshot = (more: Partial<WorkstreamSnapshot> = {}): WorkstreamSnap
     title: null,
     modelAlias: 'demo',
     skipPermissions: false,
+    mode: 'ask',
     messageCount: 0,
     createdMs: 1,
     updatedMs: 2,

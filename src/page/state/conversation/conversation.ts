@@ -1,3 +1,4 @@
+import type { Mode } from '../../../../protocol/events/modes.ts';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
@@ -13,6 +14,7 @@ import type {
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
+import { addLate } from './late-verdicts.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
 import {
   appendOutput,
@@ -39,6 +41,8 @@ export interface Conversation {
   readonly effort: Effort;
   readonly workdir: string;
   readonly autoApprove: AutoApprove;
+  /** What runs without asking. */
+  readonly mode: Mode;
   readonly state: WorkstreamState;
   /** The model has not started to answer yet. */
   readonly waiting: boolean;
@@ -71,6 +75,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     effort,
     workdir,
     autoApprove: { isOn: workstream.skipPermissions, untilMs: workstream.skipPermissionsUntilMs },
+    mode: workstream.mode,
     state: workstream.state,
     waiting: false,
     wait: undefined,
@@ -136,10 +141,11 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return onState(now, event, key);
     case 'settings_changed':
       return onSettings(now, event);
-    case 'ws_rename': // lists show titles; the name stays
     case 'intent_verdict':
     case 'judge_state':
-      return before;
+      return { ...now, blocks: addLate(blocks, event) };
+    case 'ws_rename':
+      return before; // lists show titles; the name stays
   }
 }
 
@@ -229,15 +235,24 @@ const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>)
   modelAlias: event.model_alias,
   effort: event.effort ?? now.effort,
   autoApprove: { isOn: event.skip_permissions, untilMs: event.skip_permissions_until_ms },
+  mode: event.mode ?? (event.skip_permissions ? 'full' : 'ask'),
 });
 
-const toQuestion = ({ approval_id, kind, items, budget, expires_at_ms }: StreamEventOf<'approve_request'>) => ({
+const toQuestion = ({
+  approval_id,
+  kind,
+  items,
+  budget,
+  expires_at_ms,
+  judge_pending,
+}: StreamEventOf<'approve_request'>) => ({
   key: `a${approval_id}`,
   approvalId: approval_id,
   question: kind,
   items,
   budget,
   expiresAtMs: expires_at_ms,
+  isJudging: judge_pending,
 });
 
 const toStatus = ({

@@ -81,11 +81,15 @@ export function decideApproval(
   const decided = blocks.with(index, { ...approval, decision });
   const result = resultOf(decision);
   if (approval.question === 'instructions') return decided; // no call follows
-  if (result === 'approved') return startTools(decided, approval.items, key);
+  if (result === 'approved') return denySome(startTools(decided, approval.items, key), decision);
   if (approval.question === 'outcome') return decided;
   const phase = result === 'withdrawn' ? 'cancelled' : result;
   return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
+
+/** The calls of an approved question that a person denied. */
+const denySome = (blocks: readonly Block[], { denied_call_ids: denied = [] }: Decision): readonly Block[] =>
+  denied.reduce((all, callId) => updateTool(all, callId, (tool) => ({ ...tool, phase: 'denied' })), blocks);
 
 /** Closes everything that was open when the run ended. */
 export function closeTools(blocks: readonly Block[]): readonly Block[] {
@@ -155,11 +159,13 @@ function updateTool(
 }
 
 /** The decision in the fields of an event or a note. */
-export const toDecision = ({ approved, always, feedback, by }: Decision): Decision => ({
+export const toDecision = ({ approved, always, feedback, by, denied_call_ids, rule_ids }: Decision): Decision => ({
   approved,
   always,
   feedback,
   by,
+  ...(denied_call_ids && { denied_call_ids }),
+  ...(rule_ids && { rule_ids }),
 });
 
 /** The decision of a question that is open when its run ends. */

@@ -7,6 +7,7 @@ import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sectio
 import type { App, Desk } from '../../state/app.ts';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
+import { RuleList } from '../rules/rule-list.tsx';
 import { AuditList } from './audit-list.tsx';
 import { OwnAccount } from './own-account.tsx';
 import { PolicyDialog } from './policy-dialog.tsx';
@@ -91,6 +92,8 @@ function Part({ app, desk, shown, edit }: PartProps) {
   switch (shown) {
     case 'own':
       return <OwnAccount app={app} desk={desk} />;
+    case 'rules':
+      return <RuleList app={app} desk={desk} />;
     case 'users':
       return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
     case 'roles':

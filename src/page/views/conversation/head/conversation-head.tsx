@@ -7,6 +7,7 @@ import type { Overlay } from '../../overlay.ts';
 import { RenameField } from '../../rename-field.tsx';
 import { STATE_WORDS } from '../../tab-button.tsx';
 import { ExportMenu } from './export-menu.tsx';
+import { ModeMenu } from './mode-menu.tsx';
 import { ShareMenu } from './share-menu.tsx';
 
 interface ConversationHeadProps {
@@ -44,6 +45,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
           <Icon name="pencil" />
         </button>
       )}
+      <ModeMenu app={app} desk={desk} tab={tab} conversation={conversation} />
       <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
       {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} />}
       <span class="facts">

@@ -5,20 +5,27 @@ import { Icon, type IconName } from '../../icons.tsx';
 interface HeadMenuProps {
   label: string;
   icon: IconName;
+  /** Shown next to the icon where there is room. */
+  text?: string;
+  class?: string;
+  onClose?: () => void;
   /** The items of the list; `close` is for their handlers. */
   children(close: () => void): ComponentChildren;
 }
 
 /** A small menu next to the name of a conversation. Escape and leaving it close it. */
-export function HeadMenu({ label, icon, children }: HeadMenuProps) {
+export function HeadMenu({ label, icon, text, class: className = '', onClose, children }: HeadMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = () => {
     if (menu.current) menu.current.open = false;
   };
   return (
     <details
-      class="head-menu"
+      class={`head-menu ${className}`}
       ref={menu}
+      onToggle={({ currentTarget }) => {
+        if (!currentTarget.open) onClose?.();
+      }}
       onFocusOut={({ relatedTarget, currentTarget }) => {
         if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close();
       }}
@@ -29,8 +36,9 @@ export function HeadMenu({ label, icon, children }: HeadMenuProps) {
         menu.current.querySelector('summary')?.focus();
       }}
     >
-      <summary class="quiet icon-only" aria-label={label} title={label}>
+      <summary class={`quiet ${text === undefined ? 'icon-only' : ''}`} aria-label={label} title={label}>
         <Icon name={icon} />
+        {text !== undefined && <span class="head-menu-text">{text}</span>}
       </summary>
       <ul>{children(close)}</ul>
     </details>

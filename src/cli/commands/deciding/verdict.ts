@@ -1,11 +1,11 @@
-import { RISK_LEVELS } from '../../../protocol/events/verdict.ts';
-import type { Result } from '../../../protocol/index.ts';
-import type { Surroundings } from '../../home/home-path.ts';
-import { UsageError } from '../../start-error.ts';
-import { readVersion } from '../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
-import { toTextTable } from '../text-table.ts';
+import { RISK_LEVELS } from '../../../../protocol/events/verdict.ts';
+import type { Result } from '../../../../protocol/index.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { toTextTable } from '../../text-table.ts';
 
 export interface VerdictFlags extends TargetFlags {
   risk?: string;

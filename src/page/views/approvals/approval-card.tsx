@@ -1,14 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { askedMore, explainBudget } from '../../../../protocol/text/budget-words.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { askedMore } from '../../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../../protocol/text/decision-word.ts';
-import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
+import { ASK_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
 import type { App, Desk } from '../../state/app.ts';
+import type { AskedQuestion } from '../../state/approvals/rule-choices.ts';
 import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
 import { resultOf } from '../../state/conversation/tool-blocks.ts';
 import type { Tab } from '../../state/tab.ts';
+import { useConversation } from '../conversation/conversation-context.ts';
 import { Icon } from '../icons.tsx';
-import { ApprovalButtons } from './approval-buttons.tsx';
-import { AskedCalls } from './asked-calls.tsx';
+import { QuestionBody } from './question-body.tsx';
 
 interface ApprovalCardProps {
   approval: ApprovalBlock;
@@ -22,7 +23,7 @@ interface ApprovalCardProps {
 /** A question that waits for a decision. It shows the beginning and the end of everything that would run. */
 export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCardProps) {
   const element = useRef<HTMLElement>(null);
-  const [isOpen, setIsOpen] = useState(false);
+  const { goToEnd } = useConversation();
   useEffect(() => {
     // Focuses the card and not a button, so that a key pressed at this moment cannot approve.
     if (isPending && !isTyping()) element.current?.focus({ preventScroll: true });
@@ -35,35 +36,24 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
       aria-labelledby={`ask-${approval.approvalId}`}
       tabIndex={-1}
     >
-      <AskedCalls
-        items={approval.items}
-        isOpen={isOpen}
-        onOpen={setIsOpen}
+      <QuestionBody
+        approval={approval}
+        mayDecide={app.rights.decide.value}
         title={
           <h2 id={`ask-${approval.approvalId}`}>
             <Icon name="shield" />
             {toTitle(approval)}
           </h2>
         }
+        decide={(decided) => desk.actions.decide(tab, { approvalId: approval.approvalId, ...decided })}
+        onStep={goToEnd} // the next buttons may need more room, and a person who had scrolled up a little would not see them
       />
-      {approval.question === 'outcome' && (
-        <p class="explain">
-          This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.
-        </p>
-      )}
-      {approval.question === 'instructions' && <p class="explain">{UNTRUSTED_INSTRUCTIONS}</p>}
-      {approval.budget && <p class="explain">{explainBudget(approval.budget)}</p>}
-      {app.rights.decide.value ? (
-        <ApprovalButtons approval={approval} desk={desk} tab={tab} />
-      ) : (
-        <p class="explain">Read-only access: deciding requires the approve scope.</p>
-      )}
     </section>
   );
 }
 
 /** The question in one line. */
-export const toTitle = ({ question, items, budget }: ApprovalBlock): string =>
+export const toTitle = ({ question, items, budget }: AskedQuestion): string =>
   budget ? askedMore(budget) : TITLES[question](items.length);
 
 const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {

@@ -5,15 +5,20 @@ import { POLICY_WORDS } from '../../../../protocol/events/policy-actions.ts';
 import { repeatedCall } from '../../../../protocol/text/repeated-call.ts';
 import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { type AskedQuestion, asksAbout } from '../../state/approvals/rule-choices.ts';
 import { type AskedItem, readItem, toAskedItem, toWholeItem } from '../../state/conversation/asked-item.ts';
 import { findLanguage } from '../../state/text/languages.ts';
+import { NotSandboxed, ToolHeader } from '../conversation/tool-card.tsx';
+import { useRoom } from '../conversation/use-room.ts';
 import { PatchView } from '../text/patch-view.tsx';
+import { CallChoice, type DeniedCalls } from './call-choice.tsx';
 import { EffectIcons, Effects } from './effects.tsx';
-import { NotSandboxed, ToolHeader } from './tool-card.tsx';
-import { useRoom } from './use-room.ts';
+import { VerdictLines, VerdictTag } from './verdict-lines.tsx';
 
 interface AskedCallsProps {
-  items: readonly ApprovalItem[];
+  approval: AskedQuestion;
+  /** Undefined: the person may not decide. */
+  denied: DeniedCalls | undefined;
   /** The heading above the calls. */
   title: ComponentChildren;
   isOpen: boolean;
@@ -24,7 +29,8 @@ interface AskedCallsProps {
  * Everything that would run. Long text shows its beginning and its end, so that the end is never out of sight. One
  * click shows all of it.
  */
-export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
+export function AskedCalls({ approval, denied, title, isOpen, onOpen }: AskedCallsProps) {
+  const { items } = approval;
   const [frame, content, ruler] = [
     useRef<HTMLDivElement>(null),
     useRef<HTMLDivElement>(null),
@@ -36,6 +42,7 @@ export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
   const whole = useMemo(() => read.map(toWholeItem), [read]);
   const shown = isOpen ? whole : cut;
   const isWhole = cut.every((each) => each.isWhole);
+  const asking = items.filter((item) => asksAbout(approval, item));
   return (
     <>
       <header class="approval-head">
@@ -51,7 +58,9 @@ export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
         <div ref={content}>
           {shown.map((asked, index) => {
             const item = items[index];
-            return item && <AskedCall key={item.call_id} item={item} asked={asked} />;
+            if (!item) return null;
+            const choice = asking.length > 1 && asking.includes(item) ? denied : undefined;
+            return <AskedCall key={item.call_id} item={item} asked={asked} denied={choice} />;
           })}
         </div>
       </div>
@@ -62,25 +71,56 @@ export function AskedCalls({ items, title, isOpen, onOpen }: AskedCallsProps) {
   );
 }
 
-const AskedCall = ({ item, asked }: { item: ApprovalItem; asked: AskedItem }) => (
-  <div class="asked-item">
-    <p class="asked-head">
-      <ToolHeader name={item.func_name} header={asked.header} subject={asked.subject} />
-      {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
-      {item.policy && <span class="tag">{policyText(item.policy)}</span>}
-      {asked.notSandboxed === '' && <span class="tag unsafe">not sandboxed</span>}
-      {asked.isEffectIcons && <EffectIcons phrases={asked.effects} />}
-      {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
-    </p>
+interface AskedCallProps {
+  item: ApprovalItem;
+  asked: AskedItem;
+  /** Undefined if it cannot be decided apart from the others. */
+  denied: DeniedCalls | undefined;
+}
+
+const AskedCall = ({ item, asked, denied }: AskedCallProps) => (
+  <div class={`asked-item ${denied?.value.includes(item.call_id) ? 'denied' : ''}`}>
+    <AskedHead item={item} asked={asked} denied={denied} />
     {asked.notSandboxed !== undefined && asked.notSandboxed !== '' && <NotSandboxed reason={asked.notSandboxed} />}
     {item.repeated !== undefined && <p class="repeated">{repeatedCall(item.repeated)}</p>}
-    {asked.effects.length > 0 && !asked.isEffectIcons && <Effects phrases={asked.effects} />}
+    {!asked.isShort && <Ratings asked={asked} />}
+    {asked.ruling !== undefined && <p class="ruling">{asked.ruling}</p>}
     {asked.error !== undefined && <p class="problem">{`Will not run: ${asked.error}`}</p>}
     {asked.preview.kind === 'whole' && (
       <PatchView text={asked.preview.text} isDiff={isDiff(item)} language={findLanguage(item.func_name)} />
     )}
     {asked.preview.kind === 'ends' && <Ends lines={asked.preview.lines} isDiff={isDiff(item)} />}
   </div>
+);
+
+const AskedHead = ({ item, asked, denied }: AskedCallProps) => (
+  <p class="asked-head">
+    {denied && <CallChoice callId={item.call_id} name={asked.subject ?? asked.header} denied={denied} />}
+    <ToolHeader name={item.func_name} header={asked.header} subject={asked.subject} />
+    {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
+    {item.policy && <span class="tag">{policyText(item.policy)}</span>}
+    {asked.notSandboxed === '' && <span class="tag unsafe">not sandboxed</span>}
+    {asked.isShort && <RatingTags asked={asked} />}
+    {item.approval_label !== item.func_name && <span class="tag">{asked.label}</span>}
+  </p>
+);
+
+/** What the call does, and how the judge rates that. */
+const Ratings = ({ asked: { effects, verdicts } }: { asked: AskedItem }) => (
+  <>
+    {effects.length > 0 && <Effects phrases={effects} />}
+    <VerdictLines verdicts={verdicts} />
+  </>
+);
+
+/** The same where there is little room. */
+const RatingTags = ({ asked: { effects, verdicts } }: { asked: AskedItem }) => (
+  <>
+    {effects.length > 0 && <EffectIcons phrases={effects} />}
+    {verdicts.map((verdict) => (
+      <VerdictTag key={verdict.text} verdict={verdict} />
+    ))}
+  </>
 );
 
 const policyText = ({ name, action }: NonNullable<ApprovalItem['policy']>) =>

@@ -1,13 +1,13 @@
-import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
-import { POLICY_ACTIONS } from '../../../protocol/events/policy-actions.ts';
-import type { SimulatedPolicy, ToolPolicy } from '../../../protocol/methods/admin/policy.ts';
-import type { Surroundings } from '../../home/home-path.ts';
-import { StartError, UsageError } from '../../start-error.ts';
-import { readVersion } from '../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../connect.ts';
-import { toLocal } from '../local-time.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
-import { toTextTable } from '../text-table.ts';
+import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
+import { POLICY_ACTIONS } from '../../../../protocol/events/policy-actions.ts';
+import type { SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
+import type { Surroundings } from '../../../home/home-path.ts';
+import { StartError, UsageError } from '../../../start-error.ts';
+import { readVersion } from '../../../version.ts';
+import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { toLocal } from '../../local-time.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { toTextTable } from '../../text-table.ts';
 
 interface PolicyCommand<F = TargetFlags> {
   flags: F;

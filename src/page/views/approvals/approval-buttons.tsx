@@ -1,68 +1,83 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Desk } from '../../state/app.ts';
-import type { ApprovalBlock } from '../../state/conversation/blocks.ts';
-import type { Tab } from '../../state/tab.ts';
+import {
+  type AskedQuestion,
+  asksAbout,
+  type Decided,
+  offeredRules,
+  offeredTerms,
+  toApproval,
+} from '../../state/approvals/rule-choices.ts';
 import { isCovered, isField } from '../overlay.ts';
 import { usePressGuard } from '../use-press-guard.ts';
-import { useConversation } from './conversation-context.ts';
+import { AllowForm } from './allow-form.tsx';
+import type { DeniedCalls } from './call-choice.tsx';
 
 interface ApprovalButtonsProps {
-  approval: ApprovalBlock;
-  desk: Desk;
-  tab: Tab;
+  approval: AskedQuestion;
+  denied: DeniedCalls;
+  decide(decided: Decided): Promise<unknown>;
+  onStep: (() => void) | undefined;
 }
 
-type Step = 'choose' | 'deny' | 'always';
-interface Verdict {
-  approved: boolean;
-  feedback?: string;
-  always?: boolean;
-}
+type Step = 'choose' | 'deny' | 'allow' | 'everything';
 
 /** The buttons that decide. A decision carries the id of its question, so it can never apply to another question. */
-export function ApprovalButtons({ approval, desk, tab }: ApprovalButtonsProps) {
+export function ApprovalButtons({ approval, denied, decide, onStep }: ApprovalButtonsProps) {
   const step = useSignal<Step>('choose');
   const busy = useSignal(false);
   const cameFrom = useRef<Step>('choose');
-  const { goToEnd } = useConversation();
   const go = (to: Step) => () => {
     cameFrom.current = step.peek();
     step.value = to;
-    goToEnd(); // the next buttons may need more room, and a person who had scrolled up a little would not see them
+    onStep?.();
   };
   useEscape(step.value, go('choose'));
-  const decide = async (verdict: Verdict) => {
+  const finish = async (decided: Decided) => {
     busy.value = true;
-    await desk.actions.decide(tab, { approvalId: approval.approvalId, ...verdict });
+    await decide(decided);
     busy.value = false;
   };
   const buttons = useRef<HTMLDivElement>(null);
   usePressGuard(buttons, step.value);
+  const offered = offeredRules(approval, denied.value);
   return (
     <div class="decision" ref={buttons}>
       {step.value === 'deny' && (
         <DenyForm
           busy={busy.value}
           onBack={go('choose')}
-          onDeny={(feedback) => void decide({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
+          onDeny={(feedback) => void finish({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
         />
       )}
-      {step.value === 'always' && (
-        <AlwaysForm
+      {step.value === 'allow' && (
+        <AllowForm
+          offered={offered}
+          terms={offeredTerms(approval)}
           busy={busy.value}
           onBack={go('choose')}
-          onAlways={() => void decide({ approved: true, always: true })}
+          onAllow={(rules) => void finish(toApproval(denied.peek(), rules))}
+          onEverything={go('everything')}
+        />
+      )}
+      {step.value === 'everything' && (
+        <EverythingForm
+          busy={busy.value}
+          isOnlyWay={offered.length === 0}
+          onBack={go('choose')}
+          onAlways={() => void finish({ ...toApproval(denied.peek()), always: true })}
         />
       )}
       {step.value === 'choose' && (
         <Choices
-          question={approval.question}
+          approval={approval}
+          denied={denied.value}
           busy={busy.value}
           cameFrom={cameFrom.current}
-          onApprove={() => void decide({ approved: true })}
+          onApprove={() => void finish(toApproval(denied.peek()))}
           go={go}
-          decide={decide}
+          onAlways={go(offered.length === 0 ? 'everything' : 'allow')}
+          decide={finish}
         />
       )}
     </div>
@@ -88,68 +103,35 @@ function useEscape(step: Step, back: () => void): void {
 const takeFocus = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 interface ChoicesProps {
-  question: ApprovalBlock['question'];
+  approval: AskedQuestion;
+  /** The calls that do not run although the others do. */
+  denied: readonly string[];
   busy: boolean;
   /** The step just left: the focus returns to the button that opened it. */
   cameFrom: Step;
   onApprove(): void;
   go(to: Step): () => void;
-  decide(verdict: Verdict): Promise<void>;
+  onAlways(): void;
+  decide(decided: Decided): Promise<void>;
 }
 
-function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesProps) {
-  if (question === 'instructions')
-    return (
-      <div class="decide">
-        <button
-          type="button"
-          class="primary approves"
-          disabled={busy}
-          data-decision="approve"
-          title="Alt+Y"
-          onClick={onApprove}
-        >
-          Follow them
-        </button>
-        <button
-          type="button"
-          disabled={busy}
-          data-decision="deny"
-          title="Alt+N"
-          onClick={() => void decide({ approved: false })}
-        >
-          Ignore them
-        </button>
-      </div>
-    );
-  if (question !== 'tools')
-    return (
-      <div class="decide">
-        <button type="button" class="approves" disabled={busy} data-decision="approve" onClick={onApprove}>
-          {question === 'outcome' ? 'Run again' : 'Continue'}
-        </button>
-        <button
-          type="button"
-          class="primary"
-          disabled={busy}
-          data-decision="deny"
-          onClick={() => void decide({ approved: false })}
-        >
-          {question === 'outcome' ? 'Skip' : 'Stop here'}
-        </button>
-      </div>
-    );
+function Choices(props: ChoicesProps) {
+  const { approval, denied, busy, cameFrom, onApprove, go, onAlways } = props;
+  if (approval.question !== 'tools') return <OtherChoices {...props} />;
+  const asking = approval.items.filter((item) => asksAbout(approval, item)).length;
   return (
     <div class="decide">
       <button
         type="button"
         class="primary approves"
-        disabled={busy}
+        disabled={busy || (asking > 0 && denied.length === asking)}
         data-decision="approve"
         title="Alt+Y"
         onClick={onApprove}
       >
-        Approve
+        {denied.length === 0
+          ? `Approve${asking > 1 ? ' all' : ''}`
+          : `Approve ${asking - denied.length}, deny ${denied.length}`}
       </button>
       <button
         type="button"
@@ -159,14 +141,14 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
         title="Alt+N"
         onClick={go('deny')}
       >
-        Deny…
+        {asking > 1 ? 'Deny all…' : 'Deny…'}
       </button>
       <button
         type="button"
-        ref={cameFrom === 'always' ? takeFocus : null}
+        ref={cameFrom === 'allow' || cameFrom === 'everything' ? takeFocus : null}
         class="quiet last"
         disabled={busy}
-        onClick={go('always')}
+        onClick={onAlways}
       >
         Always allow…
       </button>
@@ -174,17 +156,60 @@ function Choices({ question, busy, cameFrom, onApprove, go, decide }: ChoicesPro
   );
 }
 
-function AlwaysForm({ busy, onBack, onAlways }: { busy: boolean; onBack(): void; onAlways(): void }) {
+/** The words of questions about something else than calls of tools. The first button of each pair approves. */
+const OTHERS = {
+  instructions: { yes: 'Follow them', no: 'Ignore them', isYesUsual: true },
+  outcome: { yes: 'Run again', no: 'Skip', isYesUsual: false },
+  budget: { yes: 'Continue', no: 'Stop here', isYesUsual: false },
+} as const;
+
+function OtherChoices({ approval, busy, onApprove, decide }: ChoicesProps) {
+  const { yes, no, isYesUsual } = OTHERS[approval.question === 'tools' ? 'outcome' : approval.question];
+  return (
+    <div class="decide">
+      <button
+        type="button"
+        class={isYesUsual ? 'primary approves' : 'approves'}
+        disabled={busy}
+        data-decision="approve"
+        title="Alt+Y"
+        onClick={onApprove}
+      >
+        {yes}
+      </button>
+      <button
+        type="button"
+        class={isYesUsual ? '' : 'primary'}
+        disabled={busy}
+        data-decision="deny"
+        title="Alt+N"
+        onClick={() => void decide({ approved: false })}
+      >
+        {no}
+      </button>
+    </div>
+  );
+}
+
+interface EverythingFormProps {
+  busy: boolean;
+  /** Nothing narrower is offered. */
+  isOnlyWay: boolean;
+  onBack(): void;
+  onAlways(): void;
+}
+
+function EverythingForm({ busy, isOnlyWay, onBack, onAlways }: EverythingFormProps) {
   return (
     <div class="decide">
       <p class="explain">
-        Every tool call in this workstream, of any kind, runs without asking (by default for eight hours). You can end
-        this at the top of the page.
+        {isOnlyWay && 'No narrower rule fits this. '}Every tool call in this workstream, of any kind, runs without
+        asking (by default for eight hours). You can end this at the top of the page.
       </p>
       <button type="button" class="danger approves" disabled={busy} onClick={onAlways}>
         Yes, never ask here
       </button>
-      {/* The focus is on Back, so that a key pressed right after "Always allow…" does not confirm it. */}
+      {/* The focus is on Back, so that a key pressed right after the last button does not confirm it. */}
       <button type="button" ref={takeFocus} onClick={onBack}>
         Back
       </button>

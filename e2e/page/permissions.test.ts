@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { assertAccessible } from '../support/clients/accessibility.ts';
+import { openPart } from '../support/clients/accounts.ts';
+import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+const bash = (command: string) => callTools({ name: 'bash', arguments: { command } });
+const contentOf = (name: string) =>
+  readFile(path.join(daemon.home, 'workspace', name), 'utf8').catch(() => 'not there');
+
+test('a card says how risky the call is; a narrow rule lets the same call run unasked, and no other one', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'narrow');
+  const remove = bash('rm -rf narrow.d');
+  model.when('remove', remove, say('Gone.'));
+  model.when('once more', remove, say('Gone again.'));
+  model.when('another', bash('rm -rf another.d'), say('Not this one.'));
+  await send(page, 'remove');
+  const card = page.locator('.approval.pending');
+  await card.getByText(/^(Medium|High) risk: /).waitFor();
+  await button(page, 'Show all').click();
+  await card.getByText(/^Rated by fixed rules, \d+ % sure\. Advice: /).waitFor();
+  await button(page, 'Always allow…').click();
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Back');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Always allow…');
+  await page.keyboard.press('Enter');
+  assert.equal(await card.getByRole('option', { name: 'exactly this command' }).count(), 1);
+  await card.getByLabel('How long').selectOption({ label: 'in this conversation' });
+  await assertAccessible(page, 'the choice of a rule');
+  await button(page, 'Approve and allow').click();
+  await page.locator('.outcome.approved', { hasText: 'Approved, with a rule for later calls: bash' }).waitFor();
+  await page.locator('.answer', { hasText: 'Gone.' }).waitFor();
+  await state(page, 'idle');
+  await send(page, 'once more');
+  await page.locator('.answer', { hasText: 'Gone again.' }).waitFor();
+  await state(page, 'idle');
+  await send(page, 'another');
+  await card.getByText('another.d').first().waitFor();
+});
+
+test('of several calls, a person denies some and runs the others', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'some');
+  const touch = (name: string) => ({ name: 'bash', arguments: { command: `echo ran > ${name}` } });
+  model.when('three', callTools(touch('one.txt'), touch('two.txt'), touch('three.txt')), say('As you wish.'));
+  await send(page, 'three');
+  await button(page, 'Approve all').waitFor();
+  await assertAccessible(page, 'a question about several calls');
+  await page.getByRole('checkbox', { name: 'Run echo ran > two.txt' }).uncheck();
+  await button(page, 'Approve 2, deny 1').click();
+  await page.locator('.outcome.approved', { hasText: 'Approved in part: bash, bash, bash' }).waitFor();
+  await page.locator('.answer', { hasText: 'As you wish.' }).waitFor();
+  assert.deepEqual(await Promise.all(['one.txt', 'two.txt', 'three.txt'].map(contentOf)), [
+    'ran\n',
+    'not there',
+    'ran\n',
+  ]);
+  assert.equal(await page.locator('.tool.denied', { hasText: 'two.txt' }).count(), 1);
+});
+
+test('the mode of a workstream is changed at its head; what it lets run is not asked about', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'modes');
+  const mode = page.locator('summary[aria-label^="Mode: "]');
+  const choose = async (name: RegExp) => {
+    await mode.click();
+    await page.locator('.head-menu[open]').getByRole('button', { name }).click();
+  };
+  const shows = (name: string) => page.locator(`summary[aria-label^="Mode: ${name} ("]`).waitFor();
+  await shows('Ask');
+  await mode.click();
+  await assertAccessible(page, 'the modes');
+  await page.keyboard.press('Escape');
+  await choose(/^Read only/);
+  await shows('Read only');
+  model.when('write', bash('echo ran > mode.txt'), say('It was blocked.'));
+  await send(page, 'write');
+  await page.locator('.answer', { hasText: 'It was blocked.' }).waitFor();
+  await state(page, 'idle');
+  assert.equal(await contentOf('mode.txt'), 'not there');
+  await choose(/^Edits/);
+  await shows('Edits');
+  model.when('write now', bash('echo ran > mode.txt'), say('Written.'));
+  await send(page, 'write now');
+  await page.locator('.answer', { hasText: 'Written.' }).waitFor();
+  await state(page, 'idle');
+  assert.equal(await contentOf('mode.txt'), 'ran\n');
+  await choose(/^Full/);
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep asking');
+  await shows('Edits');
+  await page.locator('.head-menu[open]').getByRole('button', { name: 'Yes, never ask here' }).click();
+  await page.locator('.banner', { hasText: 'This workstream runs every call without asking until' }).waitFor();
+  await shows('Full');
+});
+
+test('the inbox has the questions of all workstreams; they are decided there, and leave when they are decided elsewhere', async (t) => {
+  const { page } = await visit(t, daemon);
+  await page.getByRole('button', { name: /^Inbox/ }).waitFor(); // it is known that the person decides
+  await page.keyboard.press('Alt+i');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  const card = (text: string) => page.locator('.inbox article').filter({ hasText: text });
+  for (const name of ['first', 'second', 'third']) {
+    await openWorkstream(page, `inbox ${name}`);
+    model.when(`ask ${name}`, bash(`echo ran > inbox-${name}.txt`), say(`Done: ${name}.`));
+    await send(page, `ask ${name}`);
+    await page.locator('.approval.pending').waitFor();
+  }
+  await page.keyboard.press('Alt+i');
+  await card('inbox-third.txt').getByText('Writes: inbox-third.txt').waitFor();
+  await assertAccessible(page, 'the inbox');
+  await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).click();
+  await card('inbox-first.txt').waitFor({ state: 'detached' });
+  const { approvals } = await (await daemon.client()).call('approval.list', {});
+  const second = approvals.find(({ items }) => items[0]?.preview.includes('inbox-second'));
+  await (await daemon.client()).call('approval.resolve', { approvalId: second?.approvalId ?? '', approved: false });
+  await card('inbox-second.txt').waitFor({ state: 'detached' });
+  await card('inbox-third.txt')
+    .getByRole('button', { name: /^inbox third/ })
+    .click();
+  await page.getByRole('heading', { name: 'inbox third', level: 1 }).waitFor();
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Done: third.' }).waitFor();
+  assert.equal(await contentOf('inbox-first.txt'), 'ran\n');
+  assert.equal(await contentOf('inbox-second.txt'), 'not there');
+});
+
+test('the rules that were given are listed in the account view, tried without, and deleted', async (t) => {
+  const { page } = await visit(t, daemon);
+  const operator = await daemon.client();
+  await operator.call('rule.create', { action: 'deny', match: { program: 'shutdown' } });
+  await openPart(page, 'Rules');
+  const row = page.locator('.panel-row').filter({ hasText: 'Blocks the program “shutdown”' });
+  await row.getByText(/^everywhere · given by .* · no end · never used$/).waitFor();
+  await row.getByRole('button', { name: /^Try without/ }).click();
+  await row.getByText(/^Without it, |^No calls of tools/).waitFor();
+  await assertAccessible(page, 'the rules');
+  await row.getByRole('button', { name: /^Delete/ }).click();
+  await row.getByRole('button', { name: 'Delete', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
+});

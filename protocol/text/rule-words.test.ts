@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toMatchWords, toRulingWords } from './rule-words.ts';
+
+test('what a rule matches is said in words, with hidden characters made visible', () => {
+  assert.deepEqual(
+    [
+      { command: 'git push' },
+      { program: 'git', argsStart: ['push'] },
+      { program: 'git', args: ['push', 'a'] },
+      { program: 'make' },
+      { path: '/srv/\u202ea', access: 'write' as const },
+      { host: '*.example.com' },
+      { node: 'n1', nodeCommand: 'reboot' },
+      { tool: 'write_file', path: '/srv' },
+    ].map(toMatchWords),
+    [
+      'exactly the command “git push”',
+      'commands that begin with “git push”',
+      'exactly “git push a”',
+      'the program “make”',
+      'changing “/srv/\\u202ea” and what is below it',
+      'connections to all hosts below “example.com”',
+      '“reboot” on a node, with the node “n1”',
+      'reading or changing “/srv” and what is below it, with calls of “write_file”',
+    ],
+  );
+});
+
+test('a ruling says which rule or which content made it ask', () => {
+  const rule = { rule_id: 'r', source: 'rule', action: 'ask', place: 'workstream', match: { program: 'git' } } as const;
+  assert.equal(
+    toRulingWords({ verdict: 'ask', reason: 'rule', rule }),
+    'A rule of this workstream asks about the program “git”.',
+  );
+  assert.equal(
+    toRulingWords({
+      verdict: 'ask',
+      reason: 'tainted',
+      taint: { kind: 'outside', tool: 'read_file', target: '/etc/hosts' },
+    }),
+    'It would run unasked, but since your last message the agent has read files outside its folders (read_file: “/etc/hosts”).',
+  );
+  assert.equal(toRulingWords({ verdict: 'block', reason: 'mode' }), 'This workstream is in the mode “Read only”.');
+  assert.equal(toRulingWords({ verdict: 'ask', reason: 'tool' }), undefined);
+});

@@ -1,0 +1,187 @@
+import type { CommandReading, Effect } from '../command-reading.ts';
+import { compileMatch, type Fit, type Matcher, type RuledCall, strictest, widest } from './matching.ts';
+import { inRuleOrder, type RuleSource } from './rule-source.ts';
+
+/** What the rules say about a call. */
+export interface RulesVerdict {
+  /** Denies it. */
+  deny?: RuleSource;
+  /** Denies it perhaps: the call is not known completely. */
+  unclear?: RuleSource;
+  /** Asks about a part of it. */
+  ask?: RuleSource;
+  /** Allows it, or a part of it. */
+  allow?: RuleSource;
+  /** What no rule allows; absent if `allow` covers everything. */
+  left?: CommandReading;
+}
+
+/** The rules of one place, prepared once per change. */
+export interface CompiledRules {
+  judge(call: RuledCall): RulesVerdict;
+  /** The same rules and one more. */
+  with(rule: RuleSource): CompiledRules;
+}
+
+interface Compiled {
+  rule: RuleSource;
+  matcher: Matcher;
+}
+
+/**
+ * Prepares rules. `policyFor` finds the tool policy that decides about the names of a call: of the policies, only the first one
+ * counts (decision 73), as a rule that holds everywhere.
+ */
+export function compileCallRules(
+  rules: readonly RuleSource[],
+  policyFor: (names: readonly string[]) => RuleSource | undefined,
+): CompiledRules {
+  const compiled = inRuleOrder(rules).map(toCompiled);
+  return {
+    judge: (call) => judge(call, withPolicy(compiled, policyFor(call.names))),
+    with: (rule) => compileCallRules([...rules, rule], policyFor),
+  };
+}
+
+const toCompiled = (rule: RuleSource): Compiled => ({ rule, matcher: compileMatch(rule.match) });
+
+const POLICIES = new WeakMap<RuleSource, Compiled>();
+
+function withPolicy(compiled: readonly Compiled[], policy: RuleSource | undefined): readonly Compiled[] {
+  if (policy === undefined) return compiled;
+  const known = POLICIES.get(policy) ?? toCompiled(policy);
+  POLICIES.set(policy, known);
+  if (compiled.length === 0) return [known];
+  const [first] = inRuleOrder([policy, ...compiled.map(({ rule }) => rule)]);
+  if (first === policy) return [known, ...compiled];
+  const at = inRuleOrder([policy, ...compiled.map(({ rule }) => rule)]).indexOf(policy);
+  return compiled.toSpliced(at, 0, known);
+}
+
+function judge(call: RuledCall, ordered: readonly Compiled[]): RulesVerdict {
+  const found = ordered.filter(({ matcher }) => matcher.fitsCall(call));
+  if (found.length === 0) return call.reading ? { left: call.reading } : {};
+  const denied = found.filter(({ rule }) => rule.action === 'deny');
+  const others = found.filter(({ rule }) => rule.action !== 'deny');
+  for (const { rule, matcher } of denied) if (fitOf(call, matcher, NOTHING_ALLOWED) === 'yes') return { deny: rule };
+  const parts = decideParts(call, others);
+  const unclear = denied.find(({ matcher }) => fitOf(call, matcher, parts.isNamed) === 'maybe')?.rule;
+  return { ...parts.verdict, ...(unclear && { unclear }) };
+}
+
+/** A part of a call that is decided by itself: a gap, the program of a command, or an effect. */
+type Part =
+  | { kind: 'whole' }
+  | { kind: 'gap' }
+  | { kind: 'command'; index: number }
+  | { kind: 'effect'; effect: Effect };
+
+const NOTHING_ALLOWED = () => false;
+
+/** How well a rule that denies fits a call. `isNamed`: a person allowed the part by its program or its exact text. */
+function fitOf(call: RuledCall, matcher: Matcher, isNamed: (part: Part) => boolean): Fit {
+  const { reading } = call;
+  if (matcher.isWhole) return 'yes';
+  if (reading === undefined) return 'no';
+  const parts = partsOf(reading).filter((part) => part.kind !== 'whole');
+  return widest(parts.map((part) => (isNamed(part) ? onlyYes : asIs)(fitOfPart(reading, part, matcher))));
+}
+
+const asIs = (fit: Fit): Fit => fit;
+const onlyYes = (fit: Fit): Fit => (fit === 'yes' ? 'yes' : 'no');
+
+/** Words that are not known are in the commands and effects that have them. */
+const hides = ({ gaps }: CommandReading): boolean => gaps.some(({ reason }) => reason !== 'unknown_words');
+
+function partsOf(reading: CommandReading): Part[] {
+  return [
+    ...(hides(reading) ? [{ kind: 'gap' as const }] : []),
+    ...reading.commands.map((_, index) => ({ kind: 'command' as const, index })),
+    ...reading.effects.map((effect) => ({ kind: 'effect' as const, effect })),
+  ];
+}
+
+/** How well a rule that asks or denies fits a part. */
+function fitOfPart(reading: CommandReading, part: Part, matcher: Matcher): Fit {
+  if (part.kind === 'whole') return 'no';
+  if (part.kind === 'gap') return 'maybe';
+  if (part.kind === 'command') {
+    const command = reading.commands[part.index];
+    return matcher.hasEffect || command === undefined ? 'no' : matcher.fitsCommand(command);
+  }
+  const { effect } = part;
+  if (effect.kind === 'unknown') return 'maybe';
+  if (!matcher.hasEffect) return 'no'; // its command counts
+  return strictest([programFit(reading, effect, matcher), matcher.fitsEffect(effect)]);
+}
+
+function programFit({ commands }: CommandReading, { by }: Effect, matcher: Matcher): Fit {
+  if (!matcher.hasProgram) return 'yes';
+  const command = by === undefined ? undefined : commands[by];
+  return command === undefined ? 'no' : matcher.fitsCommand(command);
+}
+
+interface Parts {
+  verdict: RulesVerdict;
+  isNamed(part: Part): boolean;
+}
+
+/** Finds the first rule for every part: it asks if one part does, and allows what is left over after all parts. */
+function decideParts(call: RuledCall, ordered: readonly Compiled[]): Parts {
+  const { reading } = call;
+  const parts: Part[] = [{ kind: 'whole' }, ...(reading ? partsOf(reading) : [])];
+  const first = new Map(parts.map((part) => [part, ordered.find((one) => applies(call, part, one))]));
+  const rules = [...first.values()].flatMap((one) => one ?? []);
+  const ask = rules.find(({ rule }) => rule.action === 'ask')?.rule;
+  const allow = rules.find(({ rule }) => rule.action === 'allow')?.rule;
+  const isAllowed = (part: Part) => first.get(part)?.rule.action === 'allow';
+  const names = new Set(parts.filter((part) => isAllowed(part) && first.get(part)?.matcher.namesCommand));
+  const whole = parts[0];
+  const coversAll = whole !== undefined && isAllowed(whole);
+  const left = reading && !coversAll ? leftOf(reading, parts, isAllowed) : undefined;
+  return {
+    verdict: { ...(ask && { ask }), ...(allow && { allow }), ...(left && { left }) },
+    isNamed: (part) => [...names].some((named) => isSame(named, part)),
+  };
+}
+
+/** Parts are made again for each question about the call. */
+function isSame(a: Part, b: Part): boolean {
+  if (a.kind === 'effect' && b.kind === 'effect') return a.effect === b.effect;
+  if (a.kind === 'command' && b.kind === 'command') return a.index === b.index;
+  return a.kind === b.kind;
+}
+
+/** A rule that asks applies where it may match, one that allows only where it does. */
+function applies(call: RuledCall, part: Part, { rule, matcher }: Compiled): boolean {
+  const { reading } = call;
+  if (matcher.isWhole) return true;
+  if (part.kind === 'whole' || reading === undefined) return false;
+  if (rule.action === 'ask') return fitOfPart(reading, part, matcher) !== 'no' && !isUnknown(part);
+  if (part.kind === 'gap') return false;
+  if (part.kind === 'command') {
+    const command = reading.commands[part.index];
+    return !matcher.hasEffect && command !== undefined && matcher.fitsCommand(command) === 'yes';
+  }
+  const { effect } = part;
+  if (matcher.hasEffect && matcher.fitsEffect(effect) !== 'yes') return false;
+  return matcher.hasProgram ? programFit(reading, effect, matcher) === 'yes' : isCertain(effect);
+}
+
+/** What is not known is asked about anyway, unless a rule names its program. */
+const isUnknown = (part: Part): boolean => part.kind === 'effect' && part.effect.kind === 'unknown';
+
+const isCertain = ({ kind, certain }: Effect): boolean => certain && kind !== 'unknown';
+
+/** What no rule allows; undefined if that is nothing. */
+function leftOf(
+  reading: CommandReading,
+  parts: readonly Part[],
+  isAllowed: (part: Part) => boolean,
+): CommandReading | undefined {
+  const effects = parts.flatMap((part) => (part.kind === 'effect' && !isAllowed(part) ? [part.effect] : []));
+  const isAll = effects.length === reading.effects.length;
+  const isNothing = effects.length === 0 && reading.effects.length > 0 && !hides(reading);
+  if (isNothing) return undefined;
+  return isAll ? reading : { ...reading, effects };
+}

@@ -1,0 +1,99 @@
+import path from 'node:path';
+import type { RuleMatch, RuleTerm, SuggestedRule } from '../../../../protocol/events/rules.ts';
+import type { CommandReading, Effect, ReadCommand } from '../command-reading.ts';
+import type { RuledCall } from './matching.ts';
+
+const TERMS: RuleTerm[] = ['hour', 'conversation', 'always'];
+/** Longer commands are not repeated word for word. */
+const MAX_COMMAND = 4_096;
+const MAX_SUGGESTED = 4;
+
+/**
+ * Narrow rules that a person may give with the decision about a call, the narrowest first. `isEnough`: whether the call would
+ * run unasked with such a rule; only those are suggested.
+ */
+export function suggestRules(call: RuledCall, isEnough: (match: RuleMatch) => boolean): SuggestedRule[] {
+  return candidatesFor(call)
+    .filter(({ match }) => isEnough(match))
+    .slice(0, MAX_SUGGESTED)
+    .map(({ kind, match }, index, all) => ({ id: idOf(kind, index, all), kind, match, terms: TERMS }));
+}
+
+/** The second of a kind has a number, so that an id is always the same for the same call. */
+function idOf(kind: SuggestedRule['kind'], index: number, all: readonly Candidate[]): string {
+  const before = all.slice(0, index).filter((one) => one.kind === kind).length;
+  return before === 0 ? kind : `${kind}-${before + 1}`;
+}
+
+type Candidate = Pick<SuggestedRule, 'kind' | 'match'>;
+
+function candidatesFor({ names, command, node, nodeCommand, reading }: RuledCall): Candidate[] {
+  if (command !== undefined) return command.length > MAX_COMMAND ? [] : forCommand(command, reading);
+  if (node !== undefined && nodeCommand !== undefined) return [{ kind: 'node', match: { node, nodeCommand } }];
+  const tool = names.at(-1);
+  return [
+    ...(reading ? [...forFile(reading), ...forFolder(reading)] : []),
+    ...(tool !== undefined && !/[*?]/.test(tool) ? [{ kind: 'tool' as const, match: { tool } }] : []),
+  ];
+}
+
+const forCommand = (command: string, reading: CommandReading | undefined): Candidate[] => [
+  { kind: 'command', match: { command } },
+  ...(reading ? [...forPrefix(reading), ...forHost(reading), ...forFolder(reading)] : []),
+];
+
+/** The names of subcommands and scripts; options and files follow them. */
+const SUBCOMMAND = /^[a-z][a-z\d:_.-]*$/i;
+/** Their first argument is code, or another program: "everything that begins so" would be anything. */
+const RUNS_OTHERS =
+  /^(ba|da|z|k|fi)?sh$|^(sudo|doas|su|env|xargs|nohup|nice|timeout|time|exec|eval|command|python[\d.]*|node|deno|bun|perl|ruby|php|awk|sed|find|ssh|docker|podman|kubectl|npx|bunx|uvx)$/;
+
+/** The one program that asks, with its first arguments. */
+function forPrefix({ commands, effects }: CommandReading): Candidate[] {
+  const asking = [...new Set(effects.flatMap(({ by }) => by ?? []))].flatMap((by) => commands[by] ?? []);
+  const prefixes = [...new Map(asking.flatMap(prefixOf).map((match) => [JSON.stringify(match), match])).values()];
+  return prefixes.map((match) => ({ kind: 'prefix', match }));
+}
+
+function prefixOf({ words, startedBy }: ReadCommand): RuleMatch[] {
+  const [first, ...rest] = words;
+  if (first?.value === undefined || startedBy !== undefined || RUNS_OTHERS.test(path.basename(first.value))) return [];
+  const begin = rest.findIndex(({ value }) => value === undefined || !SUBCOMMAND.test(value));
+  const known = rest.slice(0, begin === -1 ? 2 : Math.min(begin, 2)).flatMap(({ value }) => value ?? []);
+  return known.length > 0 ? [{ program: first.value, argsStart: known }] : [];
+}
+
+function forHost({ effects }: CommandReading): Candidate[] {
+  const hosts = [
+    ...new Set(effects.flatMap((effect) => (effect.kind === 'network' && effect.certain ? (effect.target ?? []) : []))),
+  ];
+  const [host] = hosts;
+  return host !== undefined && hosts.length === 1 ? [{ kind: 'host', match: { host } }] : [];
+}
+
+const isChange = ({ kind }: Effect): boolean => kind === 'write' || kind === 'delete';
+const isFileUse = (effect: Effect): boolean => effect.kind === 'read' || isChange(effect);
+
+/** This very file. */
+function forFile({ effects }: CommandReading): Candidate[] {
+  const [only, ...more] = effects;
+  if (only?.path === undefined || more.length > 0 || !isFileUse(only)) return [];
+  return [{ kind: 'path', match: { path: only.path, access: isChange(only) ? 'write' : 'read' } }];
+}
+
+/** The folder that has everything that the call changes, or reads. Not a folder near the root of the file system. */
+function forFolder({ effects }: CommandReading): Candidate[] {
+  const changes = effects.filter(isChange);
+  const used = changes.length > 0 ? changes : effects.filter(isFileUse);
+  const paths = used.flatMap((effect) => effect.path ?? []);
+  if (paths.length === 0 || paths.length < used.length) return [];
+  const folder = paths.map((each) => path.dirname(each)).reduce(commonFolder);
+  if (folder.split('/').length < 4) return [];
+  return [{ kind: 'path', match: { path: folder, access: changes.length > 0 ? 'write' : 'read' } }];
+}
+
+function commonFolder(a: string, b: string): string {
+  const [left, right] = [a.split('/'), b.split('/')];
+  const length = left.findIndex((part, index) => part !== right[index]);
+  return length === -1 ? a : left.slice(0, length).join('/') || '/';
+}

@@ -1,0 +1,80 @@
+import type { RuleMatch } from '../../../../protocol/events/rules.ts';
+import type { CallRules } from '../../permissions/rules/call-rules.ts';
+import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
+import type { RuleSource } from '../../permissions/rules/rule-source.ts';
+import { type BatchCall, whyNotSandboxed } from '../batch-call.ts';
+import type { RunContext } from '../run-context.ts';
+import type { CallRuling } from './call-ruling.ts';
+import { taintOn } from './taint.ts';
+import { isReadOnlyCall, unaskedBecause } from './unasked.ts';
+
+/** Every call is asked about several times, and reading rules takes longer than the rest. */
+const VERDICTS = new WeakMap<BatchCall, { rules: CallRules; verdict: RulesVerdict }>();
+
+/** What the rules and tool policies say about a call now. */
+export function rulesOn({ rules }: RunContext, item: BatchCall): RulesVerdict {
+  const known = VERDICTS.get(item);
+  if (known?.rules === rules) return known.verdict;
+  const verdict = rules.judge(item.ruled);
+  VERDICTS.set(item, { rules, verdict });
+  return verdict;
+}
+
+/** The one place where it is decided whether a call runs, asks, or is blocked (decision 74). */
+export const rulingOf = (run: RunContext, item: BatchCall): CallRuling => rulingUnder(run, item, rulesOn(run, item));
+
+function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): CallRuling {
+  if (verdict.deny) return by(verdict.deny, 'block');
+  if (item.prepared.kind !== 'ready') return RUNS_AS_TOOL;
+  if (isBlockedByMode(run, item)) return { verdict: 'block', reason: 'mode' };
+  if (verdict.unclear) return { verdict: 'ask', reason: 'unclear', rule: verdict.unclear };
+  const { needsApproval } = item.prepared;
+  if (!needsApproval && !verdict.ask) return RUNS_AS_TOOL;
+  const isSandboxed = whyNotSandboxed(run, item.call) === undefined;
+  if (run.settings.autoApprove) return inFull(verdict, isSandboxed);
+  if (verdict.ask) return by(verdict.ask, 'ask');
+  return isSandboxed ? unlessTainted(run, item, unaskedBecause(run, item, verdict)) : NOT_SANDBOXED;
+}
+
+const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
+
+const isBlockedByMode = ({ settings }: RunContext, item: BatchCall): boolean =>
+  settings.mode === 'read_only' && !settings.autoApprove && !isReadOnlyCall(item);
+
+/** After untrusted content, nothing but a person lets calls reach further than the folders of the workstream. */
+function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling | undefined): CallRuling {
+  if (unasked === undefined) return ASKS_AS_TOOL;
+  const taint = taintOn(run, item);
+  if (taint === undefined) return unasked;
+  return { verdict: 'ask', reason: 'tainted', taint, ...(unasked.rule && { rule: unasked.rule }) };
+}
+
+/** Whether the call would run unasked if a rule allowed what it matches. */
+export function isEnough(run: RunContext, item: BatchCall, match: RuleMatch): boolean {
+  const rules = run.rules.with({ ...NEW_RULE, match });
+  return rulingUnder(run, item, rules.judge(item.ruled)).verdict === 'run';
+}
+
+/** As given with a decision. */
+const NEW_RULE = {
+  ruleId: '',
+  source: 'rule',
+  action: 'allow',
+  place: 'workstream',
+  priority: 0,
+  createdAtMs: Number.MAX_SAFE_INTEGER,
+} as const;
+
+/** Only what denies stands above the mode full. */
+function inFull(verdict: RulesVerdict, isSandboxed: boolean): CallRuling {
+  const policy = isSandboxed && !verdict.ask ? policyIn(verdict) : undefined;
+  return policy ? { ...by(policy, 'run'), auto: 'policy' } : { verdict: 'run', reason: 'blanket', auto: 'blanket' };
+}
+
+const RUNS_AS_TOOL: CallRuling = { verdict: 'run', reason: 'tool' };
+const ASKS_AS_TOOL: CallRuling = { verdict: 'ask', reason: 'tool' };
+
+const by = (rule: RuleSource, verdict: CallRuling['verdict']): CallRuling => ({ verdict, reason: rule.source, rule });
+
+const policyIn = ({ allow, left }: RulesVerdict): RuleSource | undefined =>
+  allow?.source === 'policy' && left === undefined ? allow : undefined;

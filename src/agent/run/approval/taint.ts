@@ -1,0 +1,96 @@
+import type { Taint } from '../../../../protocol/events/rules.ts';
+import type { Message } from '../../message.ts';
+import type { Effect } from '../../permissions/command-reading.ts';
+import { isEdit } from '../../permissions/harmless.ts';
+import { isSecretPath } from '../../tools/files/secret-path.ts';
+import type { BatchCall, CallPlaces } from '../batch-call.ts';
+import type { RunContext } from '../run-context.ts';
+
+/** What a call reads that nobody trusts, as it is stored with its result. */
+export type ReadTaint = Pick<Taint, 'kind' | 'target'>;
+
+/** Why the call must ask that would run unasked: what the conversation has read, if the call reaches further. */
+export function taintOn({ messages }: RunContext, item: BatchCall): Taint | undefined {
+  return reachesFurther(item) ? taintIn(messages) : undefined;
+}
+
+/**
+ * The untrusted content that the conversation has read since the last message of a person: the latest, because a person looks
+ * for it from the end. It is found in the stored messages, so that it survives a restart.
+ */
+function taintIn(messages: readonly Message[]): Taint | undefined {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const found = taintBy(messages[index]);
+    if (found !== 'on') return found;
+  }
+  return undefined;
+}
+
+/** `on`: neither untrusted content nor the message of a person. */
+function taintBy(message: Message | undefined): Taint | undefined | 'on' {
+  if (message?.role === 'tool')
+    return message.taint ? { ...message.taint, call_id: message.callId, tool: message.name } : 'on';
+  if (message?.role !== 'user' || message.environment) return 'on';
+  // A summary may stand for results, too, so nobody knows what it was made from.
+  if (message.summary) return { kind: 'summary' };
+  return message.trusted ? undefined : { kind: 'message' };
+}
+
+/** What the result of a call brings into the conversation; undefined if that can be trusted like the person's own files. */
+export function taintOf({ ruled, places }: BatchCall): ReadTaint | undefined {
+  const { reading, node, nodeCommand } = ruled;
+  if (node !== undefined) return { kind: 'node', ...(nodeCommand !== undefined && { target: nodeCommand }) };
+  if (reading === undefined) return undefined;
+  const { effects, gaps } = reading;
+  const network = effects.find(({ kind, isIncidental }) => kind === 'network' && !isIncidental);
+  if (network) return toTaint('network', network);
+  const unknown = effects.find(({ kind, isProject }) => kind === 'unknown' && !isProject);
+  if (unknown) return toTaint('unknown', unknown);
+  const gap = gaps.find(({ reason }) => reason !== 'unknown_words');
+  if (gap) return { kind: 'unknown', target: gap.at };
+  const outside = effects.find((effect) => readsOutside(effect, places));
+  return outside && toTaint('outside', outside);
+}
+
+const MAX_TARGET = 200;
+
+const toTaint = (kind: Taint['kind'], { target }: Effect): ReadTaint => ({
+  kind,
+  ...(target !== undefined && { target: target.slice(0, MAX_TARGET) }),
+});
+
+/** Files of the system that everybody can read come with it; names and sizes are no content. */
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc'];
+
+function readsOutside(effect: Effect, { folder, readable }: CallPlaces): boolean {
+  const { kind, path, isListing, isIncidental, repositoryOf } = effect;
+  if (kind !== 'read' || isListing || isIncidental || repositoryOf !== undefined) return false;
+  const place = path ?? effect.glob;
+  return place === undefined || ![folder, ...readable, ...SYSTEM].some((root) => isIn(root, place));
+}
+
+const isIn = (root: string, place: string): boolean => place === root || place.startsWith(`${root}/`);
+
+/** Whether the call uses the network or credentials, or changes something outside the working directory. */
+function reachesFurther({ ruled, places }: BatchCall): boolean {
+  if (ruled.node !== undefined) return true;
+  return ruled.reading?.effects.some((effect) => reaches(effect, places)) ?? false;
+}
+
+function reaches(effect: Effect, { folder }: CallPlaces): boolean {
+  const { kind, path, glob, isIncidental } = effect;
+  switch (kind) {
+    case 'network':
+      return isIncidental !== true;
+    case 'privilege':
+    case 'system':
+      return true;
+    case 'read':
+      return isSecretPath(path ?? glob ?? '');
+    case 'write':
+    case 'delete':
+      return isIncidental !== true && !isEdit({ effects: [effect], gaps: [] }, { roots: [folder] });
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,184 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import { MOST_RULES, type Rule } from '../../../protocol/methods/admin/rule.ts';
+import type { CallRules } from '../../agent/permissions/rules/call-rules.ts';
+import { compileCallRules } from '../../agent/permissions/rules/compile-rules.ts';
+import { isBelow } from '../../agent/permissions/rules/matching.ts';
+import { inRuleOrder } from '../../agent/permissions/rules/rule-source.ts';
+import { toPolicyFinder } from '../../agent/run/approval/policy-rule.ts';
+import type { ToolRules } from '../../agent/run/approval/tool-rules.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Log } from '../../log.ts';
+import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { deleteRule, insertRule, placeOf, toRule, toSource, updateRule } from './rule-rows.ts';
+import { RuleUses } from './rule-uses.ts';
+
+/** What people choose of a rule. */
+export type NewRule = Pick<Rule, 'action' | 'match'> &
+  Partial<Pick<Rule, 'wsId' | 'folder' | 'userId' | 'priority' | 'given'>> & {
+    /** Absent: without end. */
+    lastsMs?: number | undefined;
+    by: string;
+  };
+
+export type RuleChange = Partial<Pick<Rule, 'action' | 'priority'>> & { lastsMs?: number | null | undefined };
+
+/** Whose calls rules are about. */
+export interface RulesPlace {
+  wsId: string;
+  workdir: string;
+  ownerId: string;
+}
+
+interface RulesDeps {
+  store: Pick<Store, 'db' | 'commit' | 'reportDamage'>;
+  /** The tool policies, as they are now. */
+  policies: { readonly rules: ToolRules };
+  clock: Pick<Clock, 'now' | 'sleep'>;
+  ids: Pick<Ids, 'id'>;
+  log: Log;
+}
+
+/** So many places have prepared rules at once. */
+const MOST_PLACES = 500;
+
+/**
+ * The permission rules. They are held in memory, because every call asks them, and prepared once per place and change. A change
+ * takes effect when it is stored.
+ */
+export class Rules {
+  readonly #deps: RulesDeps;
+  readonly #uses: RuleUses;
+  #rules: readonly Rule[] | undefined;
+  readonly #prepared = new Map<string, { rules: CallRules; policies: ToolRules; untilMs: number }>();
+
+  constructor(deps: RulesDeps) {
+    this.#deps = deps;
+    this.#uses = new RuleUses(deps);
+  }
+
+  /** Reads them. No run may start before, as it would start without them. */
+  async load(): Promise<void> {
+    const { store, log } = this.#deps;
+    const rows = await store.db.selectFrom('rules').selectAll().execute();
+    const rules = rows.map(toRule);
+    const damaged = rules.filter((rule) => rule === undefined).length;
+    if (damaged > 0) log.error({ damaged }, 'stored permission rules cannot be read, and do not hold');
+    this.#take(rules.flatMap((rule) => rule ?? []));
+  }
+
+  /** Writes the counts of uses now and then. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#uses.run(signal);
+  }
+
+  /** Those that hold, in the order in which they decide. */
+  list(): readonly Rule[] {
+    const nowMs = this.#deps.clock.now();
+    const rules = (this.#rules ?? notLoaded()).filter(({ expiresAtMs = nowMs + 1 }) => nowMs < expiresAtMs);
+    return inRuleOrder(rules.map((rule) => ({ ...rule, ...this.#uses.of(rule), place: placeOf(rule) }))).map(
+      ({ place: _, ...rule }) => rule,
+    );
+  }
+
+  find(ruleId: string): Rule | undefined {
+    return this.list().find((rule) => rule.ruleId === ruleId);
+  }
+
+  /** The rules about the calls of one workstream, as they are now. */
+  of(place: RulesPlace): CallRules {
+    const { policies, clock } = this.#deps;
+    const key = `${place.wsId}\n${place.ownerId}\n${place.workdir}`;
+    const known = this.#prepared.get(key);
+    if (known && known.policies === policies.rules && clock.now() < known.untilMs) return known.rules;
+    const prepared = this.#prepare(place);
+    if (this.#prepared.size >= MOST_PLACES) this.#prepared.clear();
+    this.#prepared.set(key, prepared);
+    return prepared.rules;
+  }
+
+  #prepare(place: RulesPlace) {
+    const { rules: policies } = this.#deps.policies;
+    const held = this.list().filter((rule) => holdsIn(rule, place));
+    const compiled = compileCallRules(held.map(toSource), toPolicyFinder(policies));
+    const untilMs = Math.min(Number.POSITIVE_INFINITY, ...held.flatMap(({ expiresAtMs }) => expiresAtMs ?? []));
+    const used: CallRules['used'] = ({ ruleId, source }) => source === 'rule' && this.#uses.add(ruleId);
+    return { rules: { ...compiled, used }, policies, untilMs };
+  }
+
+  /** A rule that is not in force yet: `statements` store it, and `apply` puts it into force. */
+  prepare({ lastsMs, by, priority = 0, ...fields }: NewRule): { rule: Rule; statements: Statement[]; apply(): void } {
+    const before = this.list();
+    if (before.length >= MOST_RULES) throw new GatewayError('CONFLICT', `Maximum of ${MOST_RULES} rules reached`);
+    const nowMs = this.#deps.clock.now();
+    const rule: Rule = {
+      ruleId: this.#deps.ids.id('rule'),
+      ...fields,
+      priority,
+      ...(lastsMs !== undefined && { expiresAtMs: nowMs + lastsMs }),
+      createdBy: by,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      uses: 0,
+    };
+    return { rule, statements: [insertRule(rule)], apply: () => this.#take([...(this.#rules ?? []), rule]) };
+  }
+
+  async create(fields: NewRule, also: (rule: Rule) => readonly Statement[]): Promise<Rule> {
+    const { rule, statements, apply } = this.prepare(fields);
+    await this.#commit([...statements, ...also(rule)]);
+    apply();
+    return rule;
+  }
+
+  /** Throws NOT_FOUND. */
+  async update(ruleId: string, { lastsMs, ...change }: RuleChange, also: readonly Statement[]): Promise<Rule> {
+    const nowMs = this.#deps.clock.now();
+    const before = this.#rules?.find((rule) => rule.ruleId === ruleId); // without the uses, which are counted apart
+    if (before === undefined) throw ruleMissing();
+    const { expiresAtMs, ...rest } = before;
+    const end = lastsMs === undefined ? expiresAtMs : lastsMs === null ? undefined : nowMs + lastsMs;
+    const rule = { ...rest, ...change, ...(end !== undefined && { expiresAtMs: end }), updatedAtMs: nowMs };
+    await this.#commit([updateRule(rule), ...also]);
+    this.#take((this.#rules ?? []).map((one) => (one.ruleId === rule.ruleId ? rule : one)));
+    return rule;
+  }
+
+  /** Throws NOT_FOUND. */
+  async remove({ ruleId }: Rule, also: readonly Statement[]): Promise<void> {
+    await this.#commit([deleteRule(ruleId), ...also]);
+    this.#take((this.#rules ?? []).filter((one) => one.ruleId !== ruleId));
+  }
+
+  /** The conversation is over, and the stored rules that were allowed in it are gone. */
+  endIn(wsId: string): void {
+    const left = (this.#rules ?? []).filter((rule) => rule.wsId !== wsId || rule.action !== 'allow');
+    if (left.length !== this.#rules?.length) this.#take(left);
+  }
+
+  #take(rules: readonly Rule[]): void {
+    this.#rules = rules;
+    this.#prepared.clear();
+  }
+
+  async #commit(statements: Statement[]): Promise<void> {
+    try {
+      await this.#deps.store.commit({ statements, durable: true });
+    } catch (error) {
+      throw error instanceof UnitRefused ? ruleMissing(error) : error;
+    }
+  }
+}
+
+/** Whether a rule is about calls of this place. */
+export const holdsIn = ({ wsId, folder, userId }: Rule, place: RulesPlace): boolean =>
+  (wsId === undefined || wsId === place.wsId) &&
+  (folder === undefined || isBelow(folder, place.workdir)) &&
+  (userId === undefined || userId === place.ownerId);
+
+/** A run without the rules could do what they forbid. */
+function notLoaded(): never {
+  throw new Error('the permission rules are not loaded yet');
+}
+
+export const ruleMissing = (cause?: unknown) => new GatewayError('NOT_FOUND', 'Rule not found', { cause });

@@ -1,0 +1,45 @@
+import type { ReadonlySignal } from '@preact/signals';
+import { createAccounts } from './accounts/accounts.ts';
+import type { Confirmation } from './accounts/confirmation.ts';
+import type { HeldRights } from './accounts/held-rights.ts';
+import type { Who } from './accounts/who.ts';
+import { createActions } from './actions.ts';
+import type { Browser } from './browser.ts';
+import { createChips } from './chips.ts';
+import { CronJobs } from './cron/cron-jobs.ts';
+import type { Drafts } from './drafts.ts';
+import { Inbox } from './inbox/inbox.ts';
+import { createModelChoices } from './model-choices.ts';
+import { Nodes } from './nodes/nodes.ts';
+import type { PageClient } from './reading/reading.ts';
+import { UsageReport } from './usage/usage-report.ts';
+import { Workstreams } from './workstreams.ts';
+
+interface Port {
+  browser: Browser;
+  drafts: Drafts;
+  client: PageClient;
+  confirmation: Confirmation;
+  rights: HeldRights;
+  who: ReadonlySignal<Who | undefined>;
+}
+
+/** The parts of a logged-in page. Only the inbox listens from the beginning; the others read when they are told to. */
+export function createDesk({ browser, drafts, client, confirmation, rights, who }: Port) {
+  const { schedule, isVisible, memory, newKey, files, now } = browser;
+  const workstreams = new Workstreams({ client, schedule, isVisible, memory, drafts });
+  return {
+    client,
+    workstreams,
+    actions: createActions({ client, workstreams, newKey }),
+    inbox: new Inbox({ client, mayDecide: () => rights.decide.peek() }),
+    jobs: new CronJobs({ client, newKey }),
+    nodes: new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now }),
+    usage: new UsageReport({ client, now }),
+    accounts: createAccounts({ client, who: () => who.peek() }),
+    confirmation,
+    chips: createChips({ files, newKey }),
+    models: createModelChoices(client),
+    files,
+  };
+}

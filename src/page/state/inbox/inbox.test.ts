@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Approval } from '../../../../protocol/methods/approval.ts';
+import { item } from '../conversation/conversation-fixture.ts';
+import { createFakeClient } from '../fake-client.ts';
+import { Inbox } from './inbox.ts';
+
+const asked = (approvalId: string, expiresAtMs = 1): Approval => ({
+  approvalId,
+  wsId: `ws-${approvalId}`,
+  sessionKey: approvalId,
+  kind: 'tools',
+  items: [item('c1')],
+  expiresAtMs,
+});
+
+function openInbox({ mayDecide = true } = {}) {
+  const fake = createFakeClient();
+  const inbox = new Inbox({ client: fake.client, mayDecide: () => mayDecide });
+  const ids = () => inbox.waiting.value?.map(({ approvalId }) => approvalId);
+  return { ...fake, inbox, ids };
+}
+
+test('questions of all workstreams are listed by their end, and leave when they are decided anywhere', async () => {
+  const { inbox, ids, answer, emit, calls } = openInbox();
+  answer('approval.list', () => ({ approvals: [asked('b', 2), asked('a', 1)] }));
+  await inbox.read();
+  emit('approval.requested', asked('c', 0));
+  assert.deepEqual([ids(), inbox.count.value], [['c', 'a', 'b'], 3]);
+  emit('approval.resolved', { approvalId: 'a', wsId: 'ws-a', sessionKey: 'a', approved: true });
+  answer('approval.resolve', () => ({ status: 'ok' }));
+  assert.equal(await inbox.decide('b', { approved: false, feedback: 'no' }), undefined);
+  assert.deepEqual(ids(), ['c']);
+  assert.deepEqual(calls.at(-1), ['approval.resolve', { approvalId: 'b', approved: false, feedback: 'no' }]);
+});
+
+test('a list that is older than a decision does not bring the question back', async () => {
+  const { inbox, ids, answer, emit } = openInbox();
+  const listed = Promise.withResolvers<unknown>();
+  answer('approval.list', () => listed.promise);
+  const reading = inbox.read();
+  emit('approval.resolved', { approvalId: 'a', wsId: 'ws-a', sessionKey: 'a', approved: true });
+  listed.resolve({ approvals: [asked('a'), asked('b')] });
+  await reading;
+  assert.deepEqual(ids(), ['b']);
+});
+
+test('a refused decision is told, and the question stays', async () => {
+  const { inbox, ids, answer } = openInbox();
+  answer('approval.list', () => ({ approvals: [asked('a')] }));
+  await inbox.read();
+  answer('approval.resolve', () => {
+    throw new Error('refused');
+  });
+  assert.match((await inbox.decide('a', { approved: true })) ?? '', /refused/);
+  assert.deepEqual(ids(), ['a']);
+});
+
+test('nothing is read for a person who does not decide', async () => {
+  const { inbox, calls } = openInbox({ mayDecide: false });
+  await inbox.read();
+  assert.deepEqual([calls, inbox.count.value], [[], 0]);
+});

@@ -1,0 +1,71 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Approval } from '../../../../protocol/methods/approval.ts';
+import { refusalOf } from '../accounts/refusal.ts';
+import type { Decided } from '../approvals/rule-choices.ts';
+import { type PageClient, Reading } from '../reading/reading.ts';
+
+interface Port {
+  client: Pick<PageClient, 'call' | 'on' | 'isOpen'>;
+  /** Whether the person decides about calls; otherwise nothing is read. */
+  mayDecide(): boolean;
+}
+
+/** The questions of all workstreams that wait for a decision, in the order in which they end. */
+export class Inbox {
+  readonly #client: Port['client'];
+  readonly #mayDecide: Port['mayDecide'];
+  readonly #waiting = signal<readonly Approval[] | undefined>(undefined);
+  /** Those that ended while the list was read, which may still name them. */
+  readonly #ended = new Set<string>();
+  readonly reading: Reading;
+  readonly count = computed(() => this.#waiting.value?.length ?? 0);
+
+  constructor({ client, mayDecide }: Port) {
+    this.#client = client;
+    this.#mayDecide = mayDecide;
+    this.reading = new Reading(client);
+    client.on('approval.requested', (asked) => {
+      if (this.#waiting.peek() !== undefined) this.#set([...this.#others(asked.approvalId), asked]);
+      else void this.read();
+    });
+    client.on('approval.resolved', ({ approvalId }) => this.#end(approvalId));
+  }
+
+  /** Undefined until the first answer. */
+  get waiting(): ReadonlySignal<readonly Approval[] | undefined> {
+    return this.#waiting;
+  }
+
+  async read(): Promise<void> {
+    if (!this.#mayDecide()) return;
+    this.#ended.clear();
+    await this.reading.read(
+      () => this.#client.call('approval.list', {}),
+      ({ approvals }) => this.#set(approvals.filter(({ approvalId }) => !this.#ended.has(approvalId))),
+    );
+  }
+
+  /** Returns an error message, or undefined on success. */
+  async decide(approvalId: string, decided: Decided): Promise<string | undefined> {
+    try {
+      await this.#client.call('approval.resolve', { approvalId, ...decided });
+      this.#end(approvalId);
+      return undefined;
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  #end(approvalId: string): void {
+    this.#ended.add(approvalId);
+    this.#set(this.#others(approvalId));
+  }
+
+  #others(approvalId: string): readonly Approval[] {
+    return (this.#waiting.peek() ?? []).filter((one) => one.approvalId !== approvalId);
+  }
+
+  #set(waiting: readonly Approval[]): void {
+    this.#waiting.value = waiting.toSorted((a, b) => a.expiresAtMs - b.expiresAtMs);
+  }
+}
