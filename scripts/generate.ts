@@ -7,12 +7,13 @@ import { jsonSchemaDocument, openApiDocument } from '../protocol/documents/docum
 const folder = new URL('../protocol/generated/', import.meta.url);
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
 await mkdir(folder, { recursive: true });
+// One space per level: they are part of the package, and a third of them was indentation.
 for (const [name, document] of [
   ['schema.json', jsonSchemaDocument()],
   ['openapi.json', openApiDocument(version)],
   ['asyncapi.json', asyncApiDocument(version)],
 ] as const)
-  await writeFile(new URL(name, folder), `${JSON.stringify(document, null, 2)}\n`);
+  await writeFile(new URL(name, folder), `${JSON.stringify(document, null, 1)}\n`);
 
 // PROTOCOL.md has one generated part.
 const page = new URL('../PROTOCOL.md', import.meta.url);

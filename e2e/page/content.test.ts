@@ -143,7 +143,11 @@ test('a change of thousands of lines is shown page by page', async (t) => {
 /** Runs a command in a new workstream and returns its output. */
 async function run(page: Page, name: string, command: string): Promise<Locator> {
   await openWorkstream(page, name);
-  model.when(`run ${name}`, callTools({ name: 'bash', arguments: { command: `touch it; ${command}` } }), say('It ran.'));
+  model.when(
+    `run ${name}`,
+    callTools({ name: 'bash', arguments: { command: `touch it; ${command}` } }),
+    say('It ran.'),
+  );
   await send(page, `run ${name}`);
   await button(page, 'Approve').click();
   await page.locator('.answer', { hasText: 'It ran.' }).waitFor();

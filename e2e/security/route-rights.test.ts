@@ -89,9 +89,8 @@ async function newPerson(role: string | readonly Permission[]) {
   const made = typeof role === 'string' ? { roleId: role } : await operator.call('role.create', asked);
   const { roleId } = made as { roleId: string };
   const person = { username, password: PASSWORD };
-  const { userId } = (await operator.call('user.create', {
-    ...{ ...person, displayName: username, roles: [roleId] },
-  })) as { userId: string };
+  const about = { ...person, displayName: username, roles: [roleId] };
+  const { userId } = (await operator.call('user.create', about)) as { userId: string };
   const { jwt } = (await operator.call('auth.login', person)) as { jwt: string };
   return { userId, username, jwt, roleId };
 }
@@ -200,8 +199,7 @@ test('every route answers for a private workstream otherwise than for an unknown
   // A file that was not sent is its sender's.
   const callersOf = (route: string) =>
     Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
-  // Without a finding, the list is empty for everybody; the sharing matrix has one.
-  const telling = Object.keys(NAMING_ROUTES).filter((route) => !route.endsWith('/output-assessments'));
+  const telling = Object.keys(NAMING_ROUTES).filter((route) => !route.endsWith('/output-assessments')); // none is found here
   for (const route of telling) {
     const known = route.endsWith('/verdicts') ? asked : untouched;
     for (const [who, headers] of callersOf(route)) {

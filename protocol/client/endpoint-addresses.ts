@@ -12,6 +12,20 @@ type Addresses = {
   };
 };
 
+/** The endpoints of attachments, alone: a page that uses no others does not carry them. */
+export const attachmentEndpoints: Addresses['attachment'] = {
+  upload: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/attachments' },
+  list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments' },
+  content: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content' },
+  remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}' },
+};
+
+/** The endpoints of conversations as files, alone, as those of attachments. */
+export const conversationEndpoints: Addresses['conversation'] = {
+  export: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/export' },
+  import: { verb: 'post', path: '/v1/api/workstreams/import' },
+};
+
 /** Every endpoint of the HTTP interface. A missing one does not compile; a test compares them with the rows. */
 export const endpoints: Addresses = {
   workstream: {
@@ -42,16 +56,8 @@ export const endpoints: Addresses = {
     remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}' },
     removeByPost: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/delete' },
   },
-  attachment: {
-    upload: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/attachments' },
-    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments' },
-    content: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content' },
-    remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}/attachments/{attachment_id}' },
-  },
-  conversation: {
-    export: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/export' },
-    import: { verb: 'post', path: '/v1/api/workstreams/import' },
-  },
+  attachment: attachmentEndpoints,
+  conversation: conversationEndpoints,
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
   },

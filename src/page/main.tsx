@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { createHttpClient } from '../../protocol/client/http-client.ts';
+import { createHttpCalls } from '../../protocol/client/http-calls.ts';
 import { systemTimers } from '../../protocol/client/timers.ts';
 import { createGatewayClient } from '../../protocol/client/ws-client.ts';
 import { LoginKeeper } from './state/accounts/login-keeper.ts';
@@ -22,7 +22,7 @@ const now = () => performance.timeOrigin + systemTimers.now();
 
 const app = new App({
   login,
-  files: createFiles(createHttpClient({ baseUrl: location.origin })),
+  files: createFiles(createHttpCalls({ baseUrl: location.origin })),
   openClient: ({ onStatus, onGap }) =>
     createGatewayClient({
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/ws`,

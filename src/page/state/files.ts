@@ -1,5 +1,5 @@
-import { endpoints } from '../../../protocol/client/endpoint-addresses.ts';
-import type { HttpClient } from '../../../protocol/client/http-client.ts';
+import { attachmentEndpoints, conversationEndpoints } from '../../../protocol/client/endpoint-addresses.ts';
+import type { HttpCalls } from '../../../protocol/client/http-calls.ts';
 import type { Attachment } from '../../../protocol/stream-events.ts';
 
 /** The URL of the content of an attachment. */
@@ -14,17 +14,17 @@ export const exportAddress = (wsId: string, format: 'json' | 'markdown'): string
  * Uploads and removes attachments over HTTP, with the login cookie. A refusal throws an error with the daemon's
  * message.
  */
-export function createFiles(http: Pick<HttpClient, 'call'>) {
+export function createFiles(http: Pick<HttpCalls, 'call'>) {
   return {
     upload: (wsId: string, file: File, signal: AbortSignal): Promise<Attachment> =>
-      http.call(endpoints.attachment.upload, { ws_id: wsId, file }, { signal }),
+      http.call(attachmentEndpoints.upload, { ws_id: wsId, file }, { signal }),
 
     /** Makes a new workstream from an exported conversation. */
     importConversation: async (file: File): Promise<{ ws_id: string }> =>
-      http.call(endpoints.conversation.import, parsed(await file.text()), { timeoutMs: IMPORT_MS }),
+      http.call(conversationEndpoints.import, parsed(await file.text()), { timeoutMs: IMPORT_MS }),
 
     async remove(wsId: string, attachmentId: string): Promise<void> {
-      await http.call(endpoints.attachment.remove, { ws_id: wsId, attachment_id: attachmentId });
+      await http.call(attachmentEndpoints.remove, { ws_id: wsId, attachment_id: attachmentId });
     },
   };
 }
