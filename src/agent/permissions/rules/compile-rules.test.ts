@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RuleMatch } from '../../../../protocol/events/rules.ts';
+import type { CommandReading } from '../command-reading.ts';
 import { readCommand } from '../read-command.ts';
 import { compileCallRules } from './compile-rules.ts';
+import type { RuledCall } from './matching.ts';
 import type { RuleSource } from './rule-source.ts';
 
 const rule = (action: RuleSource['action'], match: RuleMatch, more: Partial<RuleSource> = {}): RuleSource => ({
@@ -14,9 +16,11 @@ const rule = (action: RuleSource['action'], match: RuleMatch, more: Partial<Rule
 /** What the rules say about a command, in one word. */
 function said(command: string, ...rules: RuleSource[]): string {
   const reading = readCommand(command, { folder: '/work', home: '/home/me' });
-  const { deny, unclear, ask, allow, left } = compileCallRules(rules, () => undefined).judge({
-    ...{ names: ['bash'], command, reading },
-  });
+  return saidOf({ names: ['bash'], command, reading }, rules);
+}
+
+function saidOf(call: RuledCall, rules: RuleSource[]): string {
+  const { deny, unclear, ask, allow, left } = compileCallRules(rules, () => undefined).judge(call);
   if (deny) return 'deny';
   if (unclear) return 'unclear';
   if (ask) return 'ask';
@@ -60,4 +64,24 @@ test('what denies comes first, then the priority, then what asks, then the narro
   assert.equal(said('touch x', allow, ask), 'ask');
   assert.equal(said('touch x', { ...allow, priority: 1 }, ask), 'allow');
   assert.equal(said('touch x', { ...allow, priority: 9 }, rule('deny', { program: 'touch' })), 'deny');
+});
+
+test('a call of a node fits by the node and its command, never by programs, paths or hosts of this machine', () => {
+  const reading: CommandReading = {
+    ...{ commands: [], gaps: [] },
+    effects: [
+      { kind: 'network', target: 'attic', certain: true },
+      { kind: 'unknown', target: 'camera.snap', certain: false },
+    ],
+  };
+  const call = { names: ['node', 'node camera.snap'], node: 'n1', nodeCommand: 'camera.snap', reading };
+  for (const action of ['deny', 'ask', 'allow'] as const)
+    for (const match of [{ program: 'rm' }, { path: '/srv' }, { host: 'attic' }, { node: 'n2' }])
+      assert.equal(saidOf(call, [rule(action, match)]), 'nothing', JSON.stringify(match));
+  for (const match of [{ tool: 'node' }, { node: 'n1' }, { node: 'n1', nodeCommand: 'camera.snap' }])
+    assert.deepEqual(
+      (['deny', 'ask', 'allow'] as const).map((action) => saidOf(call, [rule(action, match)])),
+      ['deny', 'ask', 'allow'],
+      JSON.stringify(match),
+    );
 });

@@ -82,10 +82,13 @@ const NOTHING_ALLOWED = () => false;
 function fitOf(call: RuledCall, matcher: Matcher, isNamed: (part: Part) => boolean): Fit {
   const { reading } = call;
   if (matcher.isWhole) return 'yes';
-  if (reading === undefined) return 'no';
+  if (reading === undefined || isElsewhere(call)) return 'no';
   const parts = partsOf(reading).filter((part) => part.kind !== 'whole');
   return widest(parts.map((part) => (isNamed(part) ? onlyYes : asIs)(fitOfPart(reading, part, matcher))));
 }
+
+/** Programs, paths and hosts are those of this machine; what a node does is matched by its id and its command. */
+const isElsewhere = ({ node }: RuledCall): boolean => node !== undefined;
 
 const asIs = (fit: Fit): Fit => fit;
 const onlyYes = (fit: Fit): Fit => (fit === 'yes' ? 'yes' : 'no');
@@ -156,7 +159,7 @@ function isSame(a: Part, b: Part): boolean {
 function applies(call: RuledCall, part: Part, { rule, matcher }: Compiled): boolean {
   const { reading } = call;
   if (matcher.isWhole) return true;
-  if (part.kind === 'whole' || reading === undefined) return false;
+  if (part.kind === 'whole' || reading === undefined || isElsewhere(call)) return false;
   if (rule.action === 'ask') return fitOfPart(reading, part, matcher) !== 'no' && !isUnknown(part);
   if (part.kind === 'gap') return false;
   if (part.kind === 'command') {
