@@ -213,11 +213,10 @@ test('no other field of the protocol names a working directory', () => {
   const routes = endpoints.flatMap(({ path: route, request }) => (namesOne(request()) ? [route] : []));
   // Rules hold in a folder, but nothing runs there because of them.
   const placed = ['rule.create', 'rule.simulate'];
+  const creating = ['cluster/workstreams/new', 'route/workstreams/new', 'workstreams/import', 'workstreams/new'];
   assert.deepEqual(methods.sort(), [...placed, 'workstream.create', 'workstream.import', 'workstream.update']);
   assert.deepEqual(
     routes.sort(),
-    ['cluster/workstreams/new', 'route/workstreams/new', 'workstreams/import', 'workstreams/new'].map(
-      (route) => `/v1/api/${route}`,
-    ),
+    [...creating, 'rules', 'rules/simulate'].map((route) => `/v1/api/${route}`).sort(),
   );
 });

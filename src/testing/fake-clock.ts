@@ -11,7 +11,7 @@ export function fakeClock(startMs = 0): Clock & { advance(ms: number): Promise<v
   let wallMs = startMs;
   const sleepers = new Set<Sleeper>();
   return {
-    now: () => wallMs,
+    now: () => Math.floor(wallMs), // sleepers may be due between two milliseconds
     monotonic: () => elapsedMs,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
