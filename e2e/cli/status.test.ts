@@ -12,7 +12,7 @@ test('status shows the state of the daemon and the pending approvals', async (t)
   const client = await daemon.client();
   const [main] = (await client.call('workstream.list', {})).workstreams;
   const requested = new Promise((resolve) => client.on('approval.requested', resolve));
-  await client.call('workstream.send', { wsId: main?.wsId ?? '', message: 'run ls' });
+  await client.call('workstream.send', { wsId: main?.wsId ?? '', message: 'run touch it' });
   await requested;
   await (await openStranger(t, daemon, 'den')).ask({ displayName: 'the den', commands: ['system.info'] });
   const { code, stdout } = await runHeadgate(['status'], { HEADGATE_HOME: daemon.home });
@@ -21,7 +21,7 @@ test('status shows the state of the daemon and the pending approvals', async (t)
     /^Running {2}http:.*pid \d+/m,
     /^Memory {3}\d+ MiB$/m,
     /^ {2}attention main/m,
-    /^\? bash: ls$/m,
+    /^\? bash: touch it$/m,
     /^\? the den .* code \S+$/m,
   ])
     assert.match(stdout, row);

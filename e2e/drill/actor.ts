@@ -8,6 +8,7 @@ import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
 import { pause } from '../support/deadline.ts';
 import { setBudget } from './budgeting.ts';
+import { changeRules, finerParts, learnRules, noRules, type RuleKnowledge } from './ruling.ts';
 
 /** A client that works in one workstream: sends, decides, cancels, and repeats unanswered calls. */
 export interface Actor {
@@ -34,6 +35,7 @@ interface Knowledge {
   /** Those of them that are over. */
   late: string[];
   autoApprove: boolean;
+  rules: RuleKnowledge;
 }
 
 interface Scene {
@@ -47,7 +49,14 @@ interface Scene {
 
 export function createActor(parts: ActorParts): Actor {
   const { wsId, recorder } = parts;
-  const known: Knowledge = { busy: false, pending: new Set(), left: new Set(), late: [], autoApprove: false };
+  const known: Knowledge = {
+    busy: false,
+    pending: new Set(),
+    left: new Set(),
+    late: [],
+    autoApprove: false,
+    rules: noRules(),
+  };
   let place: string | undefined;
   let socket: RecordedSocket | undefined;
   let keyed: RecordedCall[] = [];
@@ -114,6 +123,7 @@ const approvalIdsIn = (payload: unknown): string[] =>
   (payload as Result<'approval.list'>).approvals.map(({ approvalId }) => approvalId);
 
 function learn(known: Knowledge, event: StreamEvent, random: Random): void {
+  learnRules(known.rules, event);
   if (event.type === 'user_turn') known.busy = true;
   if (event.type === 'approve_request') {
     const isLeft = event.kind === 'budget' && random.chance(0.25);
@@ -146,6 +156,7 @@ function act(scene: Scene): RecordedCall | undefined {
   const approvalId = toDecide(scene);
   const mood = random.fraction();
   if (known.autoApprove && random.chance(0.3)) scene.socket.request('workstream.update', { wsId, autoApprove: false });
+  if (random.chance(0.04)) changeRules(known.rules, wsId, { socket: scene.socket, random });
   if (random.chance(0.04)) void setBudget({ ...parts, socket: scene.socket, random });
   if (mood < 0.06) return callAny(scene, { method: 'workstream.cancel', params: { wsId } });
   if (mood < 0.09) return callAny(scene, { method: 'workstream.cancel', params: { wsId, force: true } });
@@ -223,7 +234,8 @@ function decide(scene: Scene, approvalId: string): RecordedCall {
   known.pending.delete(approvalId);
   known.left.delete(approvalId);
   const mood = random.fraction();
-  if (mood < 0.55) return decideIt({ approved: true });
+  if (mood < 0.4) return decideIt({ approved: true });
+  if (mood < 0.55) return decideIt({ approved: true, ...finerParts(known.rules, approvalId, random) });
   if (mood < 0.6) return decideIt({ approved: true, feedback: 'and mind the gap' });
   if (mood < 0.65) return decideIt({ approved: true, always: true });
   if (mood < 0.75) return decideIt({ approved: false });

@@ -1,3 +1,4 @@
+import type { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Boot, Disk, Evidence } from '../checker/evidence.ts';
 import { viewsOf } from '../checker/views.ts';
 
@@ -22,6 +23,10 @@ export interface Score {
   eventRows: number;
   runs: number;
   approvals: number;
+  /** Rules given with a decision, calls denied although others of their question were approved, and calls that a rule blocked. */
+  rulesGiven: number;
+  deniedAlone: number;
+  blocked: number;
   toolStarts: number;
   unknownOutcomes: number;
   effects: number;
@@ -73,11 +78,21 @@ export function storedIn({ workstreams }: Disk) {
     runs: runs.length,
     approvals: approvals.length,
     toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
+    ...rulingsIn(events),
     ...budgetsIn(approvals),
     unknownOutcomes: approvals.filter(({ kind }) => kind === 'outcome').length,
     rewinds: rewound.filter(({ reason }) => reason === 'rewind').length,
     retries: rewound.filter(({ reason }) => reason === 'retry').length,
     compactions: cuts.filter(({ kind }) => kind === 'compaction').length,
+  };
+}
+
+function rulingsIn(events: readonly StreamEvent[]) {
+  const resolved = events.filter((event) => event.type === 'approval_resolved');
+  return {
+    rulesGiven: resolved.flatMap(({ rule_ids = [] }) => rule_ids).length,
+    deniedAlone: resolved.flatMap(({ denied_call_ids = [] }) => denied_call_ids).length,
+    blocked: events.filter((event) => event.type === 'tool_result' && event.outcome === 'blocked').length,
   };
 }
 
@@ -109,6 +124,7 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
     ['calls', `${score.calls} (${score.unanswered} without an answer)`],
     ['runs', score.runs],
     ['approvals', `${score.approvals} (${score.unknownOutcomes} about unknown outcomes)`],
+    ['rules', `${score.rulesGiven} given, ${score.deniedAlone} calls denied alone, ${score.blocked} blocked`],
     ['tool starts', `${score.toolStarts} (${score.effects} lines written by commands)`],
     ['steered', `${score.steered} messages (${score.taken} taken by a run in progress)`],
     [

@@ -26,8 +26,9 @@ function* startsWithoutPermission(journal: readonly JournalEntry[]): Generator<s
 /** The calls that a journal entry permits to start once. */
 function permitted(entry: JournalEntry, asked: ReadonlyMap<string, string[]>): string[] {
   if (entry.kind === 'batch_cleared') return Object.keys(entry.digests);
-  if (entry.kind === 'approval_decided' && entry.decision.approved) return asked.get(entry.approvalId) ?? [];
-  return [];
+  if (entry.kind !== 'approval_decided' || !entry.decision.approved) return [];
+  const { denied = {} } = entry.decision;
+  return (asked.get(entry.approvalId) ?? []).filter((callId) => !Object.hasOwn(denied, callId));
 }
 
 /** Every tool call of the model gets exactly one result by the end of its run. */
