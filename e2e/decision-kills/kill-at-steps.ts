@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { GatewayClient } from '../../protocol/client/ws-client.ts';
+import type { Approval } from '../../protocol/methods/approval.ts';
+import { checkDisk } from '../checker/check.ts';
+import { readDisk } from '../checker/read-disk.ts';
+import { effectCommand, readEffects } from '../checker/recording/effects-file.ts';
+import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { within } from '../support/deadline.ts';
+import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say as says } from '../support/model/scripted-steps.ts';
+
+const KILLER = new URL('../support/fixtures/killed-when-armed.ts', import.meta.url);
+const EFFECTS = 'steps.txt';
+const PATIENCE_MS = 60_000;
+const JUDGES = { HEADGATE_SKIP_JUDGE_MODEL: '' };
+
+export interface StepKills {
+  kills: number;
+  findings: string[];
+}
+
+interface Steps {
+  /** The number of the first statement after which the daemon is killed, and how many come between two kills. */
+  from: number;
+  by: number;
+  say(line: string): void;
+}
+
+/** Kills a daemon after each database statement of a question, its decision and its calls, until one trial gets to its end. */
+export async function killAtSteps({ from, by, say }: Steps): Promise<StepKills> {
+  await using model = await startScriptedModel();
+  play(model);
+  await using daemon = await startDaemon({ model: model.url, env: JUDGES });
+  const found: StepKills = { kills: 0, findings: [] };
+  for (let statement = from; found.findings.length === 0; statement += by) {
+    const tag = `step-${statement}`;
+    const { wasKilled, wsId } = await tryOnce(daemon, { tag, statement });
+    found.findings.push(
+      ...(await findingsIn(daemon, { tag, wsId })).map((what) => `killed after ${statement}: ${what}`),
+    );
+    if (!wasKilled) break;
+    found.kills += 1;
+    if (found.kills % 10 === 0) say(`${found.kills} kills`);
+  }
+  return found;
+}
+
+/** The same command twice, each after the result before. The judge has nothing against it. */
+function play(model: ScriptedModel): void {
+  model.onRequest(({ messages }) => {
+    const tag = [...JSON.stringify(messages).matchAll(/step-\d+/g)].at(-1)?.[0] ?? '';
+    if (String(messages[0]?.content).startsWith('You judge'))
+      return says(
+        JSON.stringify({
+          ...{ intent_summary: 'Takes a note.', risk_level: 'low', confidence: 0.9, recommendation: 'approve' },
+          ...{ reasoning: 'It was asked for.', evidence: [] },
+        }),
+      );
+    const results = messages.filter(({ role }) => role === 'tool').length;
+    if (results === 2) return says('Both are done.');
+    const command = effectCommand({ tag, file: EFFECTS, secs: 0 });
+    return callTools({ name: 'bash', arguments: { command }, id: `call_${results}` });
+  });
+}
+
+async function tryOnce(daemon: DaemonUnderTest, { tag, statement }: { tag: string; statement: number }) {
+  const { NODE_OPTIONS = '' } = process.env;
+  const killer = { NODE_OPTIONS: `${NODE_OPTIONS} --import=${KILLER.href}`, KILL_AFTER: String(statement) };
+  await daemon.restart({ env: { ...JUDGES, ...killer } });
+  const client = await daemon.client();
+  const { wsId } = await client.call('workstream.create', {});
+  const idempotencyKey = randomUUID();
+  const exited = daemon.exited();
+  daemon.signal('SIGUSR2');
+  await client.call('health', {}); // the signal has arrived
+  const ask = { wsId, message: `note ${tag}`, idempotencyKey };
+  const ended = finish(client, ask).then(() => false);
+  const wasKilled = await within(
+    Promise.race([exited.then(() => true), ended.catch(() => exited.then(() => true))]),
+    PATIENCE_MS,
+    () => `an end of ${tag}`,
+  );
+  client.close();
+  if (wasKilled) {
+    await daemon.restart({ env: JUDGES });
+    const next = await daemon.client();
+    await within(finish(next, ask), PATIENCE_MS, () => `an end of ${tag} after the kill`);
+    next.close();
+  }
+  return { wasKilled, wsId };
+}
+
+/** Sends the message, again if it was sent before, and decides whatever is asked until the run has ended. */
+async function finish(client: GatewayClient, ask: { wsId: string; message: string; idempotencyKey: string }) {
+  const { runId } = await client.call('workstream.send', ask);
+  for (;;) {
+    const { approvals } = await client.call('approval.list', { wsId: ask.wsId });
+    for (const approval of approvals) await decide(client, approval);
+    const { status } = await client.call('agent.wait', { runId: runId ?? '', timeoutMs: 20 });
+    if (status !== 'timeout') return;
+  }
+}
+
+async function decide(client: GatewayClient, { approvalId, kind, items }: Approval): Promise<void> {
+  const exact = items[0]?.rules?.find((rule) => rule.kind === 'command');
+  const rules = kind === 'tools' && exact ? [{ id: exact.id, term: 'conversation' as const }] : [];
+  await client.call('approval.resolve', { approvalId, approved: true, rules });
+}
+
+async function findingsIn({ home }: DaemonUnderTest, { tag, wsId }: { tag: string; wsId: string }): Promise<string[]> {
+  const disk = readDisk(home, [wsId]);
+  const [workstream] = disk.workstreams;
+  if (workstream === undefined) return ['the workstream is gone'];
+  const { runs, events, approvals, messages } = workstream;
+  const outcomes = messages.flatMap(({ message }) => (message.role === 'tool' ? [message.outcome] : []));
+  const starts = runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length;
+  const effects = await readEffects(path.join(home, 'workspace', EFFECTS));
+  const ran = effects.filter((effect) => effect.tag === tag && effect.phase === 'begin').length;
+  const told = events.flatMap(({ event }) => (event.type === 'approval_resolved' ? (event.rule_ids ?? []) : []));
+  const { rules, undecided } = readRulings(home, wsId);
+  const questions = approvals.filter(({ kind }) => kind === 'tools').length;
+  return [
+    ...checkDisk(disk).map((violation) => JSON.stringify(violation)),
+    ...(runs.every(({ run }) => run.status === 'ok')
+      ? []
+      : [`the run ended as ${runs.map(({ run }) => run.status).join()}`]),
+    ...(outcomes.join() === 'done,done' ? [] : [`results: ${outcomes.join()}`]),
+    ...(ran >= 2 && ran <= starts ? [] : [`ran ${ran} times, started ${starts} times`]),
+    ...(rules.length === 1 && told.join() === rules.join() ? [] : [`rules ${rules.join()}, told ${told.join()}`]),
+    ...(questions === 1 ? [] : [`${questions} questions, although a rule was given with the first one`]),
+    ...(undecided === 0 ? [] : [`${undecided} verdicts without a decision`]),
+  ];
+}
+
+function readRulings(home: string, wsId: string) {
+  using database = new DatabaseSync(path.join(home, 'headgate.db'), { readOnly: true });
+  const rules = database.prepare('select rule_id from rules where ws_id = ?').all(wsId);
+  const undecided = database
+    .prepare("select count(*) as count from verdicts where ws_id = ? and user_decision = 'pending'")
+    .get(wsId);
+  return { rules: rules.map(({ rule_id }) => String(rule_id)), undecided: Number(undecided?.count) };
+}
