@@ -1,6 +1,7 @@
 import type { Row } from './row.ts';
 import { loginStormRow, pausesRow } from './rows/accounts.ts';
 import { appendChecksumRow, appendRow, writtenRows } from './rows/appends.ts';
+import { attacksRow } from './rows/attacks.ts';
 import { connectionRows } from './rows/connections.ts';
 import { cronRows } from './rows/cron.ts';
 import { fanOutRows } from './rows/fan-out.ts';
@@ -26,6 +27,7 @@ export const ROWS: readonly Row[] = [
   sendRow,
   ...relayRows,
   ...turnRows,
+  attacksRow,
   ...startRows,
   ...cronRows,
   pausesRow,

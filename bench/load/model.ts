@@ -22,6 +22,8 @@ const readers: Reader[] = [];
 let received = 0;
 let idle = 0;
 let onProgress: () => void = () => undefined;
+/** Calls of tools that the readers were told of, and when the last one arrived. */
+let toldOfCall = { count: 0, atMs: 0 };
 let latenciesMs: number[] = [];
 
 const tasks = {
@@ -124,6 +126,62 @@ const tasks = {
     connection.close();
     return tookMs;
   },
+
+  /** Has the model call commands in the first workstream, one per turn. Returns how long each took to reach the reader. */
+  async calls({ port, token, commands }: { port: number; token: string; commands: string[] }): Promise<number[]> {
+    const connection = new HttpConnection(port);
+    const [reader] = readers;
+    const tookMs: number[] = [];
+    for (const command of commands) {
+      speaking = [];
+      idle = 0;
+      toldOfCall = { count: 0, atMs: 0 };
+      let calledMs = 0;
+      const over = until((done) => {
+        onProgress = () => idle > 0 && done();
+      });
+      onAsked = () => {
+        const response = speaking.pop();
+        if (response === undefined) return;
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+        if (calledMs > 0) return end(response);
+        response.end(`${call(command)}${chunk('', 'tool_calls')}data: [DONE]\n\n`);
+        calledMs = performance.now();
+      };
+      await connection.send(sendText(reader?.wsId ?? '', token));
+      await over;
+      if (toldOfCall.count !== 1) throw new Error(`the reader was told of ${toldOfCall.count} calls`);
+      tookMs.push(toldOfCall.atMs - calledMs);
+    }
+    connection.close();
+    return tookMs;
+  },
+
+  /** Has the model call a command in the first workstream. Returns how long answers of /health took until its end. */
+  async attack({ port, token, command }: { port: number; token: string; command: string }): Promise<number[]> {
+    const [connection, health] = [new HttpConnection(port), new HttpConnection(port)];
+    speaking = [];
+    idle = 0;
+    let calls = 0;
+    onAsked = () => {
+      const response = speaking.pop();
+      calls += 1;
+      response?.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      if (calls === 1) response?.end(`${call(command)}${chunk('', 'tool_calls')}data: [DONE]\n\n`);
+      else if (response) end(response);
+    };
+    await connection.send(sendText(readers[0]?.wsId ?? '', token));
+    const tookMs: number[] = [];
+    while (idle === 0) {
+      const sentMs = performance.now();
+      await health.send(getText('/health', token));
+      tookMs.push(performance.now() - sentMs);
+      await sleep(5);
+    }
+    connection.close();
+    health.close();
+    return tookMs;
+  },
 };
 
 export type ModelTasks = typeof tasks;
@@ -149,8 +207,16 @@ async function sendSome(connection: HttpConnection, { token, first }: { token: s
 const until = (arm: (done: () => void) => void): Promise<void> => new Promise((resolve) => arm(resolve));
 
 /** A chunk of an answer; `finish` makes it the last. */
-function chunk(content: string, finish?: string): string {
-  const choice = { index: 0, delta: finish ? {} : { content }, finish_reason: finish ?? null };
+const chunk = (content: string, finish?: string): string => frameOf(finish ? {} : { content }, finish);
+
+/** A call of a command. */
+function call(command: string): string {
+  const fields = { name: 'bash', arguments: JSON.stringify({ command }) };
+  return frameOf({ tool_calls: [{ index: 0, id: 'call_0', type: 'function', function: fields }] });
+}
+
+function frameOf(delta: object, finish?: string): string {
+  const choice = { index: 0, delta, finish_reason: finish ?? null };
   const json = {
     id: 'c',
     object: 'chat.completion.chunk',
@@ -209,6 +275,8 @@ function take(reader: Reader, text: string): void {
   reader.rest = frames.pop() ?? '';
   for (const frame of frames) {
     if (frame.includes('data: {"type":"content"')) takeContent(/"text":"([^"]*)"/.exec(frame)?.[1] ?? '');
+    else if (frame.includes('data: {"type":"tool_info"'))
+      toldOfCall = { count: toldOfCall.count + 1, atMs: performance.now() };
     else if (frame.includes('data: {"type":"history"')) reader.history.resolve();
     else if (frame.includes('data: {"type":"ws_state"') && frame.includes('"state":"idle"')) idle += 1;
   }

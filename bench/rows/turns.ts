@@ -26,6 +26,37 @@ const turnRow: Row = {
   },
 };
 
+/** As an agent calls them: short and long ones, some with much to read. None of them changes anything. */
+const COMMANDS = [
+  'ls -la',
+  'git status --short && git log --oneline -5 2>/dev/null || true',
+  'test -f package.json && grep -n "\\"name\\"" package.json || echo none',
+  'find . -maxdepth 2 -name "*.ts" -not -path "./node_modules/*" | head -20 | sort | uniq -c',
+  'for f in a b c; do [ -e "$f" ] && wc -l "$f"; done; true',
+  'cat /etc/hostname | tr a-z A-Z; echo "$((1 + 2))"',
+];
+
+const callRow: Row = {
+  name: 'call',
+  what: 'from the model’s call of a command, which a person has allowed, to its announcement to a reader: reading, rules, judge; median',
+  anchor: 'the clock',
+  unit: 'ms',
+  target: { atMost: 3 },
+  async open(stage) {
+    const model = stage.load<ModelTasks>('model');
+    const url = await model.ask('serveModel', undefined);
+    const product = await stage.product({ env: { OPENAI_BASE_URL: url } });
+    const { port, token } = product;
+    const commands = Array.from({ length: stage.quick ? 2 : 10 }, () => COMMANDS).flat();
+    return async () => {
+      const wsIds = await createWorkstreams(product, 1, { auto_approve: true });
+      await model.ask('read', { port, token, wsIds });
+      const value = median(await model.ask('calls', { port, token, commands }));
+      return { value, figures: { product: value } };
+    };
+  },
+};
+
 /** Each round continues another conversation. */
 const LONG = { messages: 5_000, conversations: 5, turns: 10 };
 
@@ -74,6 +105,7 @@ const longRow = (name: string, { which, atMost }: { which: 'first' | 'later'; at
 
 export const turnRows = [
   turnRow,
+  callRow,
   longRow('turn-long-first', { which: 'first', atMost: 40 }),
   longRow('turn-long', { which: 'later', atMost: 15 }),
 ];
