@@ -187,6 +187,7 @@ function createDoor(
     connectionDeps.defer(() => socket.uncork());
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const hasOrigin = request.headers.origin !== undefined;
+      socket.once('finish', destroyFinished);
       open({ webSocket, socket }, { connId: ids.id('conn'), address, credential, hasOrigin, leaveLobby });
     });
   }
@@ -223,9 +224,17 @@ interface RawSocket {
   socket: Duplex;
 }
 
-/** A class because there are many instances, which share its methods. */
+/**
+ * Once both close frames are sent, the server closes the connection first (RFC 6455, section 7.1.1). Waiting for the
+ * client's end would keep the descriptor for as long as the client likes.
+ */
+function destroyFinished(this: Duplex): void {
+  this.destroy();
+}
+
 const NOTHING = Buffer.alloc(0);
 
+/** A class because there are many instances, which share its methods. */
 class SocketWire implements Wire {
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
