@@ -32,7 +32,12 @@ test('a command reaches the hosts that it names, and what it did not reach is to
   const network = await openCommandNetwork(
     read('curl https://example.com/a http://[2001:db8::1]:8080/ $MORE'),
     { folder, readable: [] },
-    { allowedHosts: () => ['localhost:5432'], onConnection: (connection) => told.push(connection) },
+    {
+      allowedHosts: () => ['localhost:5432'],
+      granted: [],
+      ruleOn: () => undefined,
+      onConnection: (connection) => told.push(connection),
+    },
   );
   const kinds = [
     { host: 'example.com', port: 8443 },

@@ -4,7 +4,9 @@ import { readCommand } from '../permissions/read-command.ts';
 import { findProtectedWrites, isProtected } from './protected-paths.ts';
 
 const writes = (command: string, roots = ['/w']) =>
-  findProtectedWrites(readCommand(command, { folder: '/w', home: '/home/me' }), roots).map((path) => path.slice(3));
+  findProtectedWrites(readCommand(command, { folder: '/w', home: '/home/me' }), roots).map(({ place }) =>
+    place.slice(3),
+  );
 
 test('a path is protected in a root, and so is everything in it', () => {
   const paths = [

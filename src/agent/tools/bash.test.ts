@@ -60,7 +60,7 @@ test('a command always needs approval and is shown whole, and the approval cover
 
 test('in a sandbox the preview is the command, and the approval is valid only for the sandbox', async () => {
   const wrap = async (argv: readonly string[]) => ({ argv: [...argv], fds: [], release: async () => undefined });
-  await using it = await start({ kind: 'bubblewrap', wrap, filter: Buffer.alloc(0) });
+  await using it = await start({ kind: 'bubblewrap', wrap, filter: Buffer.alloc(0), required: false });
   const shown = toShown(await it.prepare({ command: 'ls' }));
   assert.deepEqual(shown.kind === 'ready' && [shown.subject, shown.preview, shown.bindTo], [
     'ls',
