@@ -12,6 +12,8 @@ export interface FakeTool {
   safeToRepeat?: boolean;
   refuses?: string;
   bindTo?: string;
+  /** What rules know of its calls. */
+  known?: Pick<Extract<PreparedCall, { kind: 'ready' }>, 'reading' | 'matched' | 'sandboxOff'>;
   execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
 }
 
@@ -30,6 +32,7 @@ export function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
         approvalLabel: tool.label ?? call.name,
         needsApproval,
         ...(bindTo !== undefined && { bindTo }),
+        ...tool.known,
         execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, outcome: 'done' },
         tool: { ...UNUSED, name: call.name, readOnly, safeToRepeat },
       };

@@ -72,8 +72,9 @@ export async function openCommandNetwork(
       onConnection?.(connection);
     },
     refused() {
-      const all = [...seen.values()].flatMap(toRefused);
-      return [...new Map(all.map((one) => [`${one.host}:${one.port}`, one])).values()];
+      // A rule may have changed meanwhile; the last outcome counts.
+      const latest = new Map([...seen.values()].map((one) => [`${one.host}:${one.port}`, one]));
+      return [...latest.values()].flatMap(toRefused);
     },
   };
 }
