@@ -45,7 +45,7 @@ const isBlockedByMode = ({ settings }: RunContext, item: BatchCall): boolean =>
 
 /** What was said about the command in general is not enough for protected paths, and for hosts that it does not name. */
 function unlessSpecial({ special }: RulesVerdict, ruling: CallRuling): CallRuling {
-  if (ruling.verdict === 'ask' && ruling.reason !== 'tool') return ruling;
+  if (ruling.reason === 'tainted') return ruling;
   if (special.writes.length > 0) return { verdict: 'ask', reason: 'protected' };
   return special.hosts.length > 0 ? { verdict: 'ask', reason: 'hosts' } : ruling;
 }

@@ -14,13 +14,12 @@ interface Asked {
   sandboxOff?: string;
 }
 
-interface Case extends Asked, Pick<FixtureOptions, 'autoApprove' | 'approvedTools' | 'policy' | 'callRules'> {
-  mode?: 'edits' | 'auto' | 'read_only';
+interface Case extends Asked, Pick<FixtureOptions, 'autoApprove' | 'approvedTools' | 'policy' | 'callRules' | 'mode'> {
   isTainted?: boolean;
 }
 
 /** Runs one command until it has run, or a person is asked; they approve. */
-async function runOne({ command, unreached, sandboxOff, mode, isTainted, ...options }: Case) {
+async function runOne({ command, unreached, sandboxOff, isTainted, ...options }: Case) {
   const grants: (CallGrants | undefined)[] = [];
   const call = callOf('one', 'bash');
   const { run, events, answer } = runFixture({
@@ -29,7 +28,6 @@ async function runOne({ command, unreached, sandboxOff, mode, isTainted, ...opti
     tools: { bash: bashTool({ command, unreached, sandboxOff } as Asked, grants) },
     journal: [{ kind: 'started' }, { kind: 'model_called', afterSeq: 1 }, { kind: 'model_answered', calls: [call] }],
   });
-  if (mode) run.settings.mode = mode;
   const done = runBatch(run);
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   const question = events.find((event) => event.type === 'approve_request');
@@ -48,7 +46,7 @@ function bashTool({ command, unreached, sandboxOff }: Asked, grants: (CallGrants
   const reading = unreached === undefined ? read : { ...read, effects: [...read.effects, effect] };
   return {
     needsApproval: true,
-    known: { reading, matched: { command }, ...(sandboxOff !== undefined && { sandboxOff }) },
+    known: () => ({ reading, matched: { command }, ...(sandboxOff !== undefined && { sandboxOff }) }),
     execute(run) {
       grants.push(run.grants);
       return { output: '', outcome: 'done' };
