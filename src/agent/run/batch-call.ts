@@ -60,7 +60,12 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
 /** The rules about hosts, at each connection as they are then. Without anybody to ask, a command runs without more hosts. */
 const hostRulesFor = (run: RunContext, { name }: ToolCall): HostRules => ({
   canAsk: policyInForce(run) === undefined || run.settings.autoApprove,
-  ruleOn: (call, host) => run.rules.onHost({ ...call, names: [name] }, host),
+  ruleOn(call, host) {
+    const { rules } = run;
+    const rule = rules.onHost({ ...call, names: [name] }, host);
+    if (rule) rules.used(rule);
+    return rule;
+  },
 });
 
 function toRuled({ name }: ToolCall, prepared: PreparedCall, { folder, readable }: CallPlaces): RuledCall {

@@ -155,3 +155,26 @@ test('folders that were added can be changed only by calls that somebody allowed
   );
   assert.equal((await runOne({ command: 'ls' })).grants?.writesAdded, false);
 });
+
+test('a file tool that changes a protected path asks, too, unless a rule names the path', async () => {
+  const asks = async (match: RuleSource['match']) => {
+    const call = callOf('one', 'write_file');
+    const effect = { kind: 'write', target: '.envrc', path: '/work/.envrc', certain: true } as const;
+    const { run, events, answer } = runFixture({
+      messages: [{ role: 'user', content: 'do it', trusted: true }],
+      tools: {
+        write_file: { needsApproval: true, known: () => ({ reading: { commands: [], effects: [effect], gaps: [] } }) },
+      },
+      callRules: [allow(match)],
+      journal: [{ kind: 'started' }, { kind: 'model_called', afterSeq: 1 }, { kind: 'model_answered', calls: [call] }],
+    });
+    const done = runBatch(run);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    const question = events.find((event) => event.type === 'approve_request');
+    if (question) await answer({ approved: true });
+    await done;
+    return question?.items[0]?.ruling?.reason;
+  };
+  assert.deepEqual([await asks({ tool: 'write_file' }), await asks({ path: '/work' })], ['protected', 'protected']);
+  assert.equal(await asks({ path: '/work/.envrc', access: 'write' }), undefined);
+});
