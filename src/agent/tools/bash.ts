@@ -133,11 +133,12 @@ const sandboxOffIn = ({ sandbox, reason }: BashArguments): string | undefined =>
 
 /** Why the command cannot run with this sandbox, or without one. */
 function whyNotHere(args: BashArguments, { runner: { sandbox }, live }: BashDependencies): string | undefined {
+  const isReasoned = args.reason !== undefined && args.reason.trim() !== '';
+  if (args.sandbox === 'off' && !isReasoned)
+    return 'A command that runs outside the sandbox needs a reason, which the person reads.';
   if (sandbox.kind === 'none')
     return sandbox.required ? `Commands require a sandbox here, and none is available: ${sandbox.reason}.` : undefined;
   if (args.sandbox === undefined) return undefined;
-  if (args.reason === undefined || args.reason.trim() === '')
-    return 'A command that runs outside the sandbox needs a reason, which the person reads.';
   if (sandbox.required)
     return 'Commands require the sandbox here (tools.sandbox is "required"), so none runs outside it.';
   return live?.sandboxTier === 'read-only'
