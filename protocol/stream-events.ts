@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
+import { commandResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
@@ -99,6 +100,8 @@ export const HistoryMessage = z
     not_sandboxed: z.string().optional(),
     /** On tool messages with a shortened `content`: the bytes of the full output, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
+    /** On tool messages, as in `tool_result`. */
+    ...commandResultShape,
     /** On tool messages. */
     outcome: CallOutcome.optional(),
     /**
@@ -236,6 +239,7 @@ export const STREAM_EVENTS = {
     not_sandboxed: z.string().optional(),
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
+    ...commandResultShape,
   }),
   /** After the `tool_result` of the call: the output guard found something in its output. */
   output_warning: event('output_warning', outputWarningShape),

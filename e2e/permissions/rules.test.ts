@@ -2,27 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
-import type { ApprovalItem } from '../../protocol/events/approval-item.ts';
-import type { RuleChoice } from '../../protocol/events/rules.ts';
 import { needs } from '../../src/testing/needs.ts';
 import { callersOf } from '../support/clients/callers.ts';
-import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { callTools, say } from '../support/model/scripted-steps.ts';
+import { answerCommands, itemsOf, outcomes, questions, run, runWith } from './command-talks.ts';
 
 const { model, daemon } = await openStage();
 const { operator, newUser } = callersOf(daemon);
 const sandboxed = await needs('bubblewrap');
 const RULES = '/v1/api/rules';
-
-// The model runs the commands in a message, which are between backticks.
-model.onRequest(({ messages }) => {
-  if (messages.at(-1)?.role === 'tool') return say('done');
-  const asked = String(messages.findLast(({ role }) => role === 'user')?.content ?? '');
-  const commands = [...asked.matchAll(/`([^`]+)`/g)].map(([, command = '']) => command);
-  const calls = commands.map((command, n) => ({ name: 'bash', arguments: { command }, id: `call_${n}` }));
-  return calls.length === 0 ? say('hello') : callTools(...calls);
-});
+answerCommands(model);
 
 afterEach(async () => {
   for (const { rule_id } of (await operator(`GET ${RULES}`)).body.rules) await operator(`DELETE ${RULES}/${rule_id}`);
@@ -31,38 +21,6 @@ afterEach(async () => {
 let files = 0;
 const newFile = () => `f${++files}`;
 const exists = (file: string) => existsSync(path.join(daemon.home, 'workspace', file));
-const itemsOf = ({ seen }: Conversation): ApprovalItem[] =>
-  seen.flatMap(({ event }) => (event.type === 'tool_info' || event.type === 'approve_request' ? event.items : []));
-const questions = ({ seen }: Conversation) => seen.filter(({ event }) => event.type === 'approve_request').length;
-const outcomes = ({ seen }: Conversation) =>
-  seen.flatMap(({ event }) =>
-    event.type === 'tool_result' ? [`${event.call_id} ${event.outcome}: ${event.output}`] : [],
-  );
-
-/** Asks for calls, and waits for the end of the run. */
-async function run(talk: Conversation, message: string): Promise<void> {
-  await talk.ended(await talk.ask(message));
-}
-
-/** Asks for calls, and answers the question about them. */
-async function runWith(
-  talk: Conversation,
-  message: string,
-  decision: {
-    approved: boolean;
-    rules?: RuleChoice[];
-    decisions?: Record<string, { approved: boolean; feedback?: string }>;
-  },
-): Promise<void> {
-  const before = questions(talk);
-  const asked = await talk.ask(message);
-  await talk.until('approve_request', () => questions(talk) > before);
-  const [pending] = await talk.pending();
-  assert.ok(pending);
-  await talk.client.call('approval.resolve', { approvalId: pending.approvalId, ...decision });
-  await talk.ended(asked);
-}
-
 test(
   'A rule that was suggested must be given with a decision, and the next call that it matches must run unasked',
   sandboxed,

@@ -43,6 +43,8 @@ export const ApprovalItem = z
     repeated: z.int().min(1).optional(),
     /** Set when the call will run, or ran, without the sandbox: why. */
     not_sandboxed: z.string().optional(),
+    /** Set when the agent asks to run the command outside the sandbox: its reason. */
+    sandbox_off: z.string().optional(),
     /** It needs no answer: without the other calls of the turn, nobody would be asked. */
     auto_approved: z.literal(true).optional(),
     auto_approve_reason: AutoApproveReason.optional(),

@@ -92,7 +92,9 @@ export type Taint = z.infer<typeof Taint>;
  * policy; `unclear`: a rule that denies might match, because the command is not known completely; `harmless`: it only reads
  * the folders of the workstream; `mode`: the mode of the workstream; `blanket`: auto-approve for all tools;
  * `auto_approve_tools`, `job`: the tool is on that list; `judge`: the judge's verdict; `tainted`: the conversation has read
- * untrusted content; `not_sandboxed`: it would run without a sandbox; `repeated`: the run made the same call before.
+ * untrusted content; `not_sandboxed`: it would run without a sandbox; `repeated`: the run made the same call before;
+ * `protected`: it changes what programs outside the sandbox run or obey; `hosts`: an earlier attempt of the same command could
+ * not reach hosts that the command does not name.
  */
 const RULING_REASONS = [
   'tool',
@@ -108,6 +110,8 @@ const RULING_REASONS = [
   'tainted',
   'not_sandboxed',
   'repeated',
+  'protected',
+  'hosts',
 ] as const;
 
 /** The rule that decided about a call, as far as everybody may know it who sees the call. */
@@ -131,6 +135,10 @@ export const Ruling = z
     rule: DecidingRule.optional(),
     /** What the conversation has read, if that is why a call asks that would run otherwise. */
     taint: Taint.optional(),
+    /** Protected paths that the call changes, whatever decided; a call that is allowed may write them. */
+    protected_paths: z.array(z.string()).optional(),
+    /** Hosts that an earlier attempt of the same command could not reach; if it is allowed, this one reaches them. */
+    hosts: z.array(z.string()).optional(),
   })
   .meta({ id: 'Ruling' });
 export type Ruling = z.infer<typeof Ruling>;

@@ -44,3 +44,16 @@ test('a ruling says which rule or which content made it ask', () => {
   assert.equal(toRulingWords({ verdict: 'block', reason: 'mode' }), 'This workstream is in the mode “Read only”.');
   assert.equal(toRulingWords({ verdict: 'ask', reason: 'tool' }), undefined);
 });
+
+test('a question says what a call may do if a person allows it, whatever made it ask', () => {
+  const protected_paths = ['/w/.git/config', '/w/a\u202e', ...Array.from({ length: 5 }, (_, n) => `/w/${n}`)];
+  assert.equal(
+    toRulingWords({ verdict: 'ask', reason: 'protected', protected_paths }),
+    'It changes what programs outside the sandbox run or obey: “/w/.git/config”, “/w/a\\u202e”, “/w/0”, “/w/1”, “/w/2” and 2 more.',
+  );
+  assert.equal(
+    toRulingWords({ verdict: 'ask', reason: 'not_sandboxed', hosts: ['a.example'] }),
+    'An earlier attempt could not reach “a.example”, which the command does not name; if you approve, this one can.',
+  );
+  assert.equal(toRulingWords({ verdict: 'run', reason: 'rule', hosts: ['a.example'] }), 'A rule allows it.');
+});

@@ -69,8 +69,31 @@ function toTaintWords({ kind, tool, target }: Taint): string {
 }
 
 /** Why a person is asked, or why a call is blocked. Undefined where nothing has to be said, or other words say it. */
-export function toRulingWords({ verdict, reason, rule, taint }: Ruling): string | undefined {
+export function toRulingWords(ruling: Ruling): string | undefined {
+  const { verdict, reason } = ruling;
   if (verdict === 'run') return RUNS[reason];
+  const words = [toReasonWords(ruling), ...(verdict === 'ask' ? toGrantWords(ruling) : [])];
+  return words.filter((text) => text !== undefined).join(' ') || undefined;
+}
+
+const MAX_NAMED = 5;
+
+/** What the call may do if a person allows it, that other calls may not. */
+const toGrantWords = ({ protected_paths: paths = [], hosts = [] }: Ruling): string[] => [
+  ...(paths.length === 0 ? [] : [`It changes what programs outside the sandbox run or obey: ${toNames(paths)}.`]),
+  ...(hosts.length === 0
+    ? []
+    : [
+        `An earlier attempt could not reach ${toNames(hosts)}, which the command does not name; if you approve, this one can.`,
+      ]),
+];
+
+function toNames(texts: readonly string[]): string {
+  const names = texts.slice(0, MAX_NAMED).map(quote).join(', ');
+  return texts.length > MAX_NAMED ? `${names} and ${texts.length - MAX_NAMED} more` : names;
+}
+
+function toReasonWords({ verdict, reason, rule, taint }: Ruling): string | undefined {
   switch (reason) {
     case 'rule':
       return (

@@ -1,4 +1,5 @@
 import type { AutoApproveReason } from '../../protocol/events/approval-item.ts';
+import type { CommandLimit, RefusedHost } from '../../protocol/events/command-result.ts';
 import type { PolicyAction } from '../../protocol/events/policy-actions.ts';
 import type { DecidingRule, Ruling, Taint } from '../../protocol/events/rules.ts';
 import type { MessageFailure } from '../../protocol/run-outcome.ts';
@@ -61,6 +62,10 @@ export type Message =
       durationMs?: number;
       /** Why the call ran without the sandbox. */
       notSandboxed?: string;
+      /** The limit that ended a command, or processes of it. */
+      limit?: CommandLimit;
+      /** Hosts that a command did not reach because that is not allowed. Another attempt asks for them. */
+      refusedHosts?: readonly RefusedHost[];
       /** For later edits: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */

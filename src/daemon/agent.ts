@@ -1,5 +1,5 @@
 import { createOutputGuard } from '../agent/guard/output-guard.ts';
-import type { CommandConnection } from '../agent/tools/bash.ts';
+import type { CommandAudit } from '../agent/tools/bash.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
@@ -18,7 +18,7 @@ interface AgentDeps {
   /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
-  onConnection(connection: CommandConnection): void;
+  commandAudit: CommandAudit;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<LiveConfig, 'nodes' | 'judge' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
@@ -27,7 +27,7 @@ interface AgentDeps {
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, environment, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, secrets, onConnection }: AgentDeps,
+  { workdir, store, live, secrets, commandAudit }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -47,7 +47,7 @@ export async function createAgent(
     workdir,
     live,
     guard,
-    onConnection,
+    commandAudit,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
     clock,

@@ -7,7 +7,7 @@ import { createProjectCommands } from '../agent/project/project-commands.ts';
 import { createModels } from '../agent/providers/models.ts';
 import { createGuardedEgress } from '../egress/guarded-egress.ts';
 import { createAttachmentFiles } from '../gateway/attachments/attachment-files.ts';
-import { createConnectionAudit } from '../gateway/audit/connection-audit.ts';
+import { createCommandAudit } from '../gateway/audit/connection-audit.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { GatewayDeps } from '../gateway/gateway-deps.ts';
 import { lockHome } from '../gateway/store/home-lock.ts';
@@ -105,8 +105,8 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     onNotice: (notice) => startNotices.push(notice),
   });
   secrets.learn(auth.ownSecrets);
-  const onConnection = createConnectionAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, live, secrets, onConnection });
+  const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
+  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {

@@ -5,7 +5,7 @@ import type { OutputGuard } from '../agent/guard/output-guard.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
-import { type CommandConnection, createBashTool } from '../agent/tools/bash.ts';
+import { type CommandAudit, createBashTool } from '../agent/tools/bash.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
@@ -27,7 +27,7 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   /** The outputs of earlier calls. */
   earlier: OutputSource;
   live: Pick<LiveConfig, 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
-  onConnection(connection: CommandConnection): void;
+  commandAudit: CommandAudit;
   /** All texts of tools pass it. */
   guard: OutputGuard;
   /** The default working directory of workstreams. */
@@ -44,7 +44,7 @@ interface Tools {
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, guard, assets, live, log, replace, onConnection } = options;
+  const { home, environment, clock, ids, config, guard, assets, live, log, replace, commandAudit } = options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
@@ -74,7 +74,15 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const ripgrep = rg.kind === 'found' ? rg.path : undefined;
   const toolbox = createToolbox(
     [
-      createBashTool({ runner, guard, outputs: outputsOf(home), ids, userHome: environment.HOME, live, onConnection }),
+      createBashTool({
+        runner,
+        guard,
+        outputs: outputsOf(home),
+        ids,
+        userHome: environment.HOME,
+        live,
+        audit: commandAudit,
+      }),
       createReadFileTool({ confinement }),
       createWriteFileTool({ confinement }),
       createEditFileTool({ confinement }),

@@ -23,8 +23,21 @@ export interface Effect {
    * home or refreshing the index of a repository.
    */
   isIncidental?: true;
+  /**
+   * Of a network effect: the command does not name the host, but an earlier attempt of the same command could not reach
+   * it.
+   */
+  isUnreached?: true;
   /** Of an unknown effect: what the project's own builds, tests and hooks do. */
   isProject?: true;
+}
+
+/** A change of something that programs outside the sandbox run or obey (decision 81). */
+export interface ProtectedWrite {
+  /** The protected path, which is writable if the call is allowed. */
+  place: string;
+  /** What of it the call changes: itself, or something in it. */
+  path: string;
 }
 
 /** A simple command that can run. */

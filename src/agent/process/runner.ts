@@ -40,14 +40,18 @@ export interface ProcessRunner {
   killStrays(): Promise<number>;
 }
 
+type Access = Pick<CommandAccess, 'others' | 'areOthersReadOnly' | 'tier' | 'writable'>;
+
 interface ShellCommand {
   /** Passed to `bash -c`. */
   command: string;
   /** The command runs in this folder, even if another one lies at its path by then. */
   folder: HeldFolder;
   timeoutMs: number;
+  /** It runs outside the sandbox, because a person allowed that for this call. */
+  isOutside?: boolean;
   /** In the sandbox, besides the folder; nothing else by default. */
-  access?: Pick<CommandAccess, 'others' | 'tier' | 'writable'>;
+  access?: Access;
   /** Decides which hosts it reaches from the sandbox; undefined: it has no network. */
   network?: NetworkClient | undefined;
 }
@@ -87,12 +91,13 @@ export interface RunnerOptions {
 export function createProcessRunner(options: RunnerOptions): ProcessRunner {
   const { clock, environment, sandbox, bash, limiter, proxy, ids, home } = options;
   const workdirs = new Set(options.workdirs);
-  const machine: Machine = { clock, environment, sandbox, bash, limiter, proxy, workdirs, ids, home };
+  const inside: Machine = { clock, environment, sandbox, bash, limiter, proxy, workdirs, ids, home };
+  const outside: Machine = { clock, environment, sandbox: OUTSIDE, bash, limiter, proxy, workdirs, ids, home };
   return {
     sandbox,
     limits: limiter?.limits,
     bash,
-    run: (command, hooks) => runCommand(command, hooks, machine),
+    run: (command, hooks) => runCommand(command, hooks, command.isOutside ? outside : inside),
     async killLeftover(identity) {
       if (!(await isLeft(identity))) return false;
       await endTree(identity, { clock });
@@ -101,6 +106,8 @@ export function createProcessRunner(options: RunnerOptions): ProcessRunner {
     killStrays: () => endMarked(markOf(home), { clock }),
   };
 }
+
+const OUTSIDE: Sandbox = { kind: 'none', reason: 'a person allowed the command without it', required: false };
 
 /** The beginning of the marks of a home's commands. */
 const markOf = (home: string): string => `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.`;
@@ -240,17 +247,17 @@ async function spawnHeld(
 interface WrapOptions {
   sandbox: Sandbox;
   folder: HeldFolder;
-  access: NonNullable<ShellCommand['access']>;
+  access: Access;
   localPorts: readonly number[] | undefined;
 }
 
 async function wrap(argv: string[], { sandbox, folder, access, localPorts }: WrapOptions): Promise<Wrapped> {
   if (sandbox.kind === 'none') return { argv, fds: [], release: async () => undefined };
-  const { others, tier, writable } = access;
-  return sandbox.wrap(argv, { workdir: folder, others, tier, writable, localPorts });
+  const { others, areOthersReadOnly, tier, writable } = access;
+  return sandbox.wrap(argv, { workdir: folder, others, areOthersReadOnly, tier, writable, localPorts });
 }
 
-const BARE: Pick<CommandAccess, 'others' | 'tier' | 'writable'> = { others: [], tier: 'workspace', writable: [] };
+const BARE: Access = { others: [], tier: 'workspace', writable: [] };
 
 function openPipes({ stdin: input, stdout: output, stderr }: ChildProcess): { input: Writable; output: Readable } {
   if (input === null || output === null || stderr === null) throw new Error('its pipes could not be opened');

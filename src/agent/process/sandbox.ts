@@ -24,6 +24,8 @@ export type Sandbox =
       kind: 'bubblewrap';
       /** Wraps `argv` so that it runs inside. */
       wrap(argv: readonly string[], access: CommandAccess): Promise<Wrapped>;
+      /** The configuration requires it, so nothing runs outside. */
+      required: boolean;
       /** The filter that bubblewrap reads first, from a descriptor: see `passFilter`. */
       filter: Buffer;
     }
@@ -43,6 +45,8 @@ export interface CommandAccess {
   workdir: HeldFolder;
   /** Other roots of the workstream. */
   others: readonly HeldFolder[];
+  /** Nobody allowed this call to change them. */
+  areOthersReadOnly?: boolean | undefined;
   tier: SandboxTier;
   /** Protected paths that it may change nevertheless, because that was allowed for this call. */
   writable: readonly string[];
@@ -96,6 +100,12 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
   const realHome = await realpath(home);
   const machine = { home: realHome, bwrap: bwrap.path, bash: bash.path, options };
   await using held = await holdFolder(realHome);
+  const works = (binding: Binding): Sandbox => ({
+    kind: 'bubblewrap',
+    wrap: wrapBy(machine, binding),
+    required: mode === 'required',
+    filter,
+  });
   const attempt = async (binding: Binding) => {
     // With everything writable, nothing is made in the folder.
     const writable = PROTECTED_PATHS.map((name) => join(realHome, name));
@@ -103,11 +113,9 @@ export async function detectSandbox(options: SandboxOptions): Promise<Sandbox> {
     const wrapped = await wrapBy(machine, binding)([bash.path, '--norc', '-c', ':'], access);
     return tryOnce(wrapped, { environment, clock, filter });
   };
-  if ((await attempt('descriptor')) === undefined) {
-    return { kind: 'bubblewrap', wrap: wrapBy(machine, 'descriptor'), filter };
-  }
+  if ((await attempt('descriptor')) === undefined) return works('descriptor');
   const failure = await attempt('path');
-  return failure === undefined ? { kind: 'bubblewrap', wrap: wrapBy(machine, 'path'), filter } : none(failure);
+  return failure === undefined ? works('path') : none(failure);
 }
 
 /**
@@ -159,10 +167,9 @@ interface OpenedRoots {
 
 /** Raises the barriers of the roots, and numbers their descriptors. */
 async function openRoots(
-  { workdir, others, tier, writable }: CommandAccess,
+  { workdir, others, areOthersReadOnly = false, tier, writable }: CommandAccess,
   { barriers, binding }: { barriers: Barriers; binding: Binding },
 ): Promise<OpenedRoots> {
-  const isWritable = tier === 'workspace';
   const raised: Barrier[] = [];
   const release = async () => {
     for (const barrier of raised.splice(0)) await barrier.remove();
@@ -173,6 +180,7 @@ async function openRoots(
   try {
     for (const [i, folder] of [workdir, ...others].entries()) {
       const first = FIRST_FD + i * perRoot;
+      const isWritable = tier === 'workspace' && (i === 0 || !areOthersReadOnly);
       const barrier = isWritable ? await barriers.raise(folder, namesIn(folder.path, writable)) : NO_BARRIER;
       raised.push(barrier);
       const { readOnly, pinned } = barrier;

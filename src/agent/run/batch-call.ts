@@ -1,8 +1,12 @@
 import type { ToolCall } from '../message.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
+import { findProtectedWrites } from '../sandbox/protected-paths.ts';
 import { approvalDigest } from '../tools/approval-digest.ts';
+import type { CallGrants, HostRules } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
+import { policyInForce } from './approval/unattended-policy.ts';
 import { type CallKeys, fingerprint, type Verdict, verdictOf } from './limits/repeats.ts';
+import { askedFor } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Real paths of folders: the working directory, and those that may only be read. */
@@ -26,9 +30,18 @@ export interface BatchCall {
 /** Prepares a call and computes the digest that its approval is bound to. */
 export async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
   const workdir = await run.settings.workdir.check();
-  const context = { wsId: run.wsId, callId: call.id, workdir, history: run.messages, signal: run.signal };
+  const context = {
+    wsId: run.wsId,
+    callId: call.id,
+    workdir,
+    history: run.messages,
+    hosts: hostRulesFor(run, call),
+    signal: run.signal,
+  };
   const prepared = await run.toolbox.prepare(call, context);
-  const bindTo = prepared.kind === 'ready' ? prepared.bindTo : undefined;
+  const places = { folder: workdir.folder.path, readable: workdir.readable.map(({ path }) => path) };
+  const ruled = toRuled(call, prepared, places);
+  const bindTo = boundTo(prepared, ruled);
   const digest = approvalDigest({
     tool: call.name,
     canonicalArguments: prepared.canonicalArguments,
@@ -38,19 +51,50 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
   return {
     call,
     prepared,
-    ruled: toRuled(call, prepared),
-    places: { folder: workdir.folder.path, readable: workdir.readable.map(({ path }) => path) },
+    ruled,
+    places,
     keys: { call: fingerprint(call.name, prepared.canonicalArguments), digest },
   };
 }
 
-function toRuled({ name }: ToolCall, prepared: PreparedCall): RuledCall {
+/** The rules about hosts, at each connection as they are then. Without anybody to ask, a command runs without more hosts. */
+const hostRulesFor = (run: RunContext, { name }: ToolCall): HostRules => ({
+  canAsk: policyInForce(run) === undefined || run.settings.autoApprove,
+  ruleOn(call, host) {
+    const { rules } = run;
+    const rule = rules.onHost({ ...call, names: [name] }, host);
+    if (rule) rules.used(rule);
+    return rule;
+  },
+});
+
+function toRuled({ name }: ToolCall, prepared: PreparedCall, { folder, readable }: CallPlaces): RuledCall {
   if (prepared.kind === 'refused') return { names: [name] };
   const { approvalLabel, reading, matched } = prepared;
+  // The paths of another machine are not those of the folders here.
+  const writes = reading && matched?.node === undefined ? findProtectedWrites(reading, [folder, ...readable]) : [];
   return {
     names: approvalLabel === name ? [name] : [name, approvalLabel],
     ...matched,
     ...(reading && { reading }),
+    ...(writes.length > 0 && { protectedWrites: writes }),
+  };
+}
+
+/** What the approval covers besides the arguments, as the tool says, and what it lets the call do in particular. */
+function boundTo(prepared: PreparedCall, ruled: RuledCall): string | undefined {
+  if (prepared.kind !== 'ready') return undefined;
+  const { protectedPaths, hosts } = grantsOf(ruled);
+  return protectedPaths.length + hosts.length === 0
+    ? prepared.bindTo
+    : JSON.stringify([prepared.bindTo, protectedPaths, hosts]);
+}
+
+/** What a call may do if it is allowed, that other calls may not. */
+export function grantsOf({ protectedWrites = [], reading }: RuledCall): CallGrants {
+  return {
+    protectedPaths: [...new Set(protectedWrites.map(({ place }) => place))],
+    hosts: reading?.effects.flatMap(({ isUnreached, target }) => (isUnreached ? (target ?? []) : [])) ?? [],
   };
 }
 
@@ -58,6 +102,16 @@ function toRuled({ name }: ToolCall, prepared: PreparedCall): RuledCall {
 export const judge = ({ progress }: RunContext, { keys }: BatchCall): Verdict =>
   verdictOf(progress.repeats, keys, progress.turns);
 
+/** The agent asks to run it outside the sandbox. */
+export const asksForNoSandbox = ({ prepared }: Pick<BatchCall, 'prepared'>): boolean =>
+  prepared.kind === 'ready' && prepared.sandboxOff !== undefined;
+
 /** Why a call runs without the sandbox; undefined if it runs in it, or starts no process. */
-export const whyNotSandboxed = ({ notSandboxed }: RunContext, { name }: ToolCall): string | undefined =>
-  name === 'bash' ? notSandboxed : undefined;
+export function whyNotSandboxed(
+  { notSandboxed }: RunContext,
+  { call, prepared }: Pick<BatchCall, 'call' | 'prepared'>,
+): string | undefined {
+  if (call.name !== 'bash') return undefined;
+  if (notSandboxed !== undefined || prepared.kind !== 'ready') return notSandboxed;
+  return prepared.sandboxOff && askedFor(prepared.sandboxOff);
+}

@@ -1,7 +1,6 @@
-import type { ToolCall } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
-import { decisionOf, isForbidden, noteUse } from './approval/call-need.ts';
+import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
 import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
@@ -48,10 +47,10 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   });
   if (isForbidden(run, item)) return refuse(); // while that was stored
   const startMs = run.clock.monotonic();
-  const result = await resultOf(run, call, prepared);
+  const result = await resultOf(run, item, prepared);
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   // The call's effect is known now; a full disk must not make its outcome unknown.
-  const notSandboxed = whyNotSandboxed(run, call);
+  const notSandboxed = whyNotSandboxed(run, item);
   const changes = !readOnly && { changes: true as const };
   const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
   const taint = taintOf(item);
@@ -62,10 +61,12 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   await recordAtLast(run, () => resultStep(results));
 }
 
-async function resultOf(run: RunContext, call: ToolCall, { execute }: ReadyCall): Promise<ToolOutcome> {
+async function resultOf(run: RunContext, item: BatchCall, { execute }: ReadyCall): Promise<ToolOutcome> {
+  const { call } = item;
   try {
     return await execute({
       signal: run.signal,
+      grants: grantedTo(run, item),
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
       onProcess: (process) =>

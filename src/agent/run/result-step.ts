@@ -45,6 +45,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(durationMs !== undefined && { duration_ms: durationMs }),
       ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
       ...(kept && { whole_bytes: kept.bytes }),
+      ...toCommandEnd(result),
     });
     const found = toAssessment(call, { result, assessmentId });
     assessments.push(...found);
@@ -61,7 +62,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(files && { files }),
       ...(kept && { kept }),
       ...(wrapUp && { notice: wrapUp.notice }),
-      ...stated({ decision, taint }),
+      ...stated({ decision, taint, result }),
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
@@ -96,7 +97,18 @@ const toFinished = (
   ...(limit !== undefined && { wrapUp: limit }),
 });
 
-const stated = ({ decision, taint }: Pick<ToolResult, 'decision' | 'taint'>) => ({
+const toCommandEnd = ({ limit, refusedHosts }: ToolOutcome) => ({
+  ...(limit !== undefined && { limit }),
+  ...(refusedHosts && { refused_hosts: [...refusedHosts] }),
+});
+
+const stated = ({
+  decision,
+  taint,
+  result: { limit, refusedHosts },
+}: Pick<ToolResult, 'decision' | 'taint' | 'result'>) => ({
+  ...(limit !== undefined && { limit }),
+  ...(refusedHosts && { refusedHosts }),
   ...(decision && { decision }),
   ...(taint && { taint }),
 });

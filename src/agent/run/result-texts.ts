@@ -35,8 +35,14 @@ export const WHY_ASKED: Partial<Record<RulingReason, string>> = {
   rule: 'a permission rule wants a person to decide about this call',
   unclear: 'a permission rule may forbid this call, which is not known completely before it runs',
   not_sandboxed: 'the call would run without a sandbox',
+  protected:
+    'the call changes what programs outside the sandbox run or obey (an allow rule for exactly this command, or for that path, would let it)',
+  hosts: 'the call reaches hosts that nobody has allowed',
   tainted: 'the conversation has read untrusted content, so a person decides about calls that reach further',
 };
+
+/** Why a call runs outside the sandbox, if the agent wants that. */
+export const askedFor = (reason: string): string => `the agent asks for it (“${reason}”)`;
 
 export const NOT_AS_APPROVED =
   'Not run: it no longer matches what was approved (a file or the working directory has changed).';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Connection } from '../../egress/proxy/egress-proxy.ts';
 import { readCommand } from '../permissions/read-command.ts';
+import type { HostRule } from '../permissions/rules/host-rule.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
 import { mayUseNetwork, mayWrite, openCommandNetwork } from './command-network.ts';
 
@@ -32,7 +33,12 @@ test('a command reaches the hosts that it names, and what it did not reach is to
   const network = await openCommandNetwork(
     read('curl https://example.com/a http://[2001:db8::1]:8080/ $MORE'),
     { folder, readable: [] },
-    { allowedHosts: () => ['localhost:5432'], onConnection: (connection) => told.push(connection) },
+    {
+      allowedHosts: () => ['localhost:5432'],
+      granted: [],
+      ruleOn: () => undefined,
+      onConnection: (connection) => told.push(connection),
+    },
   );
   const kinds = [
     { host: 'example.com', port: 8443 },
@@ -47,5 +53,49 @@ test('a command reaches the hosts that it names, and what it did not reach is to
     told.map(({ outcome }) => outcome),
     ['refused', 'connected', 'address'],
   );
-  assert.deepEqual(network.refused(), [{ host: 'other.example', port: 443 }]);
+  assert.deepEqual(network.refused(), [{ host: 'other.example', port: 443, reason: 'address' }]);
+});
+
+test('rules are asked at each connection; one that denies stands above what the command names, and above the settings', async (t) => {
+  const path = await mkdtemp(join(tmpdir(), 'headgate-network-'));
+  await using folder = await holdFolder(path);
+  t.after(() => rm(path, { recursive: true, force: true }));
+  const rules = new Map<string, HostRule>();
+  const network = await openCommandNetwork(
+    read('curl https://named.example; npm ci'),
+    { folder, readable: [] },
+    {
+      allowedHosts: () => ['set.example', 'localhost:5432'],
+      granted: ['granted.example'],
+      ruleOn: (host) => rules.get(host),
+    },
+  );
+  const decide = (host: string, port = 443) => {
+    const decision = network.decide({ host, port });
+    return decision.kind === 'deny' ? (decision.rule ?? 'no') : decision.mayBePrivate ? 'private' : 'public';
+  };
+  const hosts = ['named.example', 'granted.example', 'registry.npmjs.org', 'set.example', 'ruled.example'];
+  assert.deepEqual(
+    hosts.map((host) => decide(host)),
+    ['public', 'public', 'public', 'private', 'no'],
+  );
+  rules.set('ruled.example', { action: 'allow', ruleId: 'r' });
+  assert.equal(decide('ruled.example', 8443), 'public', 'never with a private address');
+  for (const host of hosts) rules.set(host, { action: 'deny', ruleId: `no ${host}` });
+  assert.deepEqual(
+    hosts.map((host) => decide(host)),
+    hosts.map((host) => `no ${host}`),
+  );
+  for (const host of hosts) rules.set(host, { action: 'ask', ruleId: 'ask' });
+  assert.deepEqual(
+    hosts.map((host) => decide(host)),
+    ['public', 'public', 'no', 'no', 'no'],
+    'a person has seen the first two',
+  );
+  rules.set('127.0.0.1', { action: 'deny', ruleId: 'mine' });
+  assert.equal(decide('localhost', 5432), 'mine', 'all names of this machine');
+  network.onConnection({ host: 'set.example', port: 443, outcome: 'refused', rule: 'r' });
+  network.onConnection({ host: 'late.example', port: 443, outcome: 'refused' });
+  network.onConnection({ host: 'late.example', port: 443, outcome: 'connected' });
+  assert.deepEqual(network.refused(), [{ host: 'set.example', port: 443, reason: 'rule', rule_id: 'r' }]);
 });

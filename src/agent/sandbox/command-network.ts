@@ -1,8 +1,10 @@
+import { isIP } from 'node:net';
 import type { EffectKind } from '../../../protocol/events/call-effects.ts';
+import type { RefusedHost } from '../../../protocol/events/command-result.ts';
 import type { Connection, ProxyClient } from '../../egress/proxy/egress-proxy.ts';
-import type { ProxyTarget } from '../../egress/proxy/proxy-target.ts';
 import { parseTarget } from '../../egress/proxy/proxy-target.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
+import type { HostRule } from '../permissions/rules/host-rule.ts';
 import type { Workdir } from '../tools/workdir.ts';
 import { decideHost, localPortsIn } from './network/host-rules.ts';
 import { findRegistries } from './network/registries.ts';
@@ -16,12 +18,16 @@ export interface NetworkClient extends ProxyClient {
 /** What a command did with its network. */
 export interface CommandNetwork extends NetworkClient {
   /** The hosts that it did not reach because they, or their addresses, are not allowed; each once. */
-  refused(): ProxyTarget[];
+  refused(): RefusedHost[];
 }
 
 interface NetworkDeps {
   /** `tools.network.allow`. Read at each connection. */
   allowedHosts(): readonly string[];
+  /** Hosts that a person allowed for this call although its text does not name them. */
+  granted: readonly string[];
+  /** The permission rule about a host. Read at each connection. */
+  ruleOn(host: string): HostRule | undefined;
   /** Called once for each host, port and outcome. */
   onConnection?(connection: Connection): void;
 }
@@ -39,24 +45,26 @@ const CHANGES: ReadonlySet<EffectKind> = new Set(['write', 'delete', 'process', 
 /** More hosts than this are not reported one by one. */
 const MAX_REPORTED = 100;
 
-/** The network of one command: registries, configured hosts, and the hosts that its text names. */
+/** The network of one command: registries, hosts of the configuration and of rules, and those that its text names. */
 export async function openCommandNetwork(
   reading: CommandReading,
   { folder, readable }: Workdir,
-  { allowedHosts, onConnection }: NetworkDeps,
+  { allowedHosts, granted, ruleOn, onConnection }: NetworkDeps,
 ): Promise<CommandNetwork> {
   const registries = await findRegistries(
     reading,
     [folder, ...readable].map(({ way }) => way),
   );
-  const named = reading.effects.flatMap(({ kind, target, certain }) => {
-    const host = kind === 'network' && certain && target !== undefined ? parseTarget(target, 443) : undefined;
-    return host === undefined ? [] : [host.host];
-  });
+  const named = [...namedBy(reading), ...granted.flatMap(toHost)];
   const seen = new Map<string, Connection>();
+  const ruleFor = (host: string) => strictestOf(namesOf(host).map(ruleOn));
   return {
     localPorts: localPortsIn(allowedHosts()),
-    decide: (target) => decideHost({ configured: allowedHosts(), registries, named }, target),
+    decide(target) {
+      const rule = ruleFor(target.host);
+      const decision = decideHost({ configured: allowedHosts(), registries, named, rule }, target);
+      return decision.kind === 'allow' ? { ...decision, denies: (address) => denialOf(ruleFor(address)) } : decision;
+    },
     onConnection(connection) {
       const key = `${connection.outcome} ${connection.host} ${connection.port}`;
       if (seen.has(key) || seen.size >= MAX_REPORTED) return;
@@ -64,9 +72,40 @@ export async function openCommandNetwork(
       onConnection?.(connection);
     },
     refused() {
-      const all = [...seen.values()].filter(({ outcome }) => outcome === 'refused' || outcome === 'address');
-      const byPlace = new Map(all.map(({ host, port }) => [`${host}:${port}`, { host, port }]));
-      return [...byPlace.values()];
+      // A rule may have changed meanwhile; the last outcome counts.
+      const latest = new Map([...seen.values()].map((one) => [`${one.host}:${one.port}`, one]));
+      return [...latest.values()].flatMap(toRefused);
     },
   };
+}
+
+/** What it has been refused before is only reached if that was granted. */
+const namedBy = ({ effects }: CommandReading): string[] =>
+  effects.flatMap(({ kind, target, certain, isUnreached }) =>
+    kind === 'network' && certain && !isUnreached && target !== undefined ? toHost(target) : [],
+  );
+
+function toHost(text: string): string[] {
+  const found = parseTarget(isIP(text) === 6 ? `[${text}]` : text, ANY_PORT);
+  return found === undefined ? [] : [found.host];
+}
+
+const ANY_PORT = 443;
+
+const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
+
+/** A rule about this machine holds for all its names. */
+const namesOf = (host: string): readonly string[] => (OWN_NAMES.includes(host) ? OWN_NAMES : [host]);
+
+/** What denies stands above everything. */
+const strictestOf = (rules: readonly (HostRule | undefined)[]): HostRule | undefined =>
+  rules.find((rule) => rule?.action === 'deny') ?? rules.find((rule) => rule !== undefined);
+
+const denialOf = (rule: HostRule | undefined): string | undefined =>
+  rule?.action === 'deny' ? rule.ruleId : undefined;
+
+function toRefused({ host, port, outcome, rule }: Connection): RefusedHost[] {
+  if (outcome === 'address') return [{ host, port, reason: 'address' }];
+  if (outcome !== 'refused') return [];
+  return [rule === undefined ? { host, port, reason: 'not_allowed' } : { host, port, reason: 'rule', rule_id: rule }];
 }

@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path';
-import type { CommandReading, ReadCommand } from '../permissions/command-reading.ts';
+import type { CommandReading, Effect, ProtectedWrite, ReadCommand } from '../permissions/command-reading.ts';
 
 /** What runs git commands later, or names programs for them. */
 const GIT_PATHS = ['.git/hooks', '.git/config'];
@@ -33,24 +33,46 @@ const isWithin = (folder: string, path: string): boolean => {
 };
 
 /**
- * The protected paths that a command names as what it changes: a person is asked, and then they are writable for this
- * call. A program that changes them without being known for it, such as a script, fails.
+ * What a call changes of the protected paths, as far as it is known: a person is asked, and then these places are writable
+ * for this call (decision 81). A program that changes them without being known for it, such as a script, fails.
  */
-export function findProtectedWrites(reading: CommandReading, roots: readonly string[]): string[] {
-  const found = new Set<string>();
-  const addAll = (names: readonly string[]) => {
-    for (const root of roots) for (const name of names) found.add(join(root, name));
-  };
-  for (const { kind, path } of reading.effects) {
-    if (path === undefined || (kind !== 'write' && kind !== 'delete')) continue;
-    for (const place of protectedAt(path, roots)) found.add(place);
-    // Deleting a folder deletes what is protected in it. Writing to a folder, as most programs do, may not concern it.
-    if (kind === 'delete')
-      addAll(PROTECTED_PATHS.filter((name) => roots.some((root) => isWithin(path, join(root, name)))));
-  }
-  for (const command of reading.commands) addAll(writesOf(command));
-  return [...found].sort();
+export function findProtectedWrites(reading: CommandReading, roots: readonly string[]): ProtectedWrite[] {
+  const implied = reading.commands.map((command, index) => (isIdle(reading, index) ? [] : writesOf(command)));
+  const isKnown = ({ by }: Effect) => by !== undefined && (implied[by] ?? []).length > 0;
+  const writes = [
+    ...reading.effects.flatMap((effect) => changesBy(effect, { roots, isKnown: isKnown(effect) })),
+    ...roots.flatMap((root) => implied.flat().map((name) => wholly(join(root, name)))),
+  ];
+  const distinct = new Map(writes.map((write) => [`${write.place} ${write.path}`, write]));
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
 }
+
+const wholly = (place: string): ProtectedWrite => ({ place, path: place });
+
+/** `isKnown`: what the program does besides in the folders that it names is known, too. */
+function changesBy(
+  { kind, path }: Effect,
+  { roots, isKnown }: { roots: readonly string[]; isKnown: boolean },
+): ProtectedWrite[] {
+  if (path === undefined || (kind !== 'write' && kind !== 'delete')) return [];
+  const named = protectedAt(path, roots).map((place) => ({ place, path }));
+  // Deleting a folder deletes what is protected in it. Writing to a folder, as most programs do, may not concern it.
+  if (kind === 'write' || isKnown) return named;
+  return [
+    ...named,
+    ...placesIn(roots)
+      .filter((place) => isWithin(path, place))
+      .map(wholly),
+  ];
+}
+
+const placesIn = (roots: readonly string[]): string[] =>
+  roots.flatMap((root) => PROTECTED_PATHS.map((name) => join(root, name)));
+
+/** Whether a command is known completely and changes nothing, such as `git branch` and `git remote -v`. */
+const isIdle = ({ effects, gaps }: CommandReading, index: number): boolean =>
+  gaps.every(({ reason }) => reason === 'unknown_words') &&
+  effects.every(({ by, kind, isIncidental }) => by !== index || isIncidental === true || kind === 'read');
 
 /** What a known program changes although its arguments do not name it. */
 function writesOf({ words }: ReadCommand): readonly string[] {
@@ -58,8 +80,20 @@ function writesOf({ words }: ReadCommand): readonly string[] {
   const name = program.slice(program.lastIndexOf('/') + 1);
   const rows = SUBCOMMANDS[name];
   if (rows === undefined) return [];
-  const named = args.find((arg, i) => !arg.startsWith('-') && !TAKES_VALUE.has(args[i - 1] ?? ''));
-  return rows.flatMap(({ subcommands, writes }) => (named !== undefined && subcommands.includes(named) ? writes : []));
+  const at = args.findIndex((arg, i) => !arg.startsWith('-') && !TAKES_VALUE.has(args[i - 1] ?? ''));
+  const subcommand = args[at];
+  if (subcommand === undefined || isRefOnly(name, subcommand, args.slice(at + 1))) return [];
+  return rows.flatMap(({ subcommands, writes }) => (subcommands.includes(subcommand) ? writes : []));
+}
+
+/** Git commands that change only branches and commits in this form: `git push origin main`, `git branch x`, `git checkout -b x`. */
+function isRefOnly(program: string, subcommand: string, args: readonly string[]): boolean {
+  if (program !== 'git') return false;
+  const isName = (text: string | undefined) => text !== undefined && text !== '' && !text.startsWith('-');
+  if (subcommand === 'push') return args.every(isName);
+  if (subcommand === 'branch') return args.length === 1 && isName(args[0]);
+  const creates = { checkout: '-b', switch: '-c' }[subcommand];
+  return creates !== undefined && args.length === 2 && args[0] === creates && isName(args[1]);
 }
 
 /** Options before a subcommand whose value is the next word. */

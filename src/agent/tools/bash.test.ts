@@ -2,22 +2,36 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { RefusedHost } from '../../../protocol/events/command-result.ts';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { testGuard } from '../guard/guard-fixture.ts';
+import type { Message } from '../message.ts';
 import { BASH } from '../process/program-fixture.ts';
 import { createProcessRunner, type ProcessResult, type ProcessRunner } from '../process/runner.ts';
 import type { Sandbox } from '../process/sandbox.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createBashTool } from './bash.ts';
-import type { ToolOutcome } from './tool.ts';
+import type { HostRules, ToolOutcome } from './tool.ts';
 import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.ts';
 
 const noSandbox: Sandbox = { kind: 'none', reason: 'bubblewrap is not installed', required: false };
+const BOX: Sandbox = {
+  kind: 'bubblewrap',
+  filter: Buffer.alloc(0),
+  required: false,
+  wrap: async (argv) => ({ argv: [...argv], fds: [], release: async () => undefined }),
+};
 const ids = { wsId: () => 'ws', id: (prefix: string) => `${prefix}_1`, secret: () => '' };
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
-async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunner>) {
+interface Around {
+  live?: Parameters<typeof createBashTool>[0]['live'];
+  history?: readonly Message[];
+  hosts?: HostRules;
+}
+
+async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunner>, around: Around = {}) {
   const fixture = await createToolFixture();
   const runner = {
     ...createProcessRunner({
@@ -30,11 +44,14 @@ async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunn
     }),
     ...replace,
   };
-  const tool = createBashTool({ runner, outputs: join(fixture.home, 'outputs'), ids, guard: testGuard() });
+  const { live, history, hosts } = around;
+  const outputs = join(fixture.home, 'outputs');
+  const tool = createBashTool({ runner, outputs, ids, guard: testGuard(), ...(live && { live }) });
+  const context = { ...fixture.context(history), ...(hosts && { hosts }) };
   return {
     ...fixture,
-    prepare: (args: { command: string; timeout_secs?: number }) =>
-      tool.prepare(tool.parameters.parse(args), fixture.context()),
+    prepare: (args: { command: string; timeout_secs?: number; sandbox?: string; reason?: string }) =>
+      tool.prepare(tool.parameters.parse(args), context),
   };
 }
 
@@ -59,13 +76,82 @@ test('a command always needs approval and is shown whole, and the approval cover
 });
 
 test('in a sandbox the preview is the command, and the approval is valid only for the sandbox', async () => {
-  const wrap = async (argv: readonly string[]) => ({ argv: [...argv], fds: [], release: async () => undefined });
-  await using it = await start({ kind: 'bubblewrap', wrap, filter: Buffer.alloc(0) });
+  await using it = await start(BOX);
   const shown = toShown(await it.prepare({ command: 'ls' }));
   assert.deepEqual(shown.kind === 'ready' && [shown.subject, shown.preview, shown.bindTo], [
     'ls',
     'ls',
     'sandbox:bubblewrap',
+  ]);
+});
+
+test('a command leaves the sandbox only with a reason, and not where that is forbidden', async () => {
+  const off = { command: 'docker ps', sandbox: 'off', reason: 'a\u202e socket' };
+  const live = { commandTimeoutSecs: 5, sandboxTier: 'read-only', allowedHosts: [] } as const;
+  await using it = await start(BOX);
+  const shown = toShown(await it.prepare(off));
+  assert.deepEqual(shown.kind === 'ready' && [shown.sandboxOff, shown.bindTo], ['a\\u202e socket', 'sandbox:off']);
+  await using required = await start({ ...BOX, required: true });
+  await using readOnly = await start(BOX, undefined, { live });
+  const refused = await Promise.all([
+    it.prepare({ ...off, reason: ' ' }),
+    required.prepare(off),
+    readOnly.prepare(off),
+  ]);
+  assert.deepEqual(
+    refused.map((each) => each.kind === 'refused' && each.reason),
+    [
+      'A command that runs outside the sandbox needs a reason, which the person reads.',
+      'Commands require the sandbox here (tools.sandbox is "required"), so none runs outside it.',
+      'Commands change nothing here (tools.tier is "read-only"), so none runs outside the sandbox.',
+    ],
+  );
+  assert.throws(() => void it.prepare({ ...off, sandbox: 'workspace' }), /sandbox/);
+});
+
+test('hosts that the same command could not reach are effects of the next attempt, while somebody can be asked', async () => {
+  const command = './build';
+  const attempt = (id: string, text: string, ...hosts: RefusedHost[]): Message[] => [
+    { role: 'assistant', content: '', toolCalls: [{ id, name: 'bash', arguments: JSON.stringify({ command: text }) }] },
+    { role: 'tool', callId: id, name: 'bash', output: '', outcome: 'failed', refusedHosts: hosts },
+  ];
+  const refused = (host: string, reason: RefusedHost['reason'] = 'not_allowed') => ({ host, port: 443, reason });
+  const history = [
+    ...attempt('a', command, refused('one.example'), refused('10.0.0.1', 'address'), refused('no.example', 'rule')),
+    ...attempt('b', command, refused('two.example'), refused('set.example'), refused('denied.example')),
+    ...attempt('c', `${command} x`, refused('three.example')),
+    ...attempt('d', command, refused('[a secret].example')),
+  ];
+  const live = { commandTimeoutSecs: 5, sandboxTier: 'workspace', allowedHosts: ['set.example'] } as const;
+  const ruleOn: HostRules['ruleOn'] = (_, host) =>
+    host === 'denied.example' ? { action: 'deny', ruleId: 'r' } : undefined;
+  const hostsOf = async (canAsk: boolean, args: { command: string; sandbox?: string; reason?: string }) => {
+    await using it = await start(BOX, undefined, { history, live, hosts: { canAsk, ruleOn } });
+    const prepared = await it.prepare(args);
+    assert.equal(prepared.kind, 'ready');
+    const effects = prepared.kind === 'ready' ? prepared.reading?.effects : undefined;
+    return effects?.flatMap(({ kind, target, isUnreached }) => (kind === 'network' && isUnreached ? [target] : []));
+  };
+  assert.deepEqual(await hostsOf(true, { command }), ['one.example', 'two.example']);
+  assert.deepEqual(await hostsOf(true, { command: `${command} ` }), []);
+  assert.deepEqual(await hostsOf(false, { command }), []);
+  assert.deepEqual(await hostsOf(true, { command, sandbox: 'off', reason: 'x' }), []);
+});
+
+test('the limit that ended a command is data of the outcome', async () => {
+  const limits = { processes: 5, memoryBytes: 2 ** 20, fileBytes: 2 ** 20 };
+  const ended = async (result: ProcessResult) => {
+    await using it = await start(noSandbox, { limits, run: async () => result });
+    const { limit, output } = await execute(await it.prepare({ command: 'x' }));
+    return [limit, output.split('\n').at(-1)];
+  };
+  assert.deepEqual(await ended({ kind: 'killed', signal: 'SIGKILL', limit: 'memory' }), [
+    'memory',
+    '[ended because of the limit of 1 MiB of memory for one command]',
+  ]);
+  assert.deepEqual(await ended({ kind: 'exited', exitCode: 153 }), [
+    'file_size',
+    '[a file reached the limit of 1 MiB]',
   ]);
 });
 

@@ -1,10 +1,11 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { z } from 'zod';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { Connection } from '../../egress/proxy/egress-proxy.ts';
 import type { Ids } from '../../ids.ts';
 import { createGuardedBytes } from '../guard/guarded-bytes.ts';
 import type { OutputGuard } from '../guard/output-guard.ts';
-import type { CommandReading } from '../permissions/command-reading.ts';
+import type { CommandReading, Effect } from '../permissions/command-reading.ts';
 import { readCommand } from '../permissions/read-command.ts';
 import { type NameReader, resolveLinks } from '../permissions/resolve-links.ts';
 import { createOutputCollector } from '../process/output.ts';
@@ -12,9 +13,10 @@ import { whyNot } from '../process/programs.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
 import type { SandboxTier } from '../process/sandbox.ts';
 import { type CommandNetwork, mayUseNetwork, mayWrite, openCommandNetwork } from '../sandbox/command-network.ts';
-import type { Limits } from '../sandbox/limits/limits.ts';
-import { findProtectedWrites } from '../sandbox/protected-paths.ts';
-import { outcomeOf, toStopLine } from './stop-line.ts';
+import { isAllowedHost } from '../sandbox/network/host-rules.ts';
+import { limitOf, toEnding } from './command-ending.ts';
+import { findRefusedBefore } from './refused-before.ts';
+import { outcomeOf } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
 const BashArguments = z.strictObject({
@@ -25,6 +27,13 @@ const BashArguments = z.strictObject({
     .max(600)
     .optional()
     .describe('Timeout in seconds; two minutes unless configured otherwise'),
+  sandbox: z
+    .literal('off')
+    .optional()
+    .describe(
+      'Asks the person to run this one command outside the sandbox, for what cannot work in it, such as docker (a local socket). Needs reason',
+    ),
+  reason: z.string().min(1).max(500).optional().describe('Why it must run outside the sandbox, for the person'),
 });
 type BashArguments = z.infer<typeof BashArguments>;
 
@@ -38,8 +47,7 @@ interface BashDependencies {
   /** The home of the user that commands run as; undefined if it is unknown. */
   userHome?: string | undefined;
   live?: LiveCommandSettings;
-  /** Called for what a sandboxed command connects to, once for each host. */
-  onConnection?(connection: CommandConnection): void;
+  audit?: CommandAudit;
   /** The names that commands may use. Default: those of this machine. */
   names?: NameReader;
 }
@@ -53,8 +61,22 @@ interface LiveCommandSettings {
   readonly allowedHosts: readonly string[];
 }
 
+/** Is told what commands do. */
+export interface CommandAudit {
+  /** What a sandboxed command connects to, once for each host. */
+  onConnection(connection: CommandConnection): void;
+  /** A command that leaves the sandbox, before it starts. */
+  onOutside(command: OutsideCommand): void;
+}
+
 /** A connection of a sandboxed command, and the call that it belongs to. */
 export interface CommandConnection extends Connection {
+  wsId: string;
+  callId: string;
+}
+
+/** A command that runs outside the sandbox because a person allowed it. */
+export interface OutsideCommand {
   wsId: string;
   callId: string;
 }
@@ -85,14 +107,11 @@ async function prepareCommand(
   const { sandbox, bash } = dependencies.runner;
   const subject = toFirstLine(args.command);
   if (bash.kind !== 'found') return { kind: 'refused', subject, reason: `bash ${whyNot(bash)}.` };
-  if (sandbox.kind === 'none' && sandbox.required) {
-    return {
-      kind: 'refused',
-      subject,
-      reason: `Commands require a sandbox here, and none is available: ${sandbox.reason}.`,
-    };
-  }
-  const reading = await readBash(args.command, context, dependencies);
+  const problem = whyNotHere(args, dependencies);
+  if (problem !== undefined) return { kind: 'refused', subject, reason: problem };
+  const sandboxOff = sandboxOffIn(args);
+  const read = await readBash(args.command, context, dependencies);
+  const reading = sandboxOff === undefined ? withRefused(read, { args, context, dependencies }) : read;
   return {
     kind: 'ready',
     subject,
@@ -101,10 +120,51 @@ async function prepareCommand(
     needsApproval: true,
     reading,
     matched: { command: args.command },
+    ...(sandboxOff !== undefined && { sandboxOff }),
     // An approval of a sandboxed command does not cover the same command without the sandbox.
-    bindTo: `sandbox:${sandbox.kind}`,
+    bindTo: sandboxOff === undefined ? `sandbox:${sandbox.kind}` : 'sandbox:off',
     execute: (run) => execute({ args, context, reading }, run, dependencies),
   };
+}
+
+/** Set if the model asks to run it outside the sandbox: why. */
+const sandboxOffIn = ({ sandbox, reason }: BashArguments): string | undefined =>
+  sandbox === undefined ? undefined : toVisibleLine(reason ?? '');
+
+/** Why the command cannot run with this sandbox, or without one. */
+function whyNotHere(args: BashArguments, { runner: { sandbox }, live }: BashDependencies): string | undefined {
+  const isReasoned = args.reason !== undefined && args.reason.trim() !== '';
+  if (args.sandbox === 'off' && !isReasoned)
+    return 'A command that runs outside the sandbox needs a reason, which the person reads.';
+  if (sandbox.kind === 'none')
+    return sandbox.required ? `Commands require a sandbox here, and none is available: ${sandbox.reason}.` : undefined;
+  if (args.sandbox === undefined) return undefined;
+  if (sandbox.required)
+    return 'Commands require the sandbox here (tools.sandbox is "required"), so none runs outside it.';
+  return live?.sandboxTier === 'read-only'
+    ? 'Commands change nothing here (tools.tier is "read-only"), so none runs outside the sandbox.'
+    : undefined;
+}
+
+interface ReadCall {
+  args: BashArguments;
+  context: ToolContext;
+  dependencies: BashDependencies;
+}
+
+/** Adds the hosts that the same command could not reach before: a person is asked about them now (decision 82). */
+function withRefused(
+  reading: CommandReading,
+  { args: { command }, context: { history, hosts }, dependencies: { runner, live } }: ReadCall,
+): CommandReading {
+  if (runner.sandbox.kind === 'none' || hosts?.canAsk !== true) return reading;
+  const named = new Set(reading.effects.map(({ target }) => target));
+  const isDecided = (host: string) =>
+    hosts.ruleOn({ command, reading }, host)?.action === 'deny' || isAllowedHost(live?.allowedHosts ?? [], host);
+  const asked = findRefusedBefore(command, history).filter((host) => !named.has(host) && !isDecided(host));
+  if (asked.length === 0) return reading;
+  const effects = asked.map((target): Effect => ({ kind: 'network', target, certain: true, isUnreached: true }));
+  return { ...reading, effects: [...reading.effects, ...effects] };
 }
 
 /** What the command does, as far as its text tells, with the paths that its names lead to now. */
@@ -137,9 +197,9 @@ interface BashCall {
 }
 
 async function execute(call: BashCall, run: ToolRun, dependencies: BashDependencies): Promise<ToolOutcome> {
-  const { args, context, reading } = call;
-  const { runner, outputs, ids, guard, live } = dependencies;
-  const timeoutSecs = args.timeout_secs ?? live?.commandTimeoutSecs ?? TIMEOUT_SECS;
+  const { args, context } = call;
+  const { runner, outputs, ids, guard } = dependencies;
+  const timeoutSecs = args.timeout_secs ?? dependencies.live?.commandTimeoutSecs ?? TIMEOUT_SECS;
   const { callId, workdir } = context;
   await using output = createOutputCollector({
     folder: outputs,
@@ -150,24 +210,24 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
   });
   const guarded = guard.open();
   const bytes = createGuardedBytes(guarded);
-  const roots = [workdir.folder, ...workdir.readable].map(({ path }) => path);
-  const network = await openNetwork(call, dependencies);
+  const isOutside = leavesSandbox(args, runner);
+  if (isOutside) dependencies.audit?.onOutside({ wsId: context.wsId, callId });
+  const network = isOutside ? undefined : await openNetwork(call, run, dependencies);
   const result = await runner.run(
     {
       command: args.command,
       folder: workdir.folder,
       timeoutMs: timeoutSecs * 1_000,
+      isOutside,
       network,
-      access: {
-        others: workdir.readable,
-        tier: mayWrite(reading) ? (live?.sandboxTier ?? 'workspace') : 'read-only',
-        writable: findProtectedWrites(reading, roots),
-      },
+      access: accessOf(call, run, dependencies),
     },
     { signal: run.signal, onProcess: run.onProcess, onOutput: (piece) => output.write(bytes.write(piece)) },
   );
-  const endings = [toEnding(result, timeoutSecs), toLimitLine(result, runner.limits), toRefusedLine(network)];
-  const ending = endings.filter((line) => line !== '').join('\n');
+  const limit = runner.limits && limitOf(result);
+  // A command may put what it has read into the name of a host.
+  const refused = (network?.refused() ?? []).map((one) => ({ ...one, host: guard.clean(one.host) }));
+  const ending = toEnding({ result, timeoutSecs, limit, limits: runner.limits, refused });
   await output.write(bytes.end());
   const printed = await output.finish();
   const kept = output.kept();
@@ -176,58 +236,35 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
     outcome: toOutcome(result),
     guarded,
     ...(result.kind === 'exited' && { exitCode: result.exitCode }),
+    ...(limit !== undefined && { limit }),
+    ...(refused.length > 0 && { refusedHosts: refused }),
     ...(kept && { kept }),
   };
 }
 
+const accessOf = ({ context: { workdir }, reading }: BashCall, { grants }: ToolRun, { live }: BashDependencies) => ({
+  others: workdir.readable,
+  areOthersReadOnly: grants?.writesAdded !== true,
+  tier: mayWrite(reading) ? (live?.sandboxTier ?? 'workspace') : ('read-only' as const),
+  writable: grants?.protectedPaths ?? [],
+});
+
+const leavesSandbox = (args: BashArguments, { sandbox }: ProcessRunner): boolean =>
+  args.sandbox === 'off' && sandbox.kind !== 'none';
+
 async function openNetwork(
-  { context: { wsId, callId, workdir }, reading }: BashCall,
-  { runner, live, onConnection }: BashDependencies,
+  { args: { command }, context: { wsId, callId, workdir, hosts }, reading }: BashCall,
+  { grants }: ToolRun,
+  { runner, guard, live, audit }: BashDependencies,
 ): Promise<CommandNetwork | undefined> {
   if (runner.sandbox.kind === 'none' || !mayUseNetwork(reading)) return undefined;
   return openCommandNetwork(reading, workdir, {
     allowedHosts: () => live?.allowedHosts ?? [],
-    onConnection: ({ host, port, outcome }) => onConnection?.({ wsId, callId, host, port, outcome }),
+    granted: grants?.hosts ?? [],
+    ruleOn: (host) => hosts?.ruleOn({ command, reading }, host),
+    onConnection: (connection) =>
+      audit?.onConnection({ ...connection, host: guard.clean(connection.host), wsId, callId }),
   });
-}
-
-const MIB = 1_024 * 1_024;
-/** As bash reports SIGXFSZ. */
-const FILE_TOO_LARGE = 153;
-
-/** Which limit ended the command, or something in it. */
-function toLimitLine(result: ProcessResult, limits: Limits | undefined): string {
-  if (limits === undefined || (result.kind !== 'exited' && result.kind !== 'killed')) return '';
-  if (result.kind === 'exited' && result.exitCode === FILE_TOO_LARGE)
-    return `[a file reached the limit of ${limits.fileBytes / MIB} MiB]`;
-  if (result.limit === 'memory')
-    return `[ended because of the limit of ${limits.memoryBytes / MIB} MiB of memory for one command]`;
-  return result.limit === undefined
-    ? ''
-    : `[no more than ${limits.processes} processes at once for one command; some could not be started, or all were ended]`;
-}
-
-const MAX_NAMED = 10;
-
-function toRefusedLine(network: CommandNetwork | undefined): string {
-  const refused = network?.refused() ?? [];
-  if (refused.length === 0) return '';
-  const names = refused.slice(0, MAX_NAMED).map(({ host, port }) => `${host}:${port}`);
-  const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : '';
-  return `[no connection to ${names.join(', ')}${more}: commands reach only package registries, the hosts that the command names, and hosts that a person allows in tools.network.allow]`;
-}
-
-function toEnding(result: ProcessResult, timeoutSecs: number): string {
-  switch (result.kind) {
-    case 'exited':
-      return result.exitCode === 0 ? '' : `[exit code: ${result.exitCode}]`;
-    case 'killed':
-      return `[killed by ${result.signal}]`;
-    case 'failed':
-      return `[${result.message}]`;
-    case 'stopped':
-      return toStopLine(result.reason, timeoutSecs);
-  }
 }
 
 function toOutcome(result: ProcessResult): ToolOutcome['outcome'] {

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message } from '../message.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
+import type { HostRule } from '../permissions/rules/host-rule.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
 import type { Workdir } from './workdir.ts';
 
@@ -32,7 +34,27 @@ export interface ToolContext {
   callId: string;
   workdir: Workdir;
   history: readonly Message[];
+  /** The rules about hosts; absent where no command can run. */
+  hosts?: HostRules;
   signal: AbortSignal;
+}
+
+/** What a command may know of the permission rules. */
+export interface HostRules {
+  /** Somebody can be asked about hosts that the command does not name. */
+  canAsk: boolean;
+  /** The rule that decides about a connection of the command, at this moment. */
+  ruleOn(call: Pick<RuledCall, 'command' | 'reading'>, host: string): HostRule | undefined;
+}
+
+/** What an allowed call may do that other calls may not. */
+export interface CallGrants {
+  /** Protected paths that it may write. */
+  protectedPaths: readonly string[];
+  /** Hosts that it may reach although its text does not name them. */
+  hosts: readonly string[];
+  /** Somebody allowed this call, and not only all calls of its kind by the mode: it may write the folders that were added. */
+  writesAdded?: boolean;
 }
 
 export type Prepared =
@@ -51,6 +73,8 @@ export type Prepared =
       reading?: CommandReading;
       /** What rules match besides the names and the reading: the exact command, or the node and its command. */
       matched?: Pick<RuledCall, 'command' | 'node' | 'nodeCommand'>;
+      /** Set to run it outside the sandbox: the model's reason. */
+      sandboxOff?: string;
       /** What an approval is bound to besides tool, arguments and working directory (for edits, the file's hash). */
       bindTo?: string;
       execute(run: ToolRun): Promise<ToolOutcome>;
@@ -73,6 +97,8 @@ export interface ToolRun {
   signal: AbortSignal;
   /** The limit for what the model reads: a share of its context window. */
   maxOutputBytes: number;
+  /** What this call may do; absent: nothing in particular. */
+  grants?: CallGrants;
   /** Live output, line by line; it has passed the guard. */
   onOutput(chunk: string): void;
   /** Reports a started process group; resolves when that is stored. */
@@ -85,6 +111,10 @@ export interface ToolOutcome {
   outcome: CallOutcome;
   /** Only for commands that exited on their own. */
   exitCode?: number;
+  /** Only for commands: the limit that ended them, or processes of them. */
+  limit?: CommandLimit;
+  /** Only for commands: the hosts that they did not reach because that is not allowed. */
+  refusedHosts?: readonly RefusedHost[];
   /** See ToolMessage.files. */
   files?: Record<string, string>;
   /** See ToolMessage.kept. */

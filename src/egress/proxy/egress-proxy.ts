@@ -8,8 +8,20 @@ import { type AddressClass, classifyAddress } from '../egress-address.ts';
 import { EgressError, guardLookup } from '../guarded-egress.ts';
 import { type ProxyTarget, parseTarget } from './proxy-target.ts';
 
-/** Whether a program may connect to a host. `mayBePrivate`: also if it is, or resolves to, a private address. */
-export type HostDecision = { kind: 'allow'; mayBePrivate: boolean } | { kind: 'deny' };
+/** Whether a program may connect to a host. */
+export type HostDecision =
+  | {
+      kind: 'allow';
+      /** Also if it is, or resolves to, a private address. */
+      mayBePrivate: boolean;
+      /** The rule that denies an address that it resolves to. */
+      denies?(address: string): string | undefined;
+    }
+  | {
+      kind: 'deny';
+      /** The rule that denies it; absent if nothing allows it. */
+      rule?: string;
+    };
 
 /** One attempt to reach a host. */
 export interface Connection extends ProxyTarget {
@@ -18,6 +30,8 @@ export interface Connection extends ProxyTarget {
    * reached.
    */
   outcome: 'connected' | 'refused' | 'address' | 'failed';
+  /** Of a refused one: the rule that denies it. */
+  rule?: string;
 }
 
 /** The program, or programs, behind one listener. */
@@ -86,10 +100,11 @@ function accept(listener: Server, onSocket: (socket: Socket) => void): AsyncDisp
 
 async function leadTo(target: ProxyTarget, { socket, client }: { socket: Socket; client: ProxyClient }): Promise<void> {
   const decisions = ['localhost', target.host].map((host) => client.decide({ host, port: target.port }));
-  const report = (outcome: Connection['outcome']) =>
-    client.onConnection({ host: 'localhost', port: target.port, outcome });
-  if (!decisions.some((decision) => decision.kind === 'allow' && decision.mayBePrivate)) {
-    report('refused');
+  const report = (outcome: Connection['outcome'], rule?: string) =>
+    client.onConnection({ host: 'localhost', port: target.port, outcome, ...(rule !== undefined && { rule }) });
+  const denied = decisions.find((decision) => decision.kind === 'deny' && decision.rule !== undefined);
+  if (denied !== undefined || !decisions.some((decision) => decision.kind === 'allow' && decision.mayBePrivate)) {
+    report('refused', denied?.kind === 'deny' ? denied.rule : undefined);
     return void socket.destroy();
   }
   const upstream = connect({ host: target.host, port: target.port, timeout: CONNECT_MS });
@@ -194,27 +209,32 @@ type Way =
 
 /** Decides whether the target may be reached. The lookup checks every address of a name when it is resolved. */
 function openWay(target: ProxyTarget, { client, lookup }: Serving): Way {
-  const report = (outcome: Connection['outcome']) =>
-    client.onConnection({ host: target.host, port: target.port, outcome });
+  const report = (outcome: Connection['outcome'], rule?: string) =>
+    client.onConnection({ host: target.host, port: target.port, outcome, ...(rule !== undefined && { rule }) });
   const decision = client.decide(target);
   const at = `${target.host}:${target.port}`;
   if (decision.kind === 'deny') {
-    report('refused');
+    report('refused', decision.rule);
     return { kind: 'refused', refusal: { status: 403, text: `Connections to ${at} are not allowed by Headgate.` } };
   }
   if (isIP(target.host) !== 0 && !isAllowedLiteral(target.host, decision)) {
     report('address');
     return { kind: 'refused', refusal: { status: 403, text: `${at} is a private or reserved address.` } };
   }
+  let denied: string | undefined;
+  const classifyRuled = (address: string): AddressClass => {
+    denied = decision.denies?.(address);
+    return denied === undefined ? classify(address) : 'refused';
+  };
   return {
     kind: 'open',
-    lookup: guardLookup(lookup, () => decision.mayBePrivate, classify),
+    lookup: guardLookup(lookup, () => decision.mayBePrivate, classifyRuled),
     succeeded: () => report('connected'),
     failed(error) {
       const isAddress = error instanceof EgressError;
-      report(isAddress ? 'address' : 'failed');
+      report(isAddress ? (denied === undefined ? 'address' : 'refused') : 'failed', isAddress ? denied : undefined);
       return isAddress
-        ? { status: 403, text: `${at} leads to a private or reserved address.` }
+        ? { status: 403, text: `${at} leads to an address that is not allowed.` }
         : { status: 502, text: `${at} cannot be reached.` };
     },
   };

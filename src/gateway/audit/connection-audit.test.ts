@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { createConnectionAudit } from './connection-audit.ts';
+import { createCommandAudit } from './connection-audit.ts';
 
 test('a connection is recorded with its call and how it ended; a failed write is logged', async () => {
   const records: AuditRecord[] = [];
@@ -12,7 +12,12 @@ test('a connection is recorded with its call and how it ended; a failed write is
     records.push(record);
     if (records.length === 3) throw new Error('the disk is full');
   };
-  const record = createConnectionAudit({ trail: { append }, clock: fakeClock(7), ids: { id: () => 'aud_1' }, log });
+  const { onConnection: record } = createCommandAudit({
+    trail: { append },
+    clock: fakeClock(7),
+    ids: { id: () => 'aud_1' },
+    log,
+  });
   for (const outcome of ['connected', 'address', 'failed'] as const)
     record({ wsId: 'ws', callId: 'call', host: 'example.com', port: 443, outcome });
   await new Promise(setImmediate);

@@ -52,10 +52,12 @@ test('a failed message is shown with its reason, and hidden from the model', asy
   ]);
 });
 
-test('a command that ended shows its exit code, how long it ran, and why it was not in the sandbox', () => {
-  const ended = { exitCode: 2, durationMs: 41, notSandboxed: 'no bubblewrap' };
+test('a command that ended shows its exit code, how long it ran, why it was not in the sandbox, its limit and what it did not reach', () => {
+  const refusedHosts = [{ host: 'api.example.org', port: 443, reason: 'not_allowed' }];
+  const ended = { exitCode: 2, durationMs: 41, notSandboxed: 'no bubblewrap', limit: 'memory', refusedHosts };
   const [shown] = toHistory(store({ ...resultOf('one', 'no', 'failed'), ...ended } as Message));
   assert.deepEqual([shown?.exit_code, shown?.duration_ms, shown?.not_sandboxed], [2, 41, 'no bubblewrap']);
+  assert.deepEqual([shown?.limit, shown?.refused_hosts], ['memory', refusedHosts]);
 });
 
 test('results are in the order of their calls in every turn, whichever finished first', () => {

@@ -62,7 +62,8 @@ function toHistoryMessage({ seq, createdMs, message, isDamaged }: StoredMessage)
   }
 }
 
-function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, notSandboxed, kept }: ToolMessage) {
+function toToolEntry(message: ToolMessage) {
+  const { callId, name, output, outcome, exitCode, durationMs, notSandboxed, limit, refusedHosts, kept } = message;
   const denied = NOT_ALLOWED.includes(outcome) || PREFIXES.some((words) => output.startsWith(words));
   return {
     role: 'tool' as const,
@@ -75,6 +76,8 @@ function toToolEntry({ callId, name, output, outcome, exitCode, durationMs, notS
     ...(exitCode !== undefined && { exit_code: exitCode }),
     ...(durationMs !== undefined && { duration_ms: durationMs }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
+    ...(limit !== undefined && { limit }),
+    ...(refusedHosts && { refused_hosts: [...refusedHosts] }),
     ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };

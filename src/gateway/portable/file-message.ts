@@ -21,7 +21,15 @@ export function toFileMessage(
     case 'assistant':
       return { createdMs, ...toFileAnswer(message) };
     case 'tool': {
-      const { files: _files, kept, ...rest } = message;
+      const {
+        files: _files,
+        decision: _how,
+        taint: _trust,
+        limit: _limit,
+        refusedHosts: _hosts,
+        kept,
+        ...rest
+      } = message;
       return { createdMs, ...rest, ...(kept && { wholeBytes: kept.bytes }) };
     }
   }

@@ -53,12 +53,15 @@ async function sendImage(gateway: WholeGateway, wsId: string): Promise<Attachmen
 
 test('the rest of a long output stays behind, and whoever reads it learns that', async () => {
   await using gateway = await wholeGateway({
-    execute: async () => ({ output: 'a [...] z', outcome: 'done', kept: { name: 'out_1.log', bytes: 60_000 } }),
+    execute: async () => ({
+      ...{ output: 'a [...] z', outcome: 'done', kept: { name: 'out_1.log', bytes: 60_000 } },
+      ...{ limit: 'memory', refusedHosts: [{ host: 'api.example.org', port: 443, reason: 'not_allowed' }] },
+    }),
   });
   gateway.puppet.turn(calling('look', {}, 'call_1'));
   await (await gateway.accept('look'))?.ended;
   const file = await exported(gateway, await gateway.main());
-  assert.equal(JSON.stringify(file).includes('out_1.log'), false);
+  assert.doesNotMatch(JSON.stringify(file), /out_1\.log|api\.example\.org/);
   const { wsId } = await gateway.call('workstream.import', { conversation: file });
   const { messages } = await gateway.call('workstream.history', { wsId });
   assert.equal(messages.find(({ role }) => role === 'tool')?.whole_bytes, 60_000);

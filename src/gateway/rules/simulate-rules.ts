@@ -72,12 +72,12 @@ function judged(call: StoredCall, verdict: RulesVerdict): RuledCall {
   };
 }
 
-function verdictBy({ deny, unclear, ask, allow, left }: RulesVerdict, call: StoredCall): RuledCall['would'] {
+function verdictBy({ deny, unclear, ask, allow, left, special }: RulesVerdict, call: StoredCall): RuledCall['would'] {
   const without = verdictWithout(call);
   if (deny) return 'deny';
   if (unclear) return 'ask';
   if (ask) return without === 'run' && call.message.decision?.auto !== 'blanket' ? 'ask' : without;
-  const isAllowed = allow !== undefined && left === undefined;
+  const isAllowed = allow !== undefined && left === undefined && special.writes.length === 0;
   // Not what asks for other reasons.
   return isAllowed && call.asked !== 'again' && call.message.notSandboxed === undefined && without === 'ask'
     ? 'run'

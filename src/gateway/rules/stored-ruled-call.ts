@@ -3,10 +3,18 @@ import { isRecord } from '../../../protocol/is-record.ts';
 import type { CommandReading } from '../../agent/permissions/command-reading.ts';
 import { readCommand } from '../../agent/permissions/read-command.ts';
 import type { RuledCall } from '../../agent/permissions/rules/matching.ts';
+import { findProtectedWrites } from '../../agent/sandbox/protected-paths.ts';
 import type { StoredCall } from '../policies/latest-calls.ts';
 
 /** What rules match of a stored call, as far as its arguments are still stored. */
-export function toStoredRuled({ message, argumentsJson, workdir }: StoredCall): RuledCall {
+export function toStoredRuled(call: StoredCall): RuledCall {
+  const ruled = toRuled(call);
+  const { reading, node } = ruled;
+  const writes = reading && node === undefined ? findProtectedWrites(reading, [call.workdir]) : [];
+  return { ...ruled, ...(writes.length > 0 && { protectedWrites: writes }) };
+}
+
+function toRuled({ message, argumentsJson, workdir }: StoredCall): RuledCall {
   const { name, decision } = message;
   const names = decision?.label === undefined ? [name] : [name, decision.label];
   const args = argumentsIn(argumentsJson);

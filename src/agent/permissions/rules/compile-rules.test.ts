@@ -85,3 +85,67 @@ test('a call of a node fits by the node and its command, never by programs, path
       JSON.stringify(match),
     );
 });
+
+test('a changed protected path is named by the exact command or by a path at or in it, and by nothing wider', () => {
+  const write = { place: '/work/.git/hooks', path: '/work/.git/hooks/post-commit' };
+  const command = 'touch .git/hooks/post-commit';
+  const left = (match: RuleMatch, action: RuleSource['action'] = 'allow') =>
+    compileCallRules([rule(action, match)], () => undefined).judge({
+      ...{ names: ['bash'], command, reading: readCommand(command, { folder: '/work' }) },
+      protectedWrites: [write],
+    }).special.writes.length;
+  for (const match of [
+    { command },
+    { tool: 'bash', command },
+    { path: write.place, access: 'write' as const },
+    { path: write.path },
+  ])
+    assert.equal(left(match), 0, JSON.stringify(match));
+  for (const match of [
+    ...[{ tool: 'bash' }, { program: 'touch' }, { program: 'touch', path: write.place }, { path: '/work' }],
+    ...[{ path: '/work/.git' }, { path: write.place, access: 'read' as const }, { path: `${write.place}/other` }],
+    ...[{ command: 'touch x' }, { access: 'write' as const }],
+  ])
+    assert.equal(left(match), 1, JSON.stringify(match));
+  assert.equal(left({ command }, 'ask'), 1);
+});
+
+test('a host that the command does not name is allowed only by its own rule', () => {
+  const read = readCommand('make', { folder: '/work' });
+  const effect = { kind: 'network', target: 'api.example.org', certain: true, isUnreached: true } as const;
+  const call = { names: ['bash'], command: 'make', reading: { ...read, effects: [...read.effects, effect] } };
+  const left = (match: RuleMatch) =>
+    compileCallRules([rule('allow', match)], () => undefined).judge(call).special.hosts.length;
+  for (const match of [
+    { host: 'api.example.org' },
+    { host: '*.example.org' },
+    { tool: 'bash', host: 'API.example.org.' },
+  ])
+    assert.equal(left(match), 0, JSON.stringify(match));
+  for (const match of [
+    { command: 'make' },
+    { tool: 'bash' },
+    { host: 'example.org' },
+    { program: 'make', host: 'api.example.org' },
+  ])
+    assert.equal(left(match), 1, JSON.stringify(match));
+});
+
+test('rules by host decide about connections: what denies first, and a program only where it denies', () => {
+  const on = (host: string, ...rules: RuleSource[]) =>
+    compileCallRules(rules, () => undefined).onHost(
+      { names: ['bash'], command: 'curl x', reading: readCommand('curl https://example.com', { folder: '/work' }) },
+      host,
+    )?.action;
+  const [allow, deny] = [rule('allow', { host: '*.example.org' }), rule('deny', { host: 'a.example.org' })];
+  assert.deepEqual(
+    [on('a.example.org', allow, deny), on('b.example.org', allow, deny), on('c.example.net', allow)],
+    ['deny', 'allow', undefined],
+  );
+  assert.equal(on('example.com', rule('allow', { program: 'curl', host: 'example.com' })), undefined);
+  assert.equal(on('example.com', rule('deny', { program: 'curl', host: 'example.com' })), 'deny');
+  assert.equal(on('example.com', rule('deny', { program: 'wget', host: 'example.com' })), undefined);
+  assert.equal(on('example.com', rule('ask', { host: 'example.com' }), rule('allow', { host: 'example.com' })), 'ask');
+  assert.equal(on('127.0.0.1', rule('deny', { host: '0x7f.1' })), 'deny', 'another spelling');
+  assert.equal(on('2001:db8::1', rule('deny', { host: '[2001:DB8:0::1]' })), 'deny');
+});

@@ -1,6 +1,8 @@
 import type { CommandReading, Effect } from '../command-reading.ts';
+import { findHostRule } from './host-rule.ts';
 import { compileMatch, type Fit, type Matcher, type RuledCall, strictest, widest } from './matching.ts';
 import { inRuleOrder, type RuleSource } from './rule-source.ts';
+import { findSpecial, type SpecialPermission } from './special-permission.ts';
 
 /** What the rules say about a call. */
 export interface RulesVerdict {
@@ -14,11 +16,15 @@ export interface RulesVerdict {
   allow?: RuleSource;
   /** What no rule allows; absent if `allow` covers everything. */
   left?: CommandReading;
+  /** What of it only such rules allow that name it. */
+  special: SpecialPermission;
 }
 
 /** The rules of one place, prepared once per change. */
 export interface CompiledRules {
   judge(call: RuledCall): RulesVerdict;
+  /** The rule by host that decides about a connection of a command. */
+  onHost(call: RuledCall, host: string): RuleSource | undefined;
   /** The same rules and one more. */
   with(rule: RuleSource): CompiledRules;
 }
@@ -39,6 +45,7 @@ export function compileCallRules(
   const compiled = inRuleOrder(rules).map(toCompiled);
   return {
     judge: (call) => judge(call, withPolicy(compiled, policyFor(call.names))),
+    onHost: (call, host) => findHostRule(call, host, compiled),
     with: (rule) => compileCallRules([...rules, rule], policyFor),
   };
 }
@@ -60,13 +67,15 @@ function withPolicy(compiled: readonly Compiled[], policy: RuleSource | undefine
 
 function judge(call: RuledCall, ordered: readonly Compiled[]): RulesVerdict {
   const found = ordered.filter(({ matcher }) => matcher.fitsCall(call));
-  if (found.length === 0) return call.reading ? { left: call.reading } : {};
+  const special = findSpecial(call, found);
+  if (found.length === 0) return { special, ...(call.reading && { left: call.reading }) };
   const denied = found.filter(({ rule }) => rule.action === 'deny');
   const others = found.filter(({ rule }) => rule.action !== 'deny');
-  for (const { rule, matcher } of denied) if (fitOf(call, matcher, NOTHING_ALLOWED) === 'yes') return { deny: rule };
+  for (const { rule, matcher } of denied)
+    if (fitOf(call, matcher, NOTHING_ALLOWED) === 'yes') return { deny: rule, special };
   const parts = decideParts(call, others);
   const unclear = denied.find(({ matcher }) => fitOf(call, matcher, parts.isNamed) === 'maybe')?.rule;
-  return { ...parts.verdict, ...(unclear && { unclear }) };
+  return { ...parts.verdict, special, ...(unclear && { unclear }) };
 }
 
 /** A part of a call that is decided by itself: a gap, the program of a command, or an effect. */
@@ -125,7 +134,7 @@ function programFit({ commands }: CommandReading, { by }: Effect, matcher: Match
 }
 
 interface Parts {
-  verdict: RulesVerdict;
+  verdict: Omit<RulesVerdict, 'special'>;
   isNamed(part: Part): boolean;
 }
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { RuleMatch } from '../../../../protocol/events/rules.ts';
-import type { CommandReading, Effect, ReadCommand } from '../command-reading.ts';
+import { parseTarget } from '../../../egress/proxy/proxy-target.ts';
+import type { CommandReading, Effect, ProtectedWrite, ReadCommand } from '../command-reading.ts';
 import { toMatcher } from './glob.ts';
 
 /** What rules match of a call. */
@@ -14,6 +15,8 @@ export interface RuledCall {
   nodeCommand?: string;
   /** What it does. Its paths are real ones. Absent if that is not known for the tool. */
   reading?: CommandReading;
+  /** What it changes that programs outside the sandbox run or obey. */
+  protectedWrites?: readonly ProtectedWrite[];
 }
 
 /** Whether something matches; `maybe`: that depends on what is not known before it runs. */
@@ -121,8 +124,15 @@ function fitsHost({ host }: RuleMatch, { kind, target, certain }: Effect): Fit {
   if (host === undefined) return 'yes';
   if (kind !== 'network') return 'no';
   if (!certain || target === undefined) return 'maybe';
-  const found = target.toLowerCase().replace(/\.$/, '');
-  const wanted = host.toLowerCase();
-  const fits = wanted.startsWith('*.') ? found.endsWith(wanted.slice(1)) : found === wanted;
+  const found = toUsualHost(target);
+  const fits = host.startsWith('*.') ? found.endsWith(host.slice(1).toLowerCase()) : found === toUsualHost(host);
   return fits ? 'yes' : 'no';
 }
+
+/** An address has many spellings, and a name may end with a dot. */
+function toUsualHost(text: string): string {
+  const isBare = text.split(':').length > 2 && !text.startsWith('[');
+  return parseTarget(isBare ? `[${text}]` : text, ANY_PORT)?.host ?? text.toLowerCase();
+}
+
+const ANY_PORT = 443;

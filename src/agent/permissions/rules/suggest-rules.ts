@@ -10,11 +10,12 @@ const MAX_SUGGESTED = 4;
 
 /**
  * Narrow rules that a person may give with the decision about a call, the narrowest first. `isEnough`: whether the call would
- * run unasked with such a rule; only those are suggested.
+ * run unasked with such a rule; only those are suggested, and rules for hosts that the command does not name, which nothing
+ * else allows.
  */
 export function suggestRules(call: RuledCall, isEnough: (match: RuleMatch) => boolean): SuggestedRule[] {
   return candidatesFor(call)
-    .filter(({ match }) => isEnough(match))
+    .filter(({ match, isAlone }) => isAlone === true || isEnough(match))
     .slice(0, MAX_SUGGESTED)
     .map(({ kind, match }, index, all) => ({ id: idOf(kind, index, all), kind, match, terms: TERMS }));
 }
@@ -25,22 +26,43 @@ function idOf(kind: SuggestedRule['kind'], index: number, all: readonly Candidat
   return before === 0 ? kind : `${kind}-${before + 1}`;
 }
 
-type Candidate = Pick<SuggestedRule, 'kind' | 'match'>;
+interface Candidate extends Pick<SuggestedRule, 'kind' | 'match'> {
+  /** It answers one of several questions about the call. */
+  isAlone?: true;
+}
 
-function candidatesFor({ names, command, node, nodeCommand, reading }: RuledCall): Candidate[] {
-  if (command !== undefined) return command.length > MAX_COMMAND ? [] : forCommand(command, reading);
+function candidatesFor(call: RuledCall): Candidate[] {
+  const { names, command, node, nodeCommand, reading, protectedWrites } = call;
+  if (command !== undefined) return command.length > MAX_COMMAND ? [] : forCommand(command, call);
   if (node !== undefined && nodeCommand !== undefined) return [{ kind: 'node', match: { node, nodeCommand } }];
   const tool = names.at(-1);
   return [
-    ...(reading ? [...forFile(reading), ...forFolder(reading)] : []),
+    ...(reading ? distinct([...forFile(reading), ...forProtected(protectedWrites), ...forFolder(reading)]) : []),
     ...(tool !== undefined && !/[*?]/.test(tool) ? [{ kind: 'tool' as const, match: { tool } }] : []),
   ];
 }
 
-const forCommand = (command: string, reading: CommandReading | undefined): Candidate[] => [
+const forCommand = (
+  command: string,
+  { reading, protectedWrites }: Pick<RuledCall, 'reading' | 'protectedWrites'>,
+): Candidate[] => [
   { kind: 'command', match: { command } },
-  ...(reading ? [...forPrefix(reading), ...forHost(reading), ...forFolder(reading)] : []),
+  ...(reading
+    ? distinct([
+        ...[...forUnreached(reading), ...forProtected(protectedWrites), ...forPrefix(reading)],
+        ...[...forHost(reading), ...forFolder(reading)],
+      ])
+    : []),
 ];
+
+const distinct = (all: readonly Candidate[]): Candidate[] =>
+  [...new Map(all.toReversed().map((one) => [JSON.stringify(one.match), one])).values()].toReversed();
+
+/** The protected path that is changed, if it is one. */
+function forProtected(writes: RuledCall['protectedWrites'] = []): Candidate[] {
+  const [place, ...more] = new Set(writes.map((write) => write.place));
+  return place === undefined || more.length > 0 ? [] : [{ kind: 'path', match: { path: place, access: 'write' } }];
+}
 
 /** The names of subcommands and scripts; options and files follow them. */
 const SUBCOMMAND = /^[a-z][a-z\d:_.-]*$/i;
@@ -63,10 +85,15 @@ function prefixOf({ words, startedBy }: ReadCommand): RuleMatch[] {
   return known.length > 0 ? [{ program: first.value, argsStart: known }] : [];
 }
 
+function forUnreached({ effects }: CommandReading): Candidate[] {
+  const hosts = effects.flatMap(({ isUnreached, target }) => (isUnreached ? (target ?? []) : []));
+  return hosts.map((host) => ({ kind: 'host', match: { host }, isAlone: true }));
+}
+
+/** The only host, if the command names one. */
 function forHost({ effects }: CommandReading): Candidate[] {
-  const hosts = [
-    ...new Set(effects.flatMap((effect) => (effect.kind === 'network' && effect.certain ? (effect.target ?? []) : []))),
-  ];
+  const named = effects.filter(({ kind, certain, isUnreached }) => kind === 'network' && certain && !isUnreached);
+  const hosts = [...new Set(named.flatMap(({ target }) => target ?? []))];
   const [host] = hosts;
   return host !== undefined && hosts.length === 1 ? [{ kind: 'host', match: { host } }] : [];
 }

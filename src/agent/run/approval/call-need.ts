@@ -1,6 +1,7 @@
 import type { AutoApproveReason } from '../../../../protocol/events/approval-item.ts';
 import type { CallDecision } from '../../message.ts';
-import { type BatchCall, judge } from '../batch-call.ts';
+import type { CallGrants } from '../../tools/tool.ts';
+import { type BatchCall, grantsOf, judge } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { rulesOn, rulingOf } from './ruling.ts';
@@ -53,6 +54,12 @@ const isCleared = ({ progress: { approval } }: RunContext): boolean =>
 export function noteUse(run: RunContext, item: BatchCall): void {
   const { verdict, rule } = decidedOn(run, item);
   if (verdict === 'run' && rule) run.rules.used(rule);
+}
+
+/** What the call may do in particular: it runs, so what it asked for was allowed. */
+export function grantedTo(run: RunContext, item: BatchCall): CallGrants {
+  const auto = isCleared(run) ? decidedOn(run, item).auto : undefined;
+  return { ...grantsOf(item.ruled), writesAdded: auto !== 'mode' && auto !== 'harmless' };
 }
 
 const DECIDED = new WeakMap<BatchCall, CallRuling>();

@@ -2,7 +2,7 @@ import type { RuleMatch } from '../../../../protocol/events/rules.ts';
 import type { CallRules } from '../../permissions/rules/call-rules.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
-import { type BatchCall, whyNotSandboxed } from '../batch-call.ts';
+import { asksForNoSandbox, type BatchCall, whyNotSandboxed } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { taintOn } from './taint.ts';
@@ -30,16 +30,25 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
   if (verdict.unclear) return { verdict: 'ask', reason: 'unclear', rule: verdict.unclear };
   const { needsApproval } = item.prepared;
   if (!needsApproval && !verdict.ask) return RUNS_AS_TOOL;
-  const isSandboxed = whyNotSandboxed(run, item.call) === undefined;
+  const isSandboxed = whyNotSandboxed(run, item) === undefined;
   if (run.settings.autoApprove) return inFull(verdict, isSandboxed);
   if (verdict.ask) return by(verdict.ask, 'ask');
-  return isSandboxed ? unlessTainted(run, item, unaskedBecause(run, item, verdict)) : NOT_SANDBOXED;
+  if (!isSandboxed) return NOT_SANDBOXED;
+  return unlessSpecial(verdict, unlessTainted(run, item, unaskedBecause(run, item, verdict)));
 }
 
 const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
 
+/** Outside the sandbox nothing holds a command to what is known of it. */
 const isBlockedByMode = ({ settings }: RunContext, item: BatchCall): boolean =>
-  settings.mode === 'read_only' && !settings.autoApprove && !isReadOnlyCall(item);
+  settings.mode === 'read_only' && !settings.autoApprove && !(isReadOnlyCall(item) && !asksForNoSandbox(item));
+
+/** What was said about the command in general is not enough for protected paths, and for hosts that it does not name. */
+function unlessSpecial({ special }: RulesVerdict, ruling: CallRuling): CallRuling {
+  if (ruling.reason === 'tainted') return ruling;
+  if (special.writes.length > 0) return { verdict: 'ask', reason: 'protected' };
+  return special.hosts.length > 0 ? { verdict: 'ask', reason: 'hosts' } : ruling;
+}
 
 /** After untrusted content, nothing but a person lets calls reach further than the folders of the workstream. */
 function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling | undefined): CallRuling {

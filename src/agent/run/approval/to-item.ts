@@ -1,10 +1,11 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
-import type { DecidingRule } from '../../../../protocol/events/rules.ts';
+import type { DecidingRule, Ruling } from '../../../../protocol/events/rules.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { toCallEffects } from '../../permissions/call-effects.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
+import type { RuledCall } from '../../permissions/rules/matching.ts';
 import { type RuleSource, toDecidingRule } from '../../permissions/rules/rule-source.ts';
-import { type BatchCall, judge, whyNotSandboxed } from '../batch-call.ts';
+import { type BatchCall, grantsOf, judge, whyNotSandboxed } from '../batch-call.ts';
 import { timesOf } from '../limits/repeats.ts';
 import type { RunContext } from '../run-context.ts';
 import { blockedText } from './blocked-text.ts';
@@ -15,7 +16,7 @@ import { rulesOn, rulingOf } from './ruling.ts';
 /** The call as shown to people; `refused`: why it is not run. */
 export function toItem(run: RunContext, item: BatchCall, refused?: string): ApprovalItem {
   const { call, prepared, keys } = item;
-  const notSandboxed = whyNotSandboxed(run, call);
+  const notSandboxed = whyNotSandboxed(run, item);
   const { subject } = prepared;
   const ready = prepared.kind === 'ready' ? prepared : undefined;
   const isRepeated = judge(run, item) === 'ask';
@@ -31,6 +32,7 @@ export function toItem(run: RunContext, item: BatchCall, refused?: string): Appr
     error: refused ?? errorOf(run, item),
     ...(isRepeated && { repeated: timesOf(run.progress.repeats, keys.call) }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
+    ...(ready?.sandboxOff !== undefined && { sandbox_off: ready.sandboxOff }),
     ...(ready?.reading && { effects: toCallEffects(ready.reading) }),
   };
 }
@@ -54,7 +56,7 @@ function toNeed(run: RunContext, item: BatchCall, isRepeated: boolean): Need {
     needs_approval: !isBlocked && (isRepeated || (reason !== 'policy' && needsApproval(run, item))),
     ...(reason !== undefined && { auto_approved: true, auto_approve_reason: reason }),
     ...toPolicy(rulesOn(run, item)),
-    ...toRuling(ruling, isRepeated),
+    ...toRuling(item, ruling, isRepeated),
   };
 }
 
@@ -65,11 +67,25 @@ function toPolicy({ deny, ask, allow }: RulesVerdict): Pick<Need, 'policy'> {
 }
 
 /** Nothing to say about calls that run because their tools need no approval. */
-function toRuling({ verdict, reason, rule, taint }: CallRuling, isRepeated: boolean): Pick<Need, 'ruling'> {
-  if (isRepeated && verdict === 'run') return { ruling: { verdict: 'ask', reason: 'repeated' } };
+function toRuling(
+  { ruled }: BatchCall,
+  { verdict, reason, rule, taint }: CallRuling,
+  isRepeated: boolean,
+): Pick<Need, 'ruling'> {
+  const granted = toGranted(ruled);
+  if (isRepeated && verdict === 'run') return { ruling: { verdict: 'ask', reason: 'repeated', ...granted } };
   if (verdict === 'run' && reason === 'tool') return {};
   const shown = { ...(rule && { rule: toShownRule(rule) }), ...(taint && { taint }) };
-  return { ruling: { verdict, reason, ...shown } };
+  return { ruling: { verdict, reason, ...shown, ...granted } };
+}
+
+/** What the call may do in particular if it is allowed. */
+function toGranted(ruled: RuledCall): Pick<Ruling, 'protected_paths' | 'hosts'> {
+  const { protectedPaths, hosts } = grantsOf(ruled);
+  return {
+    ...(protectedPaths.length > 0 && { protected_paths: protectedPaths.map(toVisibleLine) }),
+    ...(hosts.length > 0 && { hosts: hosts.map(toVisibleLine) }),
+  };
 }
 
 const toShownRule = (rule: RuleSource): DecidingRule => ({

@@ -1,5 +1,6 @@
 import type { HostDecision } from '../../../egress/proxy/egress-proxy.ts';
 import type { ProxyTarget } from '../../../egress/proxy/proxy-target.ts';
+import type { HostRule } from '../../permissions/rules/host-rule.ts';
 
 /** The ports that a host without a port means. */
 const WEB_PORTS = [80, 443];
@@ -9,20 +10,30 @@ export interface AllowedHosts {
   configured: readonly string[];
   /** Registries of the packages that the project uses. */
   registries: readonly string[];
-  /** Hosts that the command itself names, so that whoever let it run has seen them. Any port. */
+  /** Hosts that the command itself names, or that were asked about, so that whoever let it run has seen them. Any port. */
   named: readonly string[];
+  /** The permission rule about this host. */
+  rule?: HostRule | undefined;
 }
 
 /**
  * Whether a command may connect to a host. Only the configuration can allow private addresses, and only without a
- * wildcard, because whoever owns a domain can let its names lead anywhere.
+ * wildcard, because whoever owns a domain can let its names lead anywhere. A rule that asks wants a person to have seen the
+ * host.
  */
-export function decideHost({ configured, registries, named }: AllowedHosts, target: ProxyTarget): HostDecision {
+export function decideHost({ configured, registries, named, rule }: AllowedHosts, target: ProxyTarget): HostDecision {
+  if (rule?.action === 'deny') return { kind: 'deny', rule: rule.ruleId };
+  const isNamed = named.includes(target.host);
+  if (rule?.action === 'ask' && !isNamed) return { kind: 'deny' };
   const entry = configured.find((pattern) => matches(pattern, target));
   if (entry !== undefined) return { kind: 'allow', mayBePrivate: !entry.startsWith('*.') };
-  const isKnown = registries.some((host) => matches(host, target)) || named.includes(target.host);
+  const isKnown = isNamed || rule?.action === 'allow' || registries.some((host) => matches(host, target));
   return isKnown ? { kind: 'allow', mayBePrivate: false } : { kind: 'deny' };
 }
+
+/** Whether the configuration allows a host on a port of the web. */
+export const isAllowedHost = (configured: readonly string[], host: string): boolean =>
+  configured.some((pattern) => WEB_PORTS.some((port) => matches(pattern, { host, port })));
 
 function matches(pattern: string, { host, port }: ProxyTarget): boolean {
   const [, name = '', ports] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];

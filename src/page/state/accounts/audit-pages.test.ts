@@ -104,7 +104,7 @@ test('the result of a verification is a sentence', async () => {
 
 test('the filter offers every action that the daemon records', () => {
   const recorded = Object.values(CONTRACTS).flatMap((row) => ('audit' in row && row.audit ? [row.audit.action] : []));
-  const all = new Set<string>([...recorded, 'sessions.expire', 'command.connect']); // by the daemon itself, without a call
+  const all = new Set<string>([...recorded, 'sessions.expire', 'command.connect', 'command.outside']); // by the daemon itself, without a call
   assert.deepEqual([...AUDIT_ACTIONS].map(String), [...all].sort());
 });
 

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   'auth.setup',
   'budget.set',
   'command.connect',
+  'command.outside',
   'config.patch',
   'config.reload',
   'config.set',

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { needs } from '../../src/testing/needs.ts';
+import { callersOf } from '../support/clients/callers.ts';
+import { startDaemon } from '../support/daemon/daemon.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { runAsAgent } from '../support/model/use-tool.ts';
+
+const fetching = await needs('bubblewrap', 'curl');
+const model = await startScriptedModel();
+after(() => model.close());
+
+let onRequest = async (): Promise<unknown> => undefined;
+const server = createServer(async (_, response) => {
+  await onRequest();
+  response.end('reached\n');
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+after(() => server.close());
+const { port } = server.address() as AddressInfo;
+const config = { tools: { network: { allow: [`localhost:${port}`] } } };
+const daemon = await startDaemon({ model: model.url, config });
+after(() => daemon[Symbol.asyncDispose]());
+const { operator } = callersOf(daemon);
+const proxied = (target: string) => `curl -s --noproxy '' -m 5 http://${target}/`;
+
+test(
+  'a sandboxed command reaches hosts that the settings allow, by the proxy and directly on this machine, and the audit trail has them',
+  fetching,
+  async () => {
+    const commands = [
+      `curl -s -m 5 http://localhost:${port}/`,
+      proxied(`localhost:${port}`),
+      proxied('localhost:9'),
+      proxied('example.invalid'),
+    ];
+    const host = 'x=unnamed.invalid; curl -s -m 5 http://$x/';
+    const printed = await runAsAgent({ daemon, model }, [...commands, host, 'echo end'].join('\n'));
+    assert.deepEqual(printed.split('\n').slice(0, 2), ['reached', 'reached']);
+    assert.match(printed, /^end$/m);
+    assert.match(printed, /\[no connection to unnamed\.invalid:80: .*run exactly the same command again\]/);
+    assert.match(printed, /\[no connection to localhost:9: the address is private/);
+    const { body } = await daemon.get('/v1/api/admin/audit?action=command.connect&limit=20');
+    const seen = body.events.map(
+      ({ resource_id: id, outcome }: { resource_id: string; outcome: string }) => `${id} ${outcome}`,
+    );
+    assert.deepEqual(
+      new Set(seen),
+      new Set([`localhost:${port} ok`, 'localhost:9 denied', 'example.invalid:80 failed', 'unnamed.invalid:80 denied']),
+    );
+  },
+);
+
+test(
+  'A rule that denies a host must be asked at each connection, and stand above the settings; no rule may open a private address',
+  fetching,
+  async () => {
+    const rule = (action: 'allow' | 'deny', host: string) =>
+      operator('POST /v1/api/rules', { action, match: { host } });
+    await rule('allow', '*.0.0.1');
+    await rule('allow', '127.0.0.1');
+    const hidden = await runAsAgent({ daemon, model }, `x=127.0.0.1:9; ${proxied('$x')}; echo end`);
+    assert.match(
+      hidden,
+      /\[no connection to 127\.0\.0\.1:9: the address is private/,
+      'a rule does not open this machine',
+    );
+    onRequest = () => rule('deny', '127.0.0.1');
+    const twice = [`curl -s -m 5 http://localhost:${port}/`, `curl -s -m 5 http://localhost:${port}/`];
+    const ruled = await runAsAgent({ daemon, model }, [...twice, proxied(`localhost:${port}`), 'echo end'].join('\n'));
+    assert.deepEqual(ruled.split('\n'), [
+      'reached',
+      `Connections to localhost:${port} are not allowed by Headgate.`,
+      'end',
+      `[no connection to localhost:${port}: a permission rule denies it]`,
+    ]);
+  },
+);
