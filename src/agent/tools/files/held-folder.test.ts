@@ -17,7 +17,7 @@ import { createToolFixture, execute, sawFiles } from '../tool-fixture.ts';
 import { createWriteFileTool } from '../write-file.ts';
 import { toSha256 } from './confined-file.ts';
 import { createConfinement } from './confinement.ts';
-import { holdFolder } from './held-folder.ts';
+import { hasWay, holdFolder } from './held-folder.ts';
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
@@ -106,4 +106,12 @@ test('a link cannot be held', async () => {
   await using it = await createToolFixture();
   await symlink(it.workdir, join(it.root, 'link'));
   await assert.rejects(holdFolder(join(it.root, 'link')), { code: 'ENOTDIR' });
+});
+
+test('whether folders can be reached without their names does not depend on a name that is just gone', async () => {
+  await using fixture = await createToolFixture();
+  await using folder = await holdFolder(fixture.workdir);
+  const before = await hasWay(folder);
+  await rm(fixture.workdir, { recursive: true });
+  assert.equal(await hasWay(folder), before);
 });

@@ -83,9 +83,12 @@ async function findPatiently(path: string): Promise<FoundFolder | undefined> {
 /** A path to what the handle has open, independent of its name. */
 export const wayOf = (handle: Pick<FileHandle, 'fd'>): string => `/proc/self/fd/${handle.fd}`;
 
-/** False on systems without such paths. */
+/**
+ * False on systems without such paths. Not by `realpath`, which looks up the name of what is open and fails while that is being
+ * renamed: callers would then go by names, too, in the very moment in which names lead elsewhere.
+ */
 export async function hasWay(handle: Pick<FileHandle, 'fd'>): Promise<boolean> {
-  return realpath(wayOf(handle)).then(
+  return stat(wayOf(handle)).then(
     () => true,
     () => false, // not Linux, or no /proc
   );
