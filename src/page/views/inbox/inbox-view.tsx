@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Approval } from '../../../../protocol/methods/approval.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
+import type { AskedApproval } from '../../state/inbox/inbox.ts';
 import { tabName } from '../../state/tab.ts';
-import { toDistance } from '../../state/text/moment.ts';
+import { toDistance, toLength } from '../../state/text/moment.ts';
 import { toTitle } from '../approvals/approval-card.tsx';
 import { QuestionBody } from '../approvals/question-body.tsx';
 import { Icon } from '../icons.tsx';
@@ -20,6 +20,8 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   const { inbox } = desk;
   useEffect(() => void inbox.read(), [inbox]);
   const now = useNow(app.now).value;
+  const tabs = desk.workstreams.tabs.value;
+  useEffect(() => void desk.accounts.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
   const most = useSignal(STEP);
   const waiting = inbox.waiting.value;
   const left = (waiting?.length ?? 0) - most.value;
@@ -58,26 +60,28 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
 interface InboxCardProps {
   app: App;
   desk: Desk;
-  asked: Approval;
+  asked: AskedApproval;
   now: number;
 }
 
 function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const problem = useSignal<string | undefined>(undefined);
-  const { approvalId, wsId, kind, items, budget, expiresAtMs } = asked;
+  const { approvalId, wsId, kind, items, budget } = asked;
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const name = toVisibleLine(tab ? tabName(tab) : asked.sessionKey);
+  const owner = tab && desk.accounts.owners.otherThan(app.who.value, tab.row.value);
   const question = { approvalId, question: kind, items, budget };
   const id = `inbox-${approvalId}`;
   return (
     <li>
       <article class="panel-row approval pending" aria-labelledby={id} tabIndex={-1}>
-        <p class="inbox-head">
+        <p class="inbox-line">
           <button type="button" class="quiet" onClick={() => void desk.workstreams.show(wsId)}>
             {name}
             <span class="hidden-text">: open the conversation</span>
           </button>
-          <span class="soft">{`ends ${toDistance(expiresAtMs, now)}`}</span>
+          {owner !== undefined && <span class="tag">{`of ${owner}`}</span>}
+          <span class="soft">{toTimes(asked, now)}</span>
         </p>
         <QuestionBody
           approval={question}
@@ -100,3 +104,12 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
     </li>
   );
 }
+
+/** Full minutes of the wait, so that nothing changes every second; the last minutes of the rest are counted in seconds. */
+function toTimes({ askedAtMs, expiresAtMs }: AskedApproval, now: number): string {
+  const minutes = Math.floor((now - askedAtMs) / MINUTE_MS);
+  const waits = minutes < 1 ? 'asked just now' : `waits for ${toLength(minutes * MINUTE_MS)}`;
+  return `${waits} · ends ${toDistance(expiresAtMs, now)}`;
+}
+
+const MINUTE_MS = 60_000;
