@@ -187,7 +187,7 @@ test('verdicts and findings in outputs are listed with what was decided, filtere
   await connected(page);
   await openWorkstream(page, 'judged');
   const secret = `sk-ant-api03-${'a'.repeat(93)}-${'A'.repeat(8)}`;
-  model.when('judge this', bash('rm -rf judged.d'), bash(`printf 'key=%s' ${secret}`), say('Judged.'));
+  model.when('judge this', bash('rm -rf judged.d'), bash(`echo key=${secret}`), say('Judged.'));
   await send(page, 'judge this');
   await button(page, 'Approve').click();
   await page.locator('.answer', { hasText: 'Judged.' }).waitFor();

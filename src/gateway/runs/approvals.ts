@@ -50,6 +50,7 @@ export class Approvals {
   /** The same with the time when each was asked, which a restart does not change. */
   async listAsked(viewer: Viewer, wsId?: string): Promise<(Approval & { askedAtMs: number })[]> {
     const pending = this.list(viewer, wsId);
+    if (pending.length === 0) return [];
     const rows = await this.#store.db
       .selectFrom('approvals')
       .select(['approval_id', 'asked_ms'])

@@ -16,7 +16,7 @@ const FINDING = {
 
 function opened() {
   const fake = createFakeClient();
-  return { ...fake, records: new JudgeRecords({ client: fake.client, now: () => 10_000 }) };
+  return { ...fake, records: new JudgeRecords({ client: fake.client, now: () => 10_000.4 }) };
 }
 
 test('verdicts come page by page; later pages end where the first one began', async () => {

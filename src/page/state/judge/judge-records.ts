@@ -81,7 +81,7 @@ export class JudgeRecords {
     if (!RISKS_OF[filter.list].some((risk) => risk === filter.risk)) filter.risk = '';
     this.#filter.value = filter;
     if (filter.list !== before.list) this.#listing.value = undefined;
-    this.#sinceMs = filter.withinMs === 0 ? undefined : this.#now() - filter.withinMs;
+    this.#sinceMs = filter.withinMs === 0 ? undefined : Math.floor(this.#now() - filter.withinMs);
     return this.#read([]);
   }
 

@@ -16,7 +16,7 @@ const DRAFT: RuleDraft = {
 
 function opened() {
   const fake = createFakeClient();
-  const board = new RuleBoard({ client: fake.client, now: () => 1_000 });
+  const board = new RuleBoard({ client: fake.client, now: () => 1_000.4 });
   fake.answer('rule.list', () => ({ rules: [RULE] }));
   for (const method of ['rule.create', 'rule.update', 'rule.delete']) fake.answer(method, () => ({}));
   const changes = () => fake.calls.filter(([method]) => method !== 'rule.list');

@@ -72,7 +72,7 @@ export class RuleBoard {
 
 /** How long a rule still holds; undefined: without end. */
 const leftOf = (rule: Rule | undefined, nowMs: number): number | undefined =>
-  rule?.expiresAtMs === undefined ? undefined : Math.max(LEAST_MS, rule.expiresAtMs - nowMs);
+  rule?.expiresAtMs === undefined ? undefined : Math.max(LEAST_MS, Math.ceil(rule.expiresAtMs - nowMs));
 
 /** The daemon takes no shorter ends. */
 const LEAST_MS = 1_000;
