@@ -87,7 +87,9 @@ interface ProgramDeps {
 /** The program with its main command. */
 function createProgram({ root, around, version }: ProgramDeps): Command {
   const program = new Command('headgate')
-    .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
+    .description(
+      'Hosts AI agent conversations for browsers, programs and the terminal; asks before the agent changes anything.',
+    )
     .version(version)
     .addHelpText('after', EXAMPLES)
     .configureOutput({ outputError: () => undefined }); // `main` prints it once

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -19,7 +19,7 @@ const STEP = 20;
 export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   const { inbox } = desk;
   useEffect(() => void inbox.read(), [inbox]);
-  const now = useNow(app.now).value;
+  const now = useNow(app.now); // read only where it is shown, so that a second draws nothing else
   const tabs = desk.workstreams.tabs.value;
   useEffect(() => void desk.accounts.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
   const most = useSignal(STEP);
@@ -61,7 +61,7 @@ interface InboxCardProps {
   app: App;
   desk: Desk;
   asked: AskedApproval;
-  now: number;
+  now: ReadonlySignal<number>;
 }
 
 function InboxCard({ app, desk, asked, now }: InboxCardProps) {
@@ -81,7 +81,7 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
             <span class="hidden-text">: open the conversation</span>
           </button>
           {owner !== undefined && <span class="tag">{`of ${owner}`}</span>}
-          <span class="soft">{toTimes(asked, now)}</span>
+          <Times asked={asked} now={now} />
         </p>
         <QuestionBody
           approval={question}
@@ -104,6 +104,10 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
     </li>
   );
 }
+
+const Times = ({ asked, now }: Pick<InboxCardProps, 'asked' | 'now'>) => (
+  <span class="soft">{toTimes(asked, now.value)}</span>
+);
 
 /** Full minutes of the wait, so that nothing changes every second; the last minutes of the rest are counted in seconds. */
 function toTimes({ askedAtMs, expiresAtMs }: AskedApproval, now: number): string {
