@@ -123,8 +123,10 @@ test('the inbox has the questions of all workstreams; they are decided there, an
     ['inbox first', 'inbox second', 'inbox third'],
   );
   await assertAccessible(page, 'the inbox');
-  await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).click();
+  await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).press('Enter');
   await card('inbox-first.txt').waitFor({ state: 'detached' });
+  const focused = await page.evaluate(() => document.activeElement?.closest('article')?.textContent ?? '');
+  assert.match(focused, /inbox-second\.txt/, 'the next question has the focus');
   const { approvals } = await (await daemon.client()).call('approval.list', {});
   const second = approvals.find(({ items }) => items[0]?.preview.includes('inbox-second'));
   await (await daemon.client()).call('approval.resolve', { approvalId: second?.approvalId ?? '', approved: false });

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { AskedApproval } from '../../state/inbox/inbox.ts';
@@ -66,6 +66,7 @@ interface InboxCardProps {
 
 function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const problem = useSignal<string | undefined>(undefined);
+  const card = useRef<HTMLLIElement>(null);
   const { approvalId, wsId, kind, items, budget } = asked;
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const name = toVisibleLine(tab ? tabName(tab) : asked.sessionKey);
@@ -73,7 +74,7 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const question = { approvalId, question: kind, items, budget };
   const id = `inbox-${approvalId}`;
   return (
-    <li>
+    <li ref={card}>
       <article class="panel-row approval pending" aria-labelledby={id} tabIndex={-1}>
         <p class="inbox-line">
           <button type="button" class="quiet" onClick={() => void desk.workstreams.show(wsId)}>
@@ -94,7 +95,9 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
           }
           decide={async (decided) => {
             problem.value = undefined;
+            const next = neighbourOf(card.current);
             problem.value = await desk.inbox.decide(approvalId, decided);
+            if (problem.value === undefined) next?.focus();
           }}
         />
         <p class="problem" role="alert">
@@ -104,6 +107,11 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
     </li>
   );
 }
+
+/** What takes the focus when a card has gone: the card after it, so that the same key cannot decide that one, too. */
+const neighbourOf = (card: HTMLElement | null): HTMLElement | null | undefined =>
+  (card?.nextElementSibling ?? card?.previousElementSibling)?.querySelector<HTMLElement>('article') ??
+  document.getElementById('inbox-title');
 
 const Times = ({ asked, now }: Pick<InboxCardProps, 'asked' | 'now'>) => (
   <span class="soft">{toTimes(asked, now.value)}</span>
