@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { RiskLevel } from '../../../../protocol/events/verdict.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
-import { toAssessmentRecord, toVerdictRecord } from './judge-words.ts';
+import { type JudgeRecord, toAssessmentRecord, toVerdictRecord } from './judge-words.ts';
 
 /** What is listed: verdicts about calls, or findings in their outputs. */
 export type JudgeList = 'verdicts' | 'outputs';
@@ -14,21 +14,6 @@ export interface JudgeFilter {
   risk: RiskLevel | '';
   /** Only those of the last so many milliseconds; 0: all. */
   withinMs: number;
-}
-
-/** A verdict or a finding, as a row shows it. */
-export interface JudgeRecord {
-  id: string;
-  wsId: string;
-  atMs: number;
-  risk: RiskLevel;
-  tool: string;
-  /** What the call does, or what was found. */
-  title: string;
-  /** What was decided, or what happened to the output. */
-  decided: string;
-  /** What led to it. */
-  details: readonly string[];
 }
 
 interface Listing {

@@ -1,7 +1,22 @@
+import type { RiskLevel } from '../../../../protocol/events/verdict.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import { toRaterWords } from '../../../../protocol/text/verdict-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
-import type { JudgeRecord } from './judge-records.ts';
+
+/** A verdict or a finding, as a row shows it. */
+export interface JudgeRecord {
+  id: string;
+  wsId: string;
+  atMs: number;
+  risk: RiskLevel;
+  tool: string;
+  /** What the call does, or what was found. */
+  title: string;
+  /** What was decided, or what happened to the output. */
+  decided: string;
+  /** What led to it. */
+  details: readonly string[];
+}
 
 /** How it was decided about a call; other values are why nobody was asked. */
 const DECISIONS: Partial<Record<string, string>> = {

@@ -48,18 +48,22 @@ export interface RuleGiver {
 }
 
 const EMPTY: RuleFields = {
-  ...{
-    action: 'allow',
-    program: '',
-    args: '',
-    argsHow: 'start',
-    path: '',
-    access: '',
-    host: '',
-    command: '',
-    tool: '',
-  },
-  ...{ node: '', nodeCommand: '', wsId: '', folder: '', owner: 'all', priority: '0', end: 'never' },
+  action: 'allow',
+  program: '',
+  args: '',
+  argsHow: 'start',
+  path: '',
+  access: '',
+  host: '',
+  command: '',
+  tool: '',
+  node: '',
+  nodeCommand: '',
+  wsId: '',
+  folder: '',
+  owner: 'all',
+  priority: '0',
+  end: 'never',
 };
 
 /** What the form shows at first; undefined: a new rule. */

@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
-import { type JudgeRecord, type JudgeList as Kind, RISKS_OF } from '../../state/judge/judge-records.ts';
+import { type JudgeList as Kind, RISKS_OF } from '../../state/judge/judge-records.ts';
+import type { JudgeRecord } from '../../state/judge/judge-words.ts';
 import { tabName } from '../../state/tab.ts';
 import { toClock } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
