@@ -50,8 +50,8 @@ test('rules are added, listed, changed, tried and removed', async () => {
   const id = added.stdout.trim();
   assert.deepEqual([added.code, /^rule_\S+$/.test(id)], [0, true], added.stderr);
   assert.match((await rule()).stdout, new RegExp(`^${id} +deny +the program “curl” +everywhere +\\S`, 'm'));
-  const changed = await rule('change', id, '--action', 'ask', '--priority', '5', '--no-end');
-  assert.equal(changed.code, 0, changed.stderr);
+  const changed = await rule('change', id, '--action', 'ask', '--priority', '5', '--no-end', '--json');
+  assert.deepEqual([changed.code, JSON.parse(changed.stdout).action], [0, 'ask'], changed.stderr);
   const [listed] = JSON.parse((await rule('list', '--json')).stdout);
   assert.deepEqual([listed.action, listed.priority, listed.expiresAtMs], ['ask', 5, undefined]);
   const tried = await rule('simulate', 'deny', '--program', 'rm', '--args-start=-rf', '--without', id, '--json');

@@ -77,6 +77,7 @@ export function addRuleCommands(program: Command, { root, around, withTarget }: 
     .description('add a rule and print its id; it counts for the next call of every run')
     .argument('<action>', 'allow, deny or ask')
     .option('--hours <n>', 'how long it holds (default: without end)')
+    .option('--json', 'print the rule as JSON')
     .action(async (action: string, flags: AddRuleFlags) => (await load()).addRule(action, on(flags)));
   withTarget(rule.command('change'))
     .description('change a rule; about other calls, or in another place, it is another rule')
@@ -85,6 +86,7 @@ export function addRuleCommands(program: Command, { root, around, withTarget }: 
     .option('--priority <n>', 'new priority')
     .option('--hours <n>', 'how long it holds from now on')
     .option('--no-end', 'it holds without end')
+    .option('--json', 'print the rule as JSON')
     .action(async (ruleId: string, flags: ChangeRuleFlags) => (await load()).changeRule(ruleId, on(flags)));
   withPlace(withMatch(withTarget(rule.command('simulate'))))
     .description('show which of the latest calls other rules would have decided otherwise; changes nothing')

@@ -39,11 +39,11 @@ interface PlaceFlags {
   priority?: string;
 }
 
-export interface AddRuleFlags extends TargetFlags, MatchFlags, PlaceFlags {
+export interface AddRuleFlags extends JsonFlags, MatchFlags, PlaceFlags {
   hours?: string;
 }
 
-export interface ChangeRuleFlags extends TargetFlags {
+export interface ChangeRuleFlags extends JsonFlags {
   action?: string;
   priority?: string;
   hours?: string;
@@ -59,7 +59,7 @@ export interface SimulateRulesFlags extends JsonFlags, MatchFlags, PlaceFlags {
 /** Lists the permission rules in the order in which they decide. */
 export async function listRules(command: RuleCommand<JsonFlags>): Promise<void> {
   const { rules } = await ask(command, (client) => client.call('rule.list', {}));
-  if (command.flags.json) process.stdout.write(`${JSON.stringify(rules, null, 2)}\n`);
+  if (command.flags.json) process.stdout.write(toJson(rules));
   else if (rules.length === 0) process.stderr.write('No permission rules. See: headgate rule add --help\n');
   else
     process.stdout.write(
@@ -93,8 +93,8 @@ function whereOf({ wsId, folder, userId }: Rule): string {
 /** Adds a rule and prints its id. */
 export async function addRule(word: string, command: RuleCommand<AddRuleFlags>): Promise<void> {
   const fields = { ...ruleIn(word, command.flags), expiresInMs: toLength(command.flags.hours) };
-  const { ruleId } = await ask(command, (client) => client.call('rule.create', fields));
-  process.stdout.write(`${ruleId}\n`);
+  const rule = await ask(command, (client) => client.call('rule.create', fields));
+  process.stdout.write(command.flags.json ? toJson(rule) : `${rule.ruleId}\n`);
 }
 
 /** Changes the action, the priority or the end of a rule. */
@@ -108,8 +108,9 @@ export async function changeRule(ruleId: string, command: RuleCommand<ChangeRule
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UsageError('nothing to change: use --action, --priority, --hours or --no-end');
-  await ask(command, (client) => client.call('rule.update', { ruleId, ...change }));
-  process.stderr.write('Changed; it counts for the next call of every run.\n');
+  const rule = await ask(command, (client) => client.call('rule.update', { ruleId, ...change }));
+  if (command.flags.json) process.stdout.write(toJson(rule));
+  else process.stderr.write('Changed; it counts for the next call of every run.\n');
 }
 
 /** Shows which of the latest calls would have been decided otherwise with a rule more, or with some left out. */
@@ -128,7 +129,7 @@ export async function simulateRules(word: string | undefined, command: RuleComma
   }));
   const unknown = without.filter((id) => rules.every(({ ruleId }) => ruleId !== id));
   if (unknown.length > 0) throw new StartError(`No rule "${unknown[0]}". List them with: headgate rule list`);
-  if (json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  if (json) process.stdout.write(toJson(result));
   else printSimulation(result, rules);
 }
 
@@ -160,6 +161,8 @@ function oneLine(text: string): string {
   const line = toSafeText(text.trim()).replaceAll('\n', ' ');
   return line.length <= MOST_CHARS ? line : `${line.slice(0, MOST_CHARS - 1)}…`;
 }
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** A rule as it is typed. */
 const ruleIn = (word: string, flags: MatchFlags & PlaceFlags) => ({

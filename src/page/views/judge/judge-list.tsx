@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { type JudgeList as Kind, RISKS_OF } from '../../state/judge/judge-records.ts';
@@ -100,15 +100,15 @@ function Filters({ desk }: { desk: Desk }) {
 
 function JudgeRow({ app, desk, record }: { app: App; desk: Desk; record: JudgeRecord }) {
   const { wsId, atMs, risk, tool, title, decided, details } = record;
+  // Formats of times are slow, and a further page draws all rows again.
+  const clock = useMemo(() => toClock(atMs, { nowMs: app.now(), timeZone: app.timeZone }), [atMs, app]);
   return (
     <li class="audit-event judged">
       <p>
         <span class={`tag rating ${risk}`}>{`${risk} risk`}</span>
         <b>{tool}</b>
         <span>{title}</span>
-        <time dateTime={new Date(atMs).toISOString()}>
-          {toClock(atMs, { nowMs: app.now(), timeZone: app.timeZone })}
-        </time>
+        <time dateTime={new Date(atMs).toISOString()}>{clock}</time>
       </p>
       <p class="account-facts">
         {decided}
