@@ -157,8 +157,8 @@ test('the demo model answers every example of the README', async () => {
     'help',
     'write notes.txt: hello',
     'run ls -l',
-    'two date && ls',
-    'run ls',
+    'two touch a.txt && touch b.txt',
+    'run touch it',
   ]) {
     const { code, stdout, stderr } = await runHeadgate(['run', message, '--approve', 'all'], env);
     assert.equal(code, 0, `${message}: ${stderr}`);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/clients/accessibility.ts';
-import { openPart } from '../support/clients/accounts.ts';
+import { connected, dialog, openPart } from '../support/clients/accounts.ts';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -114,9 +114,19 @@ test('the inbox has the questions of all workstreams; they are decided there, an
   }
   await page.keyboard.press('Alt+i');
   await card('inbox-third.txt').getByText('Writes: inbox-third.txt').waitFor();
+  await card('inbox-third.txt')
+    .getByText(/^asked just now · ends in \d+ minutes$/)
+    .waitFor();
+  const names = await page.locator('.inbox-line > button').allInnerTexts();
+  assert.deepEqual(
+    names.slice(-3).map((name) => name.split(':')[0]?.trim()),
+    ['inbox first', 'inbox second', 'inbox third'],
+  );
   await assertAccessible(page, 'the inbox');
-  await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).click();
+  await card('inbox-first.txt').getByRole('button', { name: 'Approve' }).press('Enter');
   await card('inbox-first.txt').waitFor({ state: 'detached' });
+  const focused = await page.evaluate(() => document.activeElement?.closest('article')?.textContent ?? '');
+  assert.match(focused, /inbox-second\.txt/, 'the next question has the focus');
   const { approvals } = await (await daemon.client()).call('approval.list', {});
   const second = approvals.find(({ items }) => items[0]?.preview.includes('inbox-second'));
   await (await daemon.client()).call('approval.resolve', { approvalId: second?.approvalId ?? '', approved: false });
@@ -131,17 +141,83 @@ test('the inbox has the questions of all workstreams; they are decided there, an
   assert.equal(await contentOf('inbox-second.txt'), 'not there');
 });
 
-test('the rules that were given are listed in the account view, tried without, and deleted', async (t) => {
+test('rules are added with problems named at their fields, tried on past calls, changed, and deleted', async (t) => {
   const { page } = await visit(t, daemon);
-  const operator = await daemon.client();
-  await operator.call('rule.create', { action: 'deny', match: { program: 'shutdown' } });
+  await connected(page);
+  await openWorkstream(page, 'ruled');
+  model.when('remove it', bash('rm -rf ruled.d'), say('Removed.'));
+  await send(page, 'remove it');
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Removed.' }).waitFor();
   await openPart(page, 'Rules');
-  const row = page.locator('.panel-row').filter({ hasText: 'Blocks the program “shutdown”' });
-  await row.getByText(/^everywhere · given by .* · no end · never used$/).waitFor();
+  await button(page, 'Add a rule').click();
+  const form = dialog(page);
+  const field = (label: string) => form.getByLabel(label, { exact: true });
+  const choice = (name: string) => form.getByRole('combobox', { name, exact: true });
+  await field('Its arguments').fill('-rf');
+  await button(page, 'Add').click();
+  await form.getByText('Arguments belong to a program. Fill in the program, too.').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'rule-args');
+  await assertAccessible(page, 'a rule with a problem');
+  await field('Program in a command').fill('rm');
+  await choice('What happens').selectOption({ label: 'block the call' });
+  await field('Workstream').selectOption({ label: 'ruled' });
+  await field('Ends').selectOption({ label: 'in one week' });
+  await button(page, 'Try it').click();
+  await form.getByText(/^bash: rm -rf ruled\.d$/).waitFor();
+  await form.getByText(/^would be blocked \(asked\) · .* in ruled$/).waitFor();
+  await assertAccessible(page, 'a rule that is tried');
+  await button(page, 'Add').click();
+  const row = page.locator('.panel-row').filter({ hasText: 'Blocks commands that begin with “rm -rf”' });
+  await row.getByText(/^in ruled, for the operator · given by you just now · ends in 7 days · never used$/).waitFor();
   await row.getByRole('button', { name: /^Try without/ }).click();
-  await row.getByText(/^Without it, |^No calls of tools/).waitFor();
+  await row.getByText(/^Of the latest \d+ calls, (none|\d+) would have been decided otherwise\.$/).waitFor();
   await assertAccessible(page, 'the rules');
-  await row.getByRole('button', { name: /^Delete/ }).click();
-  await row.getByRole('button', { name: 'Delete', exact: true }).click();
-  await row.waitFor({ state: 'detached' });
+  await row.getByRole('button', { name: /^Edit/ }).click();
+  await choice('What happens').selectOption({ label: 'ask a person' });
+  await field('Ends').selectOption({ label: 'no end' });
+  await button(page, 'Save').click();
+  const changed = page.locator('.panel-row').filter({ hasText: 'Asks about commands that begin with “rm -rf”' });
+  await changed.getByText(/ · no end · /).waitFor();
+  await changed.getByRole('button', { name: /^Delete/ }).click();
+  await changed.getByRole('button', { name: 'Delete', exact: true }).click();
+  await changed.waitFor({ state: 'detached' });
+});
+
+test('verdicts and findings in outputs are listed with what was decided, filtered, and opened', async (t) => {
+  const { page } = await visit(t, daemon);
+  await connected(page);
+  await openWorkstream(page, 'judged');
+  const secret = `sk-ant-api03-${'a'.repeat(93)}-${'A'.repeat(8)}`;
+  model.when('judge this', bash('rm -rf judged.d'), bash(`echo key=${secret}`), say('Judged.'));
+  await send(page, 'judge this');
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Judged.' }).waitFor();
+  await openPart(page, 'Judge');
+  const rows = page.locator('.judged');
+  const removed = rows.filter({ hasText: 'Deletes judged.d' });
+  await removed.getByText(/^approved · in /).waitFor();
+  await page.getByLabel('Risk').selectOption('low');
+  await removed.waitFor({ state: 'detached' });
+  await page.getByLabel('Risk').selectOption('');
+  await page.getByRole('combobox', { name: 'Workstream' }).selectOption({ label: 'judged' });
+  await page.getByLabel('Since').selectOption({ label: 'the last hour' });
+  await removed.getByText('Why').click();
+  await removed.getByText('{"command":"rm -rf judged.d"}').waitFor();
+  await assertAccessible(page, 'verdicts');
+  await page.getByLabel('What').selectOption('outputs');
+  await rows.getByText('secrets were replaced').waitFor();
+  await assertAccessible(page, 'findings in outputs');
+  await rows.getByRole('button', { name: /^judged/ }).click();
+  await page.getByRole('heading', { name: 'judged', level: 1 }).waitFor();
+});
+
+test('a new workstream may begin in another mode', async (t) => {
+  const { page } = await visit(t, daemon);
+  await connected(page);
+  await button(page, 'New workstream').click();
+  await dialog(page).getByRole('combobox', { name: 'Mode', exact: true }).selectOption({ label: 'Edits' });
+  await dialog(page).getByText('changes in its folders run without asking, too').waitFor();
+  await button(page, 'Create').click();
+  await page.locator('summary[aria-label^="Mode: Edits ("]').waitFor();
 });

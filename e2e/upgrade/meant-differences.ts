@@ -137,7 +137,10 @@ const SINCE_36: readonly Declared[] = [
 ];
 
 /** Schema version 39 added modes. */
-const SINCE_39: readonly Declared[] = [{ at: '** > mode', is: isText, why: 'workstreams have a mode' }];
+const SINCE_39: readonly Declared[] = [
+  { at: '** > mode', is: isText, why: 'workstreams have a mode' },
+  { at: 'approval.list > approvals > * > askedAtMs', is: isNumber, why: 'lists say when it was asked' },
+];
 
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [

@@ -22,6 +22,12 @@ export const Approval = z
   .meta({ id: 'Approval' });
 export type Approval = z.infer<typeof Approval>;
 
+/** What a list of approvals has in addition. */
+const LISTED = {
+  /** When it was asked. */
+  askedAtMs: z.int().min(0),
+};
+
 /** What is decided about single calls of an approval, by their ids. */
 export const CallDecisions = z
   .record(z.string().max(256), z.strictObject({ approved: z.boolean(), feedback: optionalText(16_384) }))
@@ -43,7 +49,7 @@ export const approvalContracts = {
     scope: 'approve',
     permission: DECIDING,
     params: () => z.strictObject({ wsId: optionalText() }).meta({ id: 'ApprovalListParams' }),
-    result: () => z.strictObject({ approvals: z.array(Approval) }).meta({ id: 'ApprovalListResult' }),
+    result: () => z.strictObject({ approvals: z.array(Approval.extend(LISTED)) }).meta({ id: 'ApprovalListResult' }),
   }),
   'approval.resolve': contract({
     summary: 'Decide one approval. An unknown one is NOT_FOUND, an already decided one CONFLICT.',

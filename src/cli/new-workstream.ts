@@ -1,3 +1,4 @@
+import type { Mode } from '../../protocol/events/modes.ts';
 import type { ParamsInput } from '../../protocol/index.ts';
 import { resolveFolder, type Surroundings } from '../home/home-path.ts';
 
@@ -6,14 +7,20 @@ export interface NewWorkstreamFlags {
   ws?: string | undefined;
   workdir?: string | undefined;
   model?: string | undefined;
+  mode?: Mode | undefined;
 }
+
+/** Whether a flag describes a workstream that does not exist yet. */
+export const describesNew = ({ workdir, model, mode }: NewWorkstreamFlags): boolean =>
+  [workdir, model, mode].some((flag) => flag !== undefined);
 
 /** The params of `workstream.create`; a folder may start with `~/`, as for `headgate start`. */
 export const toNewWorkstream = (
-  { ws, workdir, model }: NewWorkstreamFlags,
+  { ws, workdir, model, mode }: NewWorkstreamFlags,
   around: Surroundings,
 ): ParamsInput<'workstream.create'> => ({
   ...(ws !== undefined && { name: ws }),
   ...(workdir !== undefined && { workdir: resolveFolder(workdir, around) }),
   ...(model !== undefined && { model }),
+  ...(mode !== undefined && { mode }),
 });

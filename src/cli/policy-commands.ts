@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
 import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/deciding/policy.ts';
-import type { AddRuleFlags } from './commands/deciding/rule.ts';
+import type { AddRuleFlags, ChangeRuleFlags, SimulateRulesFlags } from './commands/deciding/rule.ts';
 import type { VerdictFlags } from './commands/deciding/verdict.ts';
 import type { TargetFlags } from './connect.ts';
 import { refuseUnknown } from './default-command.ts';
@@ -73,9 +73,39 @@ export function addRuleCommands(program: Command, { root, around, withTarget }: 
     .description('list the rules in the order in which they decide (the default command)')
     .option('--json', 'print JSON')
     .action(async (flags: JsonFlags) => (await load()).listRules(on(flags)));
-  withTarget(rule.command('add'))
+  withPlace(withMatch(withTarget(rule.command('add'))))
     .description('add a rule and print its id; it counts for the next call of every run')
     .argument('<action>', 'allow, deny or ask')
+    .option('--hours <n>', 'how long it holds (default: without end)')
+    .option('--json', 'print the rule as JSON')
+    .action(async (action: string, flags: AddRuleFlags) => (await load()).addRule(action, on(flags)));
+  withTarget(rule.command('change'))
+    .description('change a rule; about other calls, or in another place, it is another rule')
+    .argument('<rule>', 'its id')
+    .option('--action <action>', 'allow, deny or ask')
+    .option('--priority <n>', 'new priority')
+    .option('--hours <n>', 'how long it holds from now on')
+    .option('--no-end', 'it holds without end')
+    .option('--json', 'print the rule as JSON')
+    .action(async (ruleId: string, flags: ChangeRuleFlags) => (await load()).changeRule(ruleId, on(flags)));
+  withPlace(withMatch(withTarget(rule.command('simulate'))))
+    .description('show which of the latest calls other rules would have decided otherwise; changes nothing')
+    .argument('[action]', 'that of a rule to try: allow, deny or ask')
+    .option('--without <rule...>', 'a rule to leave out, by its id')
+    .option('--limit <n>', 'how many calls, at most 1000', '200')
+    .option('--json', 'print one JSON object')
+    .action(async (action: string | undefined, flags: SimulateRulesFlags) =>
+      (await load()).simulateRules(action, on(flags)),
+    );
+  withTarget(rule.command('remove'))
+    .description('remove a rule')
+    .argument('<rule>', 'its id')
+    .action(async (ruleId: string, flags: TargetFlags) => (await load()).removeRule(ruleId, on(flags)));
+}
+
+/** Adds the flags that say which calls a rule is about. */
+const withMatch = (command: Command): Command =>
+  command
     .option('--program <name>', 'a program, wherever it stands in a command')
     .option('--args <arg...>', 'all arguments of the program')
     .option('--args-start <arg...>', 'the first arguments of the program')
@@ -85,15 +115,12 @@ export function addRuleCommands(program: Command, { root, around, withTarget }: 
     .option('--host <name>', 'a host, or *.example.org')
     .option('--tool <pattern>', 'name of a tool or of its question, with * and ?')
     .option('--node <id>', 'a node')
-    .option('--node-command <name>', 'a command of a node')
+    .option('--node-command <name>', 'a command of a node');
+
+/** Adds the flags that say where a rule holds, and before which others. */
+const withPlace = (command: Command): Command =>
+  command
     .option('--workstream <id>', 'only in this workstream')
     .option('--folder <path>', 'only in this working directory and below')
     .option('--user <id>', 'only in workstreams of this user')
-    .option('--priority <n>', 'the highest one decides first; deny stands above all (default: 0)')
-    .option('--hours <n>', 'how long it holds (default: without end)')
-    .action(async (action: string, flags: AddRuleFlags) => (await load()).addRule(action, on(flags)));
-  withTarget(rule.command('remove'))
-    .description('remove a rule')
-    .argument('<rule>', 'its id')
-    .action(async (ruleId: string, flags: TargetFlags) => (await load()).removeRule(ruleId, on(flags)));
-}
+    .option('--priority <n>', 'the highest one decides first; deny stands above all (default: 0)');

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { MODES } from '../../protocol/events/modes.ts';
 import type { StartFlags } from '../daemon/start.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../home/home-path.ts';
@@ -86,7 +87,9 @@ interface ProgramDeps {
 /** The program with its main command. */
 function createProgram({ root, around, version }: ProgramDeps): Command {
   const program = new Command('headgate')
-    .description('Hosts AI agent conversations for browsers, programs and the terminal; asks before it acts.')
+    .description(
+      'Hosts AI agent conversations for browsers, programs and the terminal; asks before the agent changes anything.',
+    )
     .version(version)
     .addHelpText('after', EXAMPLES)
     .configureOutput({ outputError: () => undefined }); // `main` prints it once
@@ -210,9 +213,12 @@ function addChat(program: Command, run: (flags: ChatFlags) => Promise<void>): vo
     .option('--new', 'start a new workstream, named by --ws')
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
+    .addOption(modeOption())
     .addOption(new Option('--color <when>', 'when to use colours').choices(COLOUR_CHOICES).default('auto'))
     .action(run);
 }
+
+const modeOption = () => new Option('--mode <mode>', 'what a new workstream runs without asking').choices(MODES);
 
 function addRun(program: Command, action: (prompts: string[], flags: RunFlags) => Promise<void>): void {
   withTarget(program.command('run'))
@@ -225,6 +231,7 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .option('--attach <file>', 'attach an image or a text file; can be repeated', toList)
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
+    .addOption(modeOption())
     .option('--key <key>', 'idempotency key: repeating it joins the same run')
     .action(action);
 }

@@ -63,6 +63,8 @@ const SimulatedCall = z
     tool: z.string(),
     /** What its question was called, or would have been. */
     label: z.string(),
+    /** What it works on, such as the beginning of a command, or a path. Absent if that is not known. */
+    subject: z.string().optional(),
     atMs: AtMs,
     /** `run`: without a question; `ask`: a person decided. */
     was: Verdict,

@@ -71,6 +71,8 @@ const RuledCall = z
     wsId: z.string(),
     callId: z.string(),
     tool: z.string(),
+    /** What it works on, such as the beginning of a command, or a path. Absent if that is not known. */
+    subject: z.string().optional(),
     atMs: AtMs,
     was: Verdict,
     would: Verdict,

@@ -2,7 +2,7 @@ import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import type { Surroundings } from '../../home/home-path.ts';
 import { UsageError } from '../../start-error.ts';
 import { findWorkstream, getWorkstream } from '../find-workstream.ts';
-import { type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
+import { describesNew, type NewWorkstreamFlags, toNewWorkstream } from '../new-workstream.ts';
 
 interface ChooseFlags extends NewWorkstreamFlags {
   new?: boolean | undefined;
@@ -14,13 +14,12 @@ export async function chooseWorkstream(
   flags: ChooseFlags,
   around: Surroundings,
 ): Promise<string> {
-  const { ws, workdir, model } = flags;
-  const describesNew = workdir !== undefined || model !== undefined;
-  if (flags.new !== true && !describesNew) return getWorkstream(client, ws ?? 'main');
+  const { ws } = flags;
+  if (flags.new !== true && !describesNew(flags)) return getWorkstream(client, ws ?? 'main');
   // A second workstream with this name would make the name ambiguous, so it requires `--new`.
   if (flags.new !== true && ws !== undefined && (await findWorkstream(client, ws)) !== undefined) {
     throw new UsageError(
-      `The workstream ${ws} exists, but --workdir and --model apply only to a new one. Leave them out, or add --new.`,
+      `The workstream ${ws} exists, but --workdir, --model and --mode apply only to a new one. Leave them out, or add --new.`,
     );
   }
   return (await client.call('workstream.create', toNewWorkstream(flags, around))).wsId;

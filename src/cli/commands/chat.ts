@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Mode } from '../../../protocol/events/modes.ts';
 import { systemClock } from '../../clock.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -28,6 +29,7 @@ export interface ChatFlags extends TargetFlags {
   new?: boolean | undefined;
   workdir?: string | undefined;
   model?: string | undefined;
+  mode?: Mode | undefined;
   color: ColourChoice;
 }
 

@@ -1,6 +1,7 @@
 import { text as readText } from 'node:stream/consumers';
 import { systemTimers } from '../../../protocol/client/timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Mode } from '../../../protocol/events/modes.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { Surroundings } from '../../home/home-path.ts';
@@ -9,7 +10,7 @@ import { NoDaemonError, UsageError } from '../../start-error.ts';
 import { readVersion } from '../../version.ts';
 import { openClient, resolveTarget, type TargetFlags } from '../connect.ts';
 import { findWorkstream } from '../find-workstream.ts';
-import { toNewWorkstream } from '../new-workstream.ts';
+import { describesNew, toNewWorkstream } from '../new-workstream.ts';
 import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
 import { followRun, type RunEnd } from '../run/follow-run.ts';
@@ -25,6 +26,7 @@ export interface RunFlags extends TargetFlags {
   timeout?: string | undefined;
   workdir?: string | undefined;
   model?: string | undefined;
+  mode?: Mode | undefined;
   key?: string | undefined;
   attach?: readonly string[] | undefined;
 }
@@ -186,11 +188,11 @@ async function chooseWorkstream(
   client: GatewayClient,
   { flags, around, key }: { flags: RunFlags; around: Surroundings; key: string },
 ): Promise<{ wsId: string; isOwn: boolean }> {
-  const { ws, workdir, model } = flags;
+  const { ws } = flags;
   const existing = ws === undefined ? undefined : await findWorkstream(client, ws);
   if (existing !== undefined) {
-    if (workdir !== undefined || model !== undefined) {
-      throw new UsageError(`The workstream ${ws} exists, but --workdir and --model apply only to a new one.`);
+    if (describesNew(flags)) {
+      throw new UsageError(`The workstream ${ws} exists, but --workdir, --model and --mode apply only to a new one.`);
     }
     return { wsId: existing, isOwn: false };
   }

@@ -45,8 +45,8 @@ test('pending approvals are listed with everything that a person has to see, old
   const beside = { ...plain, call_id: 'call_2', header: 'look', func_name: 'look', approval_label: 'look' };
   const items = [asked, { ...beside, needs_approval: false }];
   assert.deepEqual(approvals, [
-    { ...first, sessionKey: 'main', kind: 'tools', items, expiresAtMs: 4_600_000 },
-    { ...second, sessionKey: 'other', kind: 'tools', items, expiresAtMs: 4_601_000 },
+    { ...first, sessionKey: 'main', kind: 'tools', items, expiresAtMs: 4_600_000, askedAtMs: 1_000_000 },
+    { ...second, sessionKey: 'other', kind: 'tools', items, expiresAtMs: 4_601_000, askedAtMs: 1_001_000 },
   ]);
   const { approvals: ofOne } = await gateway.call('approval.list', { wsId: second.wsId });
   assert.deepEqual(ofOne, approvals.slice(1));

@@ -8,7 +8,7 @@ import { viewerOf } from '../sharing/perception.ts';
 import type { Statement } from '../store/store.ts';
 
 export const approvalMethods = (approvals: Approvals): Handlers<keyof typeof approvalContracts> => ({
-  'approval.list': ({ wsId }, call) => ({ approvals: approvals.list(viewerOf(call), wsId) }),
+  'approval.list': async ({ wsId }, call) => ({ approvals: await approvals.listAsked(viewerOf(call), wsId) }),
   'approval.resolve': async ({ approvalId, approved, feedback = '', always = false, decisions, rules }, call) => {
     const decision = { approved, feedback: feedback.trim(), always, by: deciderOf(call), decisions, choices: rules };
     const also = (wsId: string, given: readonly Rule[]) =>

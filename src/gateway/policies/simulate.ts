@@ -3,6 +3,7 @@ import type { PolicyVerdict, SimulatedCall, SimulatedPolicy } from '../../../pro
 import type { ToolMessage } from '../../agent/message.ts';
 import { compileRules, type ToolRule } from '../../agent/run/approval/tool-rules.ts';
 import type { Viewer } from '../sharing/perception.ts';
+import { subjectOf } from './call-subject.ts';
 import { type CallsDeps, latestCalls, type StoredCall } from './latest-calls.ts';
 
 interface Asked {
@@ -32,11 +33,13 @@ const labelOf = ({ name, decision }: ToolMessage): string => decision?.label ?? 
 
 function judged(call: StoredCall, rule: ToolRule | undefined): SimulatedCall {
   const { wsId, message, atMs } = call;
+  const subject = subjectOf(call);
   return {
     wsId,
     callId: message.callId,
     tool: message.name,
     label: labelOf(message),
+    ...(subject !== undefined && { subject }),
     atMs,
     was: verdictOn(call),
     would: verdictBy(rule, call),

@@ -5,6 +5,7 @@ import {
   compileCallRules,
   type RulesVerdict,
 } from '../../agent/permissions/rules/compile-rules.ts';
+import { subjectOf } from '../policies/call-subject.ts';
 import { type CallsDeps, latestCalls, type StoredCall } from '../policies/latest-calls.ts';
 import { verdictOn } from '../policies/simulate.ts';
 import type { Viewer } from '../sharing/perception.ts';
@@ -60,11 +61,13 @@ const toRule = ({ action, match, wsId, folder, userId, priority = 0 }: Simulated
 
 function judged(call: StoredCall, verdict: RulesVerdict): RuledCall {
   const { wsId, message, atMs } = call;
+  const subject = subjectOf(call);
   const rule = verdict.deny ?? verdict.unclear ?? verdict.ask ?? verdict.allow;
   return {
     wsId,
     callId: message.callId,
     tool: message.name,
+    ...(subject !== undefined && { subject }),
     atMs,
     was: verdictOn(call),
     would: verdictBy(verdict, call),

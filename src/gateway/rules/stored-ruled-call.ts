@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { isRecord } from '../../../protocol/is-record.ts';
 import type { CommandReading } from '../../agent/permissions/command-reading.ts';
 import { readCommand } from '../../agent/permissions/read-command.ts';
 import type { RuledCall } from '../../agent/permissions/rules/matching.ts';
 import { findProtectedWrites } from '../../agent/sandbox/protected-paths.ts';
+import { argumentsIn } from '../policies/call-subject.ts';
 import type { StoredCall } from '../policies/latest-calls.ts';
 
 /** What rules match of a stored call, as far as its arguments are still stored. */
@@ -33,12 +33,3 @@ const toFileReading = (tool: string, file: string): CommandReading => ({
 });
 
 const CHANGING: readonly string[] = ['write_file', 'edit_file'];
-
-function argumentsIn(json: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json ?? '{}');
-    return isRecord(value) ? value : {};
-  } catch {
-    return {}; // malformed arguments were refused
-  }
-}

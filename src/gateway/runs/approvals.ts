@@ -47,6 +47,24 @@ export class Approvals {
     return [...new Map(pending.toReversed().map((approval) => [approval.approvalId, approval])).values()].reverse();
   }
 
+  /** The same with the time when each was asked, which a restart does not change. */
+  async listAsked(viewer: Viewer, wsId?: string): Promise<(Approval & { askedAtMs: number })[]> {
+    const pending = this.list(viewer, wsId);
+    if (pending.length === 0) return [];
+    const rows = await this.#store.db
+      .selectFrom('approvals')
+      .select(['approval_id', 'asked_ms'])
+      .where('status', '=', 'pending')
+      .execute();
+    const asked = new Map(rows.map(({ approval_id, asked_ms }) => [approval_id, asked_ms]));
+    return pending
+      .flatMap((approval) => {
+        const askedAtMs = asked.get(approval.approvalId);
+        return askedAtMs === undefined ? [] : [{ ...approval, askedAtMs }]; // decided meanwhile
+      })
+      .sort((a, b) => a.askedAtMs - b.askedAtMs);
+  }
+
   /** Throws NOT_FOUND for an unknown id, CONFLICT for a decided approval. */
   async resolve(approvalId: string, decision: AskedDecision, options: Resolving): Promise<void> {
     const { viewer } = options;

@@ -49,4 +49,4 @@ export function Panel({ name, title, count, action, desk, children }: PanelProps
 
 /** The count with its noun; empty for zero and while unknown. */
 export const toCount = (count: number | undefined, noun: string): string =>
-  count === undefined || count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
+  count === undefined || count === 0 ? '' : `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;

@@ -11,6 +11,9 @@ export function runLocalCommand(
     case '/exit':
       onLeave();
       return true;
+    case '/keys':
+      transcript.print(KEYS.map(([key, meaning]) => `${key.padEnd(12)}${meaning}`));
+      return true;
     case '/output':
     case '/thought': {
       const text = line === '/output' ? transcript.lastOutput : transcript.lastThought;
@@ -21,3 +24,17 @@ export function runLocalCommand(
       return false;
   }
 }
+
+/** What the keys do, for people. */
+const KEYS: readonly (readonly [key: string, meaning: string])[] = [
+  ['y, n', 'approve or deny the question, while the line is empty'],
+  ['f', 'a remark before y or n'],
+  ['r', 'approve with a rule: calls like this one run without asking, for an hour, this conversation or for good'],
+  ['e', 'decide each call of a question by itself'],
+  ['a', 'every call here runs without asking; /mode ask ends that'],
+  ['v', 'print everything that would run'],
+  ['Enter', 'send; a backslash before it, Alt-Enter or Ctrl-J begin a new line'],
+  ['Tab, Up', 'complete a command; recall earlier input'],
+  ['Ctrl-C', 'clear the line, or stop the answer; twice: leave'],
+  ['Ctrl-D', 'leave; a run in progress continues'],
+];

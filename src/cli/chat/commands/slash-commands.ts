@@ -1,7 +1,9 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { COMMANDS, EFFORTS, isCommandName, usageOf } from '../../../../protocol/commands.ts';
+import { MODES } from '../../../../protocol/events/modes.ts';
 import type { ModelRow } from '../../../../protocol/methods/models.ts';
 import type { ProjectCommand } from '../../../../protocol/methods/workstream.ts';
+import { MODE_WORDS } from '../../../../protocol/text/mode-words.ts';
 
 /** Commands of the terminal itself. */
 const LOCAL_COMMANDS: Record<string, string> = {
@@ -12,6 +14,7 @@ const LOCAL_COMMANDS: Record<string, string> = {
   '/import': 'Make a new workstream from an exported file: /import FILE.',
   '/queue': 'List the messages that wait; /queue edit, move and remove change them.',
   '/summary': 'Print the summary that the model reads in place of earlier messages.',
+  '/keys': 'List the keys, also those that answer a question.',
   '/output': 'Print the last call’s output in full.',
   '/thought': 'Print the last thought in full.',
   '/quit': 'Leave; a run in progress continues.',
@@ -66,7 +69,7 @@ export function createCommandFinder({ client, wsId, onChange }: CommandFinderDep
       if (/^\/model\s/.test(line)) models.start();
       else models.forget();
       if (!line.startsWith('/')) return [];
-      const offered = [...OFFERED, ...further.offered, ...EFFORTS_OFFERED, ...models.offered];
+      const offered = [...OFFERED, ...further.offered, ...EFFORTS_OFFERED, ...MODES_OFFERED, ...models.offered];
       return offered.filter(({ name }) => beginsWith(name, line) && name !== line);
     },
   };
@@ -102,6 +105,8 @@ function createReading({ read, onChange }: { read(): Promise<Offered[]>; onChang
 }
 
 const EFFORTS_OFFERED = EFFORTS.map((effort) => ({ name: `/effort ${effort}`, usage: effort, summary: '' }));
+
+const MODES_OFFERED = MODES.map((mode) => ({ name: `/mode ${mode}`, usage: mode, summary: MODE_WORDS[mode].means }));
 
 const toModelOffered = ({ id, name, provider }: ModelRow): Offered => ({
   name: `/model ${id}`,

@@ -1,10 +1,11 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import { POLICY_ACTIONS } from '../../../../protocol/events/policy-actions.ts';
+import { POLICY_ACTIONS, type PolicyAction } from '../../../../protocol/events/policy-actions.ts';
 import type { RuleMatch } from '../../../../protocol/events/rules.ts';
+import type { Result } from '../../../../protocol/index.ts';
 import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
+import { StartError, UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toLocal } from '../../local-time.ts';
@@ -18,7 +19,7 @@ interface RuleCommand<F = TargetFlags> {
   root: URL;
 }
 
-export interface AddRuleFlags extends TargetFlags {
+interface MatchFlags {
   tool?: string;
   command?: string;
   program?: string;
@@ -29,17 +30,36 @@ export interface AddRuleFlags extends TargetFlags {
   host?: string;
   node?: string;
   nodeCommand?: string;
+}
+
+interface PlaceFlags {
   workstream?: string;
   folder?: string;
   user?: string;
   priority?: string;
+}
+
+export interface AddRuleFlags extends JsonFlags, MatchFlags, PlaceFlags {
   hours?: string;
+}
+
+export interface ChangeRuleFlags extends JsonFlags {
+  action?: string;
+  priority?: string;
+  hours?: string;
+  /** False: the rule gets no end. */
+  end?: boolean;
+}
+
+export interface SimulateRulesFlags extends JsonFlags, MatchFlags, PlaceFlags {
+  without?: string[];
+  limit: string;
 }
 
 /** Lists the permission rules in the order in which they decide. */
 export async function listRules(command: RuleCommand<JsonFlags>): Promise<void> {
   const { rules } = await ask(command, (client) => client.call('rule.list', {}));
-  if (command.flags.json) process.stdout.write(`${JSON.stringify(rules, null, 2)}\n`);
+  if (command.flags.json) process.stdout.write(toJson(rules));
   else if (rules.length === 0) process.stderr.write('No permission rules. See: headgate rule add --help\n');
   else
     process.stdout.write(
@@ -72,23 +92,96 @@ function whereOf({ wsId, folder, userId }: Rule): string {
 
 /** Adds a rule and prints its id. */
 export async function addRule(word: string, command: RuleCommand<AddRuleFlags>): Promise<void> {
-  const action = POLICY_ACTIONS.find((one) => one === word);
-  if (action === undefined)
-    throw new UsageError(`the action must be one of ${POLICY_ACTIONS.join(', ')}, not "${word}"`);
-  const { workstream, folder, user, priority, hours } = command.flags;
-  const { ruleId } = await ask(command, (client) =>
-    client.call('rule.create', {
-      action,
-      match: matchIn(command.flags),
-      wsId: workstream,
-      folder,
-      userId: user,
-      priority: toNumber('--priority', priority),
-      expiresInMs: hours === undefined ? undefined : Math.round((toNumber('--hours', hours) ?? 0) * 3_600_000),
-    }),
-  );
-  process.stdout.write(`${ruleId}\n`);
+  const fields = { ...ruleIn(word, command.flags), expiresInMs: toLength(command.flags.hours) };
+  const rule = await ask(command, (client) => client.call('rule.create', fields));
+  process.stdout.write(command.flags.json ? toJson(rule) : `${rule.ruleId}\n`);
 }
+
+/** Changes the action, the priority or the end of a rule. */
+export async function changeRule(ruleId: string, command: RuleCommand<ChangeRuleFlags>): Promise<void> {
+  const { action, priority, hours, end } = command.flags;
+  if (hours !== undefined && end === false) throw new UsageError('--hours and --no-end exclude each other');
+  const change = {
+    action: action === undefined ? undefined : toAction(action),
+    priority: toNumber('--priority', priority),
+    expiresInMs: end === false ? null : toLength(hours),
+  };
+  if (Object.values(change).every((value) => value === undefined))
+    throw new UsageError('nothing to change: use --action, --priority, --hours or --no-end');
+  const rule = await ask(command, (client) => client.call('rule.update', { ruleId, ...change }));
+  if (command.flags.json) process.stdout.write(toJson(rule));
+  else process.stderr.write('Changed; it counts for the next call of every run.\n');
+}
+
+/** Shows which of the latest calls would have been decided otherwise with a rule more, or with some left out. */
+export async function simulateRules(word: string | undefined, command: RuleCommand<SimulateRulesFlags>): Promise<void> {
+  const { flags } = command;
+  const { without = [], limit, json } = flags;
+  if (word === undefined && Object.values(matchIn(flags)).some((value) => value !== undefined))
+    throw new UsageError('a rule to try begins with its action: headgate rule simulate deny --program curl');
+  if (word === undefined && without.length === 0)
+    throw new UsageError('nothing to try: give an action with what it matches, or --without a rule');
+  const add = word === undefined ? [] : [ruleIn(word, flags)];
+  const params = { add, without, limit: toNumber('--limit', limit) };
+  const { result, rules } = await ask(command, async (client) => ({
+    rules: (await client.call('rule.list', {})).rules,
+    result: await client.call('rule.simulate', params),
+  }));
+  const unknown = without.filter((id) => rules.every(({ ruleId }) => ruleId !== id));
+  if (unknown.length > 0) throw new StartError(`No rule "${unknown[0]}". List them with: headgate rule list`);
+  if (json) process.stdout.write(toJson(result));
+  else printSimulation(result, rules);
+}
+
+function printSimulation({ total, changed, calls }: Result<'rule.simulate'>, rules: readonly Rule[]): void {
+  process.stderr.write(`${changed} of the latest ${total} calls would have been decided otherwise.\n`);
+  if (changed === 0) return;
+  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const ruleOf = (id: string | undefined) => {
+    const rule = rules.find(({ ruleId }) => ruleId === id);
+    if (rule === undefined) return id === undefined ? 'no rule' : 'the new rule';
+    return `${rule.action} ${toMatchWords(rule.match)}`;
+  };
+  const rows = calls
+    .filter(({ was, would }) => was !== would)
+    .map(({ atMs, wsId, tool, subject = '', was, would, ruleId }) => [
+      toLocal(atMs, { tz }),
+      wsId,
+      oneLine(`${tool} ${subject}`),
+      was,
+      would,
+      oneLine(ruleOf(ruleId)),
+    ]);
+  process.stdout.write(toTextTable([['TIME', 'WORKSTREAM', 'CALL', 'WAS', 'WOULD', 'BY'], ...rows]));
+}
+
+const MOST_CHARS = 80;
+
+function oneLine(text: string): string {
+  const line = toSafeText(text.trim()).replaceAll('\n', ' ');
+  return line.length <= MOST_CHARS ? line : `${line.slice(0, MOST_CHARS - 1)}…`;
+}
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** A rule as it is typed. */
+const ruleIn = (word: string, flags: MatchFlags & PlaceFlags) => ({
+  action: toAction(word),
+  match: matchIn(flags),
+  wsId: flags.workstream,
+  folder: flags.folder,
+  userId: flags.user,
+  priority: toNumber('--priority', flags.priority),
+});
+
+function toAction(word: string): PolicyAction {
+  const action = POLICY_ACTIONS.find((one) => one === word);
+  if (action !== undefined) return action;
+  throw new UsageError(`the action must be one of ${POLICY_ACTIONS.join(', ')}, not "${word}"`);
+}
+
+const toLength = (hours: string | undefined): number | undefined =>
+  hours === undefined ? undefined : Math.round((toNumber('--hours', hours) ?? 0) * 3_600_000);
 
 function matchIn({
   tool,
@@ -101,7 +194,7 @@ function matchIn({
   host,
   node,
   nodeCommand,
-}: AddRuleFlags): RuleMatch {
+}: MatchFlags): RuleMatch {
   if (access !== undefined && access !== 'read' && access !== 'write')
     throw new UsageError(`--access must be read or write, not "${access}"`);
   return { tool, command, program, args, argsStart, path, access, host, node, nodeCommand };

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import { JudgeRecords } from '../judge/judge-records.ts';
 import type { Reader } from '../reading/reading.ts';
 import { RuleBoard } from '../rules/rule-board.ts';
 import { AuditPages } from './audit-pages.ts';
@@ -22,6 +23,7 @@ export interface Accounts {
   roles: RoleBoard;
   rules: RuleBoard;
   policies: PolicyBoard;
+  judge: JudgeRecords;
   audit: AuditPages;
   settings: SettingsBoard;
   owners: Owners;
@@ -29,17 +31,19 @@ export interface Accounts {
 
 interface Port {
   client: Reader;
+  now(): number;
   who(): Who | undefined;
 }
 
-export const createAccounts = ({ client, who }: Port): Accounts => ({
+export const createAccounts = ({ client, now, who }: Port): Accounts => ({
   section: signal('own'),
   tokens: new OwnTokens({ client, who }),
   users: new UserBoard(client),
   identities: new IdentityBoard(client),
   roles: new RoleBoard(client),
-  rules: new RuleBoard(client),
+  rules: new RuleBoard({ client, now }),
   policies: new PolicyBoard(client),
+  judge: new JudgeRecords({ client, now }),
   audit: new AuditPages(client),
   settings: new SettingsBoard(client),
   owners: new Owners(client),

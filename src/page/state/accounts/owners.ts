@@ -53,6 +53,12 @@ export class Owners {
     return row.userId === OPERATOR.userId ? OPERATOR.displayName : this.#names.value.get(row.userId);
   }
 
+  /** Who did something: `you`, the name of a user once it is known, or what acted where no user did. */
+  actorWords(who: Who | undefined, actor: string): string {
+    if (actor === who?.userId) return 'you';
+    return this.#names.value.get(actor) ?? toVisibleLine(actor);
+  }
+
   /** Who sees a workstream if it is private. */
   onlyWords(who: Who | undefined, row: Pick<Owned, 'userId'>): string {
     if (isOwn(who, row)) return 'Only me and administrators';

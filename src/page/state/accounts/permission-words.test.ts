@@ -19,5 +19,14 @@ test('each part of the account view needs its own permission', () => {
   assert.deepEqual(sectionsFor([]), ['own']);
   assert.deepEqual(sectionsFor(['read', 'write', 'approve']), ['own', 'rules']);
   assert.deepEqual(sectionsFor(['admin.audit', 'admin.users']), ['own', 'users', 'audit']);
-  assert.deepEqual(sectionsFor(PERMISSIONS), ['own', 'rules', 'users', 'roles', 'policies', 'settings', 'audit']);
+  assert.deepEqual(sectionsFor(PERMISSIONS), [
+    'own',
+    'rules',
+    'users',
+    'roles',
+    'policies',
+    'judge',
+    'settings',
+    'audit',
+  ]);
 });

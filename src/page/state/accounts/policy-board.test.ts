@@ -36,7 +36,7 @@ test('after a change the policies are read again', async () => {
 test('a draft is tried among the other policies, in place of the one that it changes', async () => {
   const { board, answer, calls } = opened();
   await board.read();
-  const call = { wsId: 'w', callId: 'c', tool: 'node', label: 'node system.run', atMs: 1 };
+  const call = { wsId: 'w', callId: 'c', tool: 'node', label: 'node system.run', subject: 'den date', atMs: 1 };
   answer('policy.simulate', () => ({
     ...{ total: 3, changed: 2 },
     calls: [
@@ -46,10 +46,17 @@ test('a draft is tried among the other policies, in place of the one that it cha
     ],
   }));
   const draft = { ...DENY, priority: 5 };
-  assert.deepEqual(await board.tryOut(draft, 'pol_old'), [
-    'Of the latest 3 calls, 2 would have been decided otherwise.',
-    '2 × node system.run would be blocked, and asked',
-  ]);
+  const changed = {
+    key: 'w c',
+    wsId: 'w',
+    atMs: 1,
+    name: 'node system.run: den date',
+    words: 'would be blocked (asked)',
+  };
+  assert.deepEqual(await board.tryOut(draft, 'pol_old'), {
+    words: 'Of the latest 3 calls, 2 would have been decided otherwise.',
+    calls: [changed, changed],
+  });
   await board.tryOut(draft, undefined);
   assert.deepEqual(
     calls.slice(1).map(([, params]) => params),
@@ -62,7 +69,7 @@ test('a draft is tried among the other policies, in place of the one that it cha
 
 test('without calls or without the right, trying says so', async () => {
   const { board, answer } = opened();
-  assert.deepEqual(await board.tryOut(DENY, undefined), ['no answer to policy.simulate']);
+  assert.equal((await board.tryOut(DENY, undefined)).words, 'no answer to policy.simulate');
   answer('policy.simulate', () => ({ total: 0, changed: 0, calls: [] }));
-  assert.deepEqual(await board.tryOut(DENY, undefined), ['No calls of tools are stored yet.']);
+  assert.equal((await board.tryOut(DENY, undefined)).words, 'No calls of tools are stored yet.');
 });

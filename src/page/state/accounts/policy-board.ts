@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { Result } from '../../../../protocol/index.ts';
-import type { PolicyVerdict, SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
+import type { SimulatedPolicy, ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
-import { attempt, refusalOf } from './refusal.ts';
+import { type Simulation, simulate } from '../rules/simulation.ts';
+import { attempt } from './refusal.ts';
 
 /** What the form for a policy holds. */
 export type PolicyDraft = SimulatedPolicy & { name: string };
@@ -49,16 +49,12 @@ export class PolicyBoard {
     return this.#attempt(() => this.#client.call('policy.delete', { policyId }));
   }
 
-  /** What saving the draft would have done to the latest calls, as lines; or why that is unknown. */
-  async tryOut(draft: PolicyDraft, policyId: string | undefined): Promise<string[]> {
+  /** What saving the draft would have done to the latest calls. */
+  tryOut(draft: PolicyDraft, policyId: string | undefined): Promise<Simulation> {
     const before = (this.#policies.value ?? []).toSorted((a, b) => a.createdAtMs - b.createdAtMs);
     const after = before.map((policy) => toSimulated(policy.policyId === policyId ? draft : policy));
     const policies = policyId === undefined ? [...before.map(toSimulated), toSimulated(draft)] : after;
-    try {
-      return toLines(await this.#client.call('policy.simulate', { policies }));
-    } catch (error) {
-      return [refusalOf(error)];
-    }
+    return simulate(() => this.#client.call('policy.simulate', { policies }));
   }
 
   async #attempt(act: () => Promise<unknown>): Promise<string | undefined> {
@@ -74,18 +70,3 @@ const toSimulated = ({ toolPattern, action, priority, enabled }: SimulatedPolicy
   priority,
   enabled,
 });
-
-const WAS: Record<PolicyVerdict, string> = { run: 'ran unasked', ask: 'asked', deny: 'blocked' };
-const WOULD: Record<PolicyVerdict, string> = { run: 'run unasked', ask: 'ask', deny: 'be blocked' };
-
-function toLines({ total, changed, calls }: Result<'policy.simulate'>): string[] {
-  if (total === 0) return ['No calls of tools are stored yet.'];
-  const kinds = Map.groupBy(
-    calls.filter(({ was, would }) => was !== would),
-    ({ label, was, would }) => `${label} would ${WOULD[would]}, and ${WAS[was]}`,
-  );
-  return [
-    `Of the latest ${total} calls, ${changed === 0 ? 'none' : changed} would have been decided otherwise.`,
-    ...[...kinds].map(([kind, found]) => `${found.length} × ${kind}`),
-  ];
-}

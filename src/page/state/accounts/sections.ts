@@ -1,7 +1,7 @@
 import { DECIDING, type Permission } from '../../../../protocol/methods/accounts/permissions.ts';
 
 /** The parts of the account view: the person's own account, and the administration. */
-export type Section = 'own' | 'rules' | 'users' | 'roles' | 'policies' | 'settings' | 'audit';
+export type Section = 'own' | 'rules' | 'users' | 'roles' | 'policies' | 'judge' | 'settings' | 'audit';
 
 interface SectionRow {
   title: string;
@@ -15,11 +15,12 @@ export const SECTIONS: Record<Section, SectionRow> = {
   users: { title: 'Users', permissions: ['admin.users'] },
   roles: { title: 'Roles', permissions: ['admin.roles'] },
   policies: { title: 'Tool policies', permissions: ['admin.policies'] },
+  judge: { title: 'Judge', permissions: ['admin.judge'] },
   settings: { title: 'Settings', permissions: ['admin.settings'] },
   audit: { title: 'Audit trail', permissions: ['admin.audit'] },
 };
 
-const ALL: readonly Section[] = ['own', 'rules', 'users', 'roles', 'policies', 'settings', 'audit'];
+const ALL: readonly Section[] = ['own', 'rules', 'users', 'roles', 'policies', 'judge', 'settings', 'audit'];
 
 /** The sections that a person with these permissions sees. */
 export const sectionsFor = (permissions: readonly string[]): Section[] =>

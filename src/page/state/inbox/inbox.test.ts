@@ -1,32 +1,41 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Approval } from '../../../../protocol/methods/approval.ts';
 import { item } from '../conversation/conversation-fixture.ts';
 import { createFakeClient } from '../fake-client.ts';
 import { Inbox } from './inbox.ts';
 
-const asked = (approvalId: string, expiresAtMs = 1): Approval => ({
+const asked = (approvalId: string, askedAtMs = 1) => ({
+  ...requested(approvalId),
+  askedAtMs,
+});
+
+const requested = (approvalId: string) => ({
   approvalId,
   wsId: `ws-${approvalId}`,
   sessionKey: approvalId,
-  kind: 'tools',
+  kind: 'tools' as const,
   items: [item('c1')],
-  expiresAtMs,
+  expiresAtMs: 60_000,
 });
 
 function openInbox({ mayDecide = true } = {}) {
   const fake = createFakeClient();
-  const inbox = new Inbox({ client: fake.client, mayDecide: () => mayDecide });
+  const inbox = new Inbox({ client: fake.client, now: () => 9, mayDecide: () => mayDecide });
   const ids = () => inbox.waiting.value?.map(({ approvalId }) => approvalId);
   return { ...fake, inbox, ids };
 }
 
-test('questions of all workstreams are listed by their end, and leave when they are decided anywhere', async () => {
+test('questions of all workstreams are listed by their age, and leave when they are decided anywhere', async () => {
   const { inbox, ids, answer, emit, calls } = openInbox();
   answer('approval.list', () => ({ approvals: [asked('b', 2), asked('a', 1)] }));
   await inbox.read();
-  emit('approval.requested', asked('c', 0));
-  assert.deepEqual([ids(), inbox.count.value], [['c', 'a', 'b'], 3]);
+  emit('approval.requested', requested('c'));
+  emit('approval.requested', requested('a')); // a restart asks again
+  assert.deepEqual([ids(), inbox.count.value], [['a', 'b', 'c'], 3]);
+  assert.deepEqual(
+    inbox.waiting.value?.map(({ askedAtMs }) => askedAtMs),
+    [1, 2, 9],
+  );
   emit('approval.resolved', { approvalId: 'a', wsId: 'ws-a', sessionKey: 'a', approved: true });
   answer('approval.resolve', () => ({ status: 'ok' }));
   assert.equal(await inbox.decide('b', { approved: false, feedback: 'no' }), undefined);

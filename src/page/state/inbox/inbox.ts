@@ -1,38 +1,43 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Result } from '../../../../protocol/index.ts';
 import type { Approval } from '../../../../protocol/methods/approval.ts';
 import { refusalOf } from '../accounts/refusal.ts';
 import type { Decided } from '../approvals/rule-choices.ts';
 import { type PageClient, Reading } from '../reading/reading.ts';
 
+/** A question with the time when it was asked. */
+export type AskedApproval = Result<'approval.list'>['approvals'][number];
+
 interface Port {
   client: Pick<PageClient, 'call' | 'on' | 'isOpen'>;
+  now(): number;
   /** Whether the person decides about calls; otherwise nothing is read. */
   mayDecide(): boolean;
 }
 
-/** The questions of all workstreams that wait for a decision, in the order in which they end. */
+/** The questions of all workstreams that wait for a decision, oldest first. */
 export class Inbox {
   readonly #client: Port['client'];
   readonly #mayDecide: Port['mayDecide'];
-  readonly #waiting = signal<readonly Approval[] | undefined>(undefined);
+  readonly #waiting = signal<readonly AskedApproval[] | undefined>(undefined);
   /** Those that ended while the list was read, which may still name them. */
   readonly #ended = new Set<string>();
   readonly reading: Reading;
   readonly count = computed(() => this.#waiting.value?.length ?? 0);
 
-  constructor({ client, mayDecide }: Port) {
+  constructor({ client, now, mayDecide }: Port) {
     this.#client = client;
     this.#mayDecide = mayDecide;
     this.reading = new Reading(client);
     client.on('approval.requested', (asked) => {
-      if (this.#waiting.peek() !== undefined) this.#set([...this.#others(asked.approvalId), asked]);
+      if (this.#waiting.peek() !== undefined) this.#ask(asked, now());
       else void this.read();
     });
     client.on('approval.resolved', ({ approvalId }) => this.#end(approvalId));
   }
 
   /** Undefined until the first answer. */
-  get waiting(): ReadonlySignal<readonly Approval[] | undefined> {
+  get waiting(): ReadonlySignal<readonly AskedApproval[] | undefined> {
     return this.#waiting;
   }
 
@@ -56,16 +61,21 @@ export class Inbox {
     }
   }
 
+  #ask(asked: Approval, nowMs: number): void {
+    const { askedAtMs = nowMs } = this.#waiting.peek()?.find((one) => one.approvalId === asked.approvalId) ?? {};
+    this.#set([...this.#others(asked.approvalId), { ...asked, askedAtMs }]);
+  }
+
   #end(approvalId: string): void {
     this.#ended.add(approvalId);
     this.#set(this.#others(approvalId));
   }
 
-  #others(approvalId: string): readonly Approval[] {
+  #others(approvalId: string): readonly AskedApproval[] {
     return (this.#waiting.peek() ?? []).filter((one) => one.approvalId !== approvalId);
   }
 
-  #set(waiting: readonly Approval[]): void {
-    this.#waiting.value = waiting.toSorted((a, b) => a.expiresAtMs - b.expiresAtMs);
+  #set(waiting: readonly AskedApproval[]): void {
+    this.#waiting.value = waiting.toSorted((a, b) => a.askedAtMs - b.askedAtMs);
   }
 }

@@ -48,6 +48,22 @@ test('code is highlighted line by line, including multi-line tokens and embedded
   assert.ok(page?.some(({ text, className }) => text === 'let' && className === 'hljs-keyword'));
 });
 
+test('the grammars of our own have comments, strings, keywords and names', () => {
+  const marked = (text: string, language: Language) =>
+    createHighlighter()
+      .highlight(text, language)
+      ?.flat()
+      .flatMap(({ text: piece, className = '' }) => (className === '' ? [] : [`${className.slice(5)}: ${piece}`]));
+  assert.deepEqual(marked('@main struct A { let x = "a\\"" /* 1 /* 2 */ */ }', 'swift'), [
+    ...['meta: @main', 'keyword: struct', 'type: A', 'keyword: let', 'string: "a\\""'],
+    ...['comment: /* 1 ', 'comment: /* 2 */', 'comment:  */'],
+  ]);
+  assert.deepEqual(marked('if ($x -eq $null) { Get-Item "a $x" } # end', 'powershell'), [
+    ...['keyword: if', 'variable: $x', 'operator: -eq', 'literal: $null', 'built_in: Get-Item'],
+    ...['string: "a ', 'variable: $x', 'string: "', 'comment: # end'],
+  ]);
+});
+
 test('highlighting never adds or loses a character', () => {
   const highlighter = createHighlighter();
   const languages = Object.keys(GRAMMARS).flatMap((name) => findLanguage(name) ?? []);

@@ -3,10 +3,13 @@ import { useEffect } from 'preact/hooks';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
+import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { JudgeList } from '../judge/judge-list.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
+import { RuleDialog } from '../rules/rule-dialog.tsx';
 import { RuleList } from '../rules/rule-list.tsx';
 import { AuditList } from './audit-list.tsx';
 import { OwnAccount } from './own-account.tsx';
@@ -25,9 +28,13 @@ interface AccountViewProps {
 }
 
 /** What the form edits; undefined within: a new one. */
-export type Edited = { user: User | undefined } | { role: Role | undefined } | { policy: ToolPolicy | undefined };
+export type Edited =
+  | { user: User | undefined }
+  | { role: Role | undefined }
+  | { policy: ToolPolicy | undefined }
+  | { rule: Rule | undefined };
 
-/** The person’s own account and, with the permissions for it, users, roles and the audit trail. */
+/** The person’s own account and, with the permissions for it, users, roles, verdicts and the audit trail. */
 export function AccountView({ app, desk, overlay }: AccountViewProps) {
   const edited = useSignal<Edited>({ user: undefined });
   const { section } = desk.accounts;
@@ -67,7 +74,8 @@ export function AccountView({ app, desk, overlay }: AccountViewProps) {
       {/* A change of rights draws the part anew, so that it reads what may be seen now. */}
       <Part key={app.who.value?.permissions.join()} app={app} desk={desk} shown={shown} edit={edit} />
       {form && 'user' in form && <UserDialog app={app} desk={desk} user={form.user} onClose={close} />}
-      {form && 'policy' in form && <PolicyDialog desk={desk} policy={form.policy} onClose={close} />}
+      {form && 'policy' in form && <PolicyDialog app={app} desk={desk} policy={form.policy} onClose={close} />}
+      {form && 'rule' in form && <RuleDialog app={app} desk={desk} rule={form.rule} onClose={close} />}
       {form && 'role' in form && <RoleDialog app={app} desk={desk} role={form.role} onClose={close} />}
     </Panel>
   );
@@ -78,6 +86,7 @@ const formIn = (shown: Section, edited: Edited): Edited | undefined =>
 
 function sectionOf(edited: Edited): Section {
   if ('user' in edited) return 'users';
+  if ('rule' in edited) return 'rules';
   return 'role' in edited ? 'roles' : 'policies';
 }
 
@@ -93,13 +102,15 @@ function Part({ app, desk, shown, edit }: PartProps) {
     case 'own':
       return <OwnAccount app={app} desk={desk} />;
     case 'rules':
-      return <RuleList app={app} desk={desk} />;
+      return <RuleList app={app} desk={desk} onEdit={(rule) => edit({ rule })} />;
     case 'users':
       return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
     case 'roles':
       return <RoleList app={app} desk={desk} onEdit={(role) => edit({ role })} />;
     case 'policies':
       return <PolicyList desk={desk} onEdit={(policy) => edit({ policy })} />;
+    case 'judge':
+      return <JudgeList app={app} desk={desk} />;
     case 'settings':
       return <SettingsList desk={desk} />;
     case 'audit':

@@ -8,6 +8,7 @@ import { toClock } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
+import { Choice } from '../rows/choice.tsx';
 
 /** Who did what, newest first, and whether the records are as they were written. */
 export function AuditList({ app, desk }: { app: App; desk: Desk }) {
@@ -63,34 +64,21 @@ function Filters({ audit }: { audit: AuditPages }) {
   const filter = audit.filter.value;
   return (
     <div class="audit-filters">
-      <label>
-        Action
-        <select
-          value={filter.action}
-          onChange={({ currentTarget }) => void audit.read({ ...filter, action: currentTarget.value })}
-        >
-          <option value="">all</option>
-          {AUDIT_ACTIONS.map((action) => (
-            <option key={action} value={action}>
-              {action}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        User
-        <select
-          value={filter.userId}
-          onChange={({ currentTarget }) => void audit.read({ ...filter, userId: currentTarget.value })}
-        >
-          <option value="">everybody</option>
-          {[...audit.people.value].map(([userId, name]) => (
-            <option key={userId} value={userId}>
-              {toVisibleLine(name)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Action"
+        value={filter.action}
+        options={[['', 'all'], ...AUDIT_ACTIONS.map((action) => [action, action] as const)]}
+        onChoose={(action) => void audit.read({ ...filter, action })}
+      />
+      <Choice
+        label="User"
+        value={filter.userId}
+        options={[
+          ['', 'everybody'],
+          ...[...audit.people.value].map(([id, name]) => [id, toVisibleLine(name)] as const),
+        ]}
+        onChoose={(userId) => void audit.read({ ...filter, userId })}
+      />
     </div>
   );
 }

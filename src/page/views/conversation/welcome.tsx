@@ -12,7 +12,7 @@ export function Welcome({ tab, mayWrite }: { tab: Tab; mayWrite: boolean }) {
         <Icon name="gate" />
       </span>
       <h2>What shall we do?</h2>
-      <p>The agent reads files and runs commands in its working directory. It asks you before it acts.</p>
+      <p>The agent reads files and runs commands in its working directory. It asks before it changes anything.</p>
       <ul>
         {STARTERS.map((text) => (
           <li key={text}>

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { JobDraft } from '../../state/cron/job-draft.ts';
 import type { JobEditor } from '../../state/cron/job-editor.ts';
+import { FieldFrame, toMarks } from '../rows/field-frame.tsx';
 
 /** The draft fields that hold a value of type `T`. */
 type FieldOf<T> = { [F in keyof JobDraft]: JobDraft[F] extends T ? F : never }[keyof JobDraft];
@@ -50,21 +51,15 @@ function Labelled({
   const id = useId();
   const problem = editor.problems.value[field];
   const input: Input = {
-    id,
+    ...toMarks(id, problem),
     placeholder,
     value: editor.draft.value[field],
-    'aria-invalid': problem !== undefined,
-    'aria-describedby': `${id}-problem`,
     onInput: ({ currentTarget }) => editor.set(field, currentTarget.value),
   };
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <FieldFrame id={id} label={label} problem={problem}>
       {children(input)}
-      <p class="problem" id={`${id}-problem`}>
-        {problem}
-      </p>
-    </div>
+    </FieldFrame>
   );
 }
 

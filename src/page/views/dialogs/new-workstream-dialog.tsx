@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { isWide, MODES, type Mode } from '../../../../protocol/events/modes.ts';
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
+import { MODE_WORDS } from '../../../../protocol/text/mode-words.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import { findUsualVisibility } from '../../state/accounts/usual-visibility.ts';
 import { isUser } from '../../state/accounts/who.ts';
@@ -49,6 +51,7 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
             placeholder="folder for files and commands"
           />
         </label>
+        <ModeField app={app} />
         {(isUser(app.who.value) || app.auth.value.hasUsers) && <VisibilityField app={app} desk={desk} />}
         <p class="problem" role="alert">
           {problem.value}
@@ -70,6 +73,35 @@ export function NewWorkstreamDialog({ app, desk, onClose }: { app: App; desk: De
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+/** What will run there without asking. The wide modes are for those who decide about calls. */
+function ModeField({ app }: { app: App }) {
+  const chosen = useSignal<Mode>('ask');
+  const modes = MODES.filter((mode) => app.rights.decide.value || !isWide(mode));
+  return (
+    <div>
+      <label>
+        Mode
+        <select
+          name="mode"
+          aria-describedby="mode-means"
+          onChange={({ currentTarget }) => {
+            chosen.value = modes[currentTarget.selectedIndex] ?? 'ask';
+          }}
+        >
+          {modes.map((mode) => (
+            <option key={mode} value={mode === 'ask' ? '' : mode}>
+              {MODE_WORDS[mode].name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p id="mode-means" class={chosen.value === 'full' ? 'problem' : 'hint'} role="status">
+        {MODE_WORDS[chosen.value].means}
+      </p>
+    </div>
   );
 }
 

@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import type { Approval } from '../../../../protocol/methods/approval.ts';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
+import type { AskedApproval } from '../../state/inbox/inbox.ts';
 import { tabName } from '../../state/tab.ts';
-import { toDistance } from '../../state/text/moment.ts';
+import { toDistance, toLength } from '../../state/text/moment.ts';
 import { toTitle } from '../approvals/approval-card.tsx';
 import { QuestionBody } from '../approvals/question-body.tsx';
 import { Icon } from '../icons.tsx';
@@ -19,7 +19,9 @@ const STEP = 20;
 export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   const { inbox } = desk;
   useEffect(() => void inbox.read(), [inbox]);
-  const now = useNow(app.now).value;
+  const now = useNow(app.now); // read only where it is shown, so that a second draws nothing else
+  const tabs = desk.workstreams.tabs.value;
+  useEffect(() => void desk.accounts.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
   const most = useSignal(STEP);
   const waiting = inbox.waiting.value;
   const left = (waiting?.length ?? 0) - most.value;
@@ -58,26 +60,29 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
 interface InboxCardProps {
   app: App;
   desk: Desk;
-  asked: Approval;
-  now: number;
+  asked: AskedApproval;
+  now: ReadonlySignal<number>;
 }
 
 function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const problem = useSignal<string | undefined>(undefined);
-  const { approvalId, wsId, kind, items, budget, expiresAtMs } = asked;
+  const card = useRef<HTMLLIElement>(null);
+  const { approvalId, wsId, kind, items, budget } = asked;
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const name = toVisibleLine(tab ? tabName(tab) : asked.sessionKey);
+  const owner = tab && desk.accounts.owners.otherThan(app.who.value, tab.row.value);
   const question = { approvalId, question: kind, items, budget };
   const id = `inbox-${approvalId}`;
   return (
-    <li>
+    <li ref={card}>
       <article class="panel-row approval pending" aria-labelledby={id} tabIndex={-1}>
-        <p class="inbox-head">
+        <p class="inbox-line">
           <button type="button" class="quiet" onClick={() => void desk.workstreams.show(wsId)}>
             {name}
             <span class="hidden-text">: open the conversation</span>
           </button>
-          <span class="soft">{`ends ${toDistance(expiresAtMs, now)}`}</span>
+          {owner !== undefined && <span class="tag">{`of ${owner}`}</span>}
+          <Times asked={asked} now={now} />
         </p>
         <QuestionBody
           approval={question}
@@ -90,7 +95,9 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
           }
           decide={async (decided) => {
             problem.value = undefined;
+            const next = neighbourOf(card.current);
             problem.value = await desk.inbox.decide(approvalId, decided);
+            if (problem.value === undefined) next?.focus();
           }}
         />
         <p class="problem" role="alert">
@@ -100,3 +107,21 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
     </li>
   );
 }
+
+/** What takes the focus when a card has gone: the card after it, so that the same key cannot decide that one, too. */
+const neighbourOf = (card: HTMLElement | null): HTMLElement | null | undefined =>
+  (card?.nextElementSibling ?? card?.previousElementSibling)?.querySelector<HTMLElement>('article') ??
+  document.getElementById('inbox-title');
+
+const Times = ({ asked, now }: Pick<InboxCardProps, 'asked' | 'now'>) => (
+  <span class="soft">{toTimes(asked, now.value)}</span>
+);
+
+/** Full minutes of the wait, so that nothing changes every second; the last minutes of the rest are counted in seconds. */
+function toTimes({ askedAtMs, expiresAtMs }: AskedApproval, now: number): string {
+  const minutes = Math.floor((now - askedAtMs) / MINUTE_MS);
+  const waits = minutes < 1 ? 'asked just now' : `waits for ${toLength(minutes * MINUTE_MS)}`;
+  return `${waits} · ends ${toDistance(expiresAtMs, now)}`;
+}
+
+const MINUTE_MS = 60_000;

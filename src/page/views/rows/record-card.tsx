@@ -13,10 +13,15 @@ interface RecordCardProps {
   name: string;
   /** Whether it can only be looked at. */
   isFixed?: boolean;
-  onEdit(): void;
+  /** Undefined: the person may not edit it. */
+  onEdit: (() => void) | undefined;
+  /** Further ones, before the others. */
+  buttons?: ComponentChildren;
   /** Undefined: it cannot be switched off. */
   toggle?: Toggle | undefined;
   removal: Omit<Removal, 'name'> | undefined;
+  /** Below the row. */
+  children?: ComponentChildren;
 }
 
 interface Toggle {
@@ -26,7 +31,8 @@ interface Toggle {
 }
 
 /** A record of an administrator’s list, with buttons to edit it, switch it off and delete it. */
-export function RecordCard({ title, tags, facts, name, isFixed = false, onEdit, toggle, removal }: RecordCardProps) {
+export function RecordCard(props: RecordCardProps) {
+  const { title, tags, facts, name, isFixed = false, onEdit, buttons, toggle, removal, children } = props;
   const problem = useSignal<string | undefined>(undefined);
   return (
     <RemovableRow class="panel-row" removal={removal && { ...removal, name }}>
@@ -41,6 +47,7 @@ export function RecordCard({ title, tags, facts, name, isFixed = false, onEdit, 
               <p class="account-facts">{facts}</p>
             </div>
             <div class="row-actions">
+              {buttons}
               {toggle && (
                 <ToggleButton
                   {...toggle}
@@ -50,13 +57,14 @@ export function RecordCard({ title, tags, facts, name, isFixed = false, onEdit, 
                   }}
                 />
               )}
-              <EditButton name={name} isFixed={isFixed} onEdit={onEdit} />
+              {onEdit && <EditButton name={name} isFixed={isFixed} onEdit={onEdit} />}
               {removeButton}
             </div>
           </div>
           <p class="problem" role="alert">
             {problem.value}
           </p>
+          {children}
         </>
       )}
     </RemovableRow>
@@ -77,7 +85,7 @@ function ToggleButton({ isOn, set, name, onProblem }: ToggleButtonProps) {
   );
 }
 
-function EditButton({ name, isFixed, onEdit }: Pick<RecordCardProps, 'name' | 'isFixed' | 'onEdit'>) {
+function EditButton({ name, isFixed, onEdit }: { name: string; isFixed: boolean; onEdit(): void }) {
   const verb = isFixed ? 'Show' : 'Edit';
   return (
     <button

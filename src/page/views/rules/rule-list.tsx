@@ -4,23 +4,45 @@ import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
+import type { Simulation } from '../../state/rules/simulation.ts';
 import { tabName } from '../../state/tab.ts';
 import { toDistance, toMoment } from '../../state/text/moment.ts';
+import { Icon } from '../icons.tsx';
+import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
-import { RemovableRow } from '../rows/removable-row.tsx';
+import { RecordCard } from '../rows/record-card.tsx';
+import { WorkstreamLink } from '../rows/workstream-link.tsx';
+import { TriedCalls } from './tried-calls.tsx';
+
+interface RuleListProps {
+  app: App;
+  desk: Desk;
+  /** Undefined: a new rule. */
+  onEdit(rule: Rule | undefined): void;
+}
 
 /** The permission rules that the person may see, in the order in which they decide. */
-export function RuleList({ app, desk }: { app: App; desk: Desk }) {
-  const { rules: board } = desk.accounts;
+export function RuleList({ app, desk, onEdit }: RuleListProps) {
+  const { rules: board, owners } = desk.accounts;
   useEffect(() => void board.read(), [board]);
   const rules = board.rules.value;
+  useEffect(() => {
+    const people = rules?.flatMap(({ createdBy, userId = '' }) => [createdBy, userId]) ?? [];
+    void owners.read(people.filter((id) => id.startsWith('user_')).map((userId) => ({ userId })));
+  }, [owners, rules]);
   return (
     <section class="account-list" aria-labelledby="rules-title">
       <header>
         <h2 id="rules-title" tabIndex={-1}>
           Rules
         </h2>
-        <span class="panel-count">{rules && rules.length > 1 ? `${rules.length} rules` : ''}</span>
+        <span class="panel-count">{toCount(rules?.length, 'rule')}</span>
+        {app.rights.decide.value && (
+          <button type="button" class="primary" onClick={() => onEdit(undefined)}>
+            <Icon name="plus" />
+            <span>Add a rule</span>
+          </button>
+        )}
       </header>
       <p class="soft">
         What runs, asks or is blocked, by what a call does. A rule that blocks stands above all others.
@@ -29,7 +51,7 @@ export function RuleList({ app, desk }: { app: App; desk: Desk }) {
       {rules?.length === 0 && <p class="empty">No rules. “Always allow…” on a question adds one.</p>}
       <ul aria-label="Rules">
         {rules?.map((rule) => (
-          <RuleRow key={rule.ruleId} app={app} desk={desk} rule={rule} />
+          <RuleRow key={rule.ruleId} app={app} desk={desk} rule={rule} onEdit={() => onEdit(rule)} />
         ))}
       </ul>
     </section>
@@ -38,63 +60,75 @@ export function RuleList({ app, desk }: { app: App; desk: Desk }) {
 
 const VERBS: Record<Rule['action'], string> = { allow: 'Allows', ask: 'Asks about', deny: 'Blocks' };
 
-function RuleRow({ app, desk, rule }: { app: App; desk: Desk; rule: Rule }) {
+function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule; onEdit(): void }) {
   const { rules: board } = desk.accounts;
-  const tried = useSignal('');
+  const tried = useSignal<Simulation | undefined>(undefined);
   const title = `${VERBS[rule.action]} ${toMatchWords(rule.match)}`;
-  const removal = {
-    name: `“${title}”`,
-    loss: 'and leave its calls to the other rules? This cannot be undone.',
-    remove: () => board.remove(rule.ruleId),
-    focusAfter: 'rules-title',
+  const name = `“${title}”`;
+  const tryWithout = async () => {
+    tried.value = await board.tryWithout(rule.ruleId);
   };
   return (
-    <RemovableRow class="panel-row" removal={app.rights.decide.value ? removal : undefined}>
-      {(removeButton) => (
-        <>
-          <div class="account-row">
-            <div class="node-what">
-              <h3>{title}</h3>
-              <p class="account-facts">{[toPlace(rule, desk), ...toFacts(rule, app.now())].join(' · ')}</p>
-            </div>
-            <div class="row-actions">
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`Try without ${removal.name}`}
-                onClick={() =>
-                  void board.tryWithout(rule.ruleId).then((words) => {
-                    tried.value = words;
-                  })
-                }
-              >
-                Try without
-              </button>
-              {removeButton}
-            </div>
-          </div>
-          <p class="verdict account-facts" role="status">
-            {tried.value}
-          </p>
-        </>
-      )}
-    </RemovableRow>
+    <RecordCard
+      title={title}
+      tags={[]}
+      facts={<RuleFacts app={app} desk={desk} rule={rule} />}
+      name={name}
+      onEdit={app.rights.decide.value ? onEdit : undefined}
+      buttons={
+        <button type="button" class="quiet" aria-label={`Try without ${name}`} onClick={() => void tryWithout()}>
+          Try without
+        </button>
+      }
+      removal={
+        app.rights.decide.value
+          ? {
+              loss: 'and leave its calls to the other rules? This cannot be undone.',
+              remove: () => board.remove(rule.ruleId),
+              focusAfter: 'rules-title',
+            }
+          : undefined
+      }
+    >
+      <TriedCalls app={app} desk={desk} tried={tried.value} />
+    </RecordCard>
   );
 }
 
-function toPlace({ wsId, folder, userId }: Rule, desk: Desk): string {
+function RuleFacts({ app, desk, rule }: { app: App; desk: Desk; rule: Rule }) {
+  const { createdBy, createdAtMs, given } = rule;
+  const now = app.now();
+  const giver = desk.accounts.owners.actorWords(app.who.value, createdBy);
+  return (
+    <>
+      {`${toPlace(rule, app, desk)} · given by ${giver} ${toMoment(createdAtMs, now)}`}
+      {given && (
+        <>
+          {' with a decision in '}
+          <WorkstreamLink desk={desk} wsId={given.wsId} />
+        </>
+      )}
+      {toUse(rule, now).map((fact) => ` · ${fact}`)}
+    </>
+  );
+}
+
+function toPlace({ wsId, folder, userId }: Rule, app: App, desk: Desk): string {
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const parts = [
     ...(wsId === undefined ? [] : [`in ${toVisibleLine(tab ? tabName(tab) : wsId)}`]),
     ...(folder === undefined ? [] : [`below ${toVisibleLine(folder)}`]),
-    ...(userId === undefined ? [] : [userId === '' ? 'for the operator' : `for ${toVisibleLine(userId)}`]),
+    ...(userId === undefined
+      ? []
+      : [userId === '' ? 'for the operator' : `for ${desk.accounts.owners.actorWords(app.who.value, userId)}`]),
   ];
   return parts.length === 0 ? 'everywhere' : parts.join(', ');
 }
 
-const toFacts = ({ createdBy, createdAtMs, given, expiresAtMs, uses, usedAtMs, priority }: Rule, now: number) => [
-  `given by ${toVisibleLine(createdBy)} ${toMoment(createdAtMs, now)}${given ? ', with a decision' : ''}`,
+const toUse = ({ expiresAtMs, uses, usedAtMs, priority }: Rule, now: number) => [
   expiresAtMs === undefined ? 'no end' : `ends ${toDistance(expiresAtMs, now)}`,
-  usedAtMs === undefined ? 'never used' : `used ${uses} times, last ${toMoment(usedAtMs, now)}`,
+  usedAtMs === undefined
+    ? 'never used'
+    : `used ${uses === 1 ? 'once' : `${uses} times`}, last ${toMoment(usedAtMs, now)}`,
   ...(priority === 0 ? [] : [`priority ${priority}`]),
 ];
