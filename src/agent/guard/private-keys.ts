@@ -8,10 +8,11 @@ const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const LINE = /^[\s"'>+|]*(?:(?:[A-Za-z0-9+/=]|\\[nr])*|(?:Proc-Type|DEK-Info|Comment|Version): .*)[\s"',]*$/;
 const LONGEST_LINE = 4_096;
 
-export function* findPrivateKeys(text: string, from: number): Generator<{ start: number; end: number }> {
+/** The first private key in a text, with the beginning of its body. */
+export function findPrivateKey(text: string, from: number): { start: number; end: number } | undefined {
   BEGIN.lastIndex = from;
-  for (let match = BEGIN.exec(text); match; match = BEGIN.exec(text))
-    yield { start: match.index, end: match.index + match[0].length };
+  const match = BEGIN.exec(text);
+  return match ? { start: match.index, end: match.index + match[0].length } : undefined;
 }
 
 export function privateKeyBeginningAt(text: string, from: number): number {
