@@ -29,6 +29,14 @@ const CASES: Record<string, [text: string, shown: string]> = {
   password: ['{"password": "s3cr3t!x", "key": "value"}\n', '{"password": "[REDACTED:password]", "key": "value"}\n'],
   code: ['password: string;\nconst key = item.key;\n', 'password: string;\nconst key = item.key;\n'],
   'private key': [`before\n${PRIVATE_KEY}\nafter\n`, 'before\n[REDACTED:private_key]\nafter\n'],
+  'encrypted key': [
+    `before\n${PRIVATE_KEY.replace('KEY-----\n', 'KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C\n\n')}\nafter\n`,
+    'before\n[REDACTED:private_key]\nafter\n',
+  ],
+  'mention of a key': [
+    'It begins with -----BEGIN RSA PRIVATE KEY-----, then\nComment: lines\n',
+    'It begins with -----BEGIN RSA PRIVATE KEY-----, then\nComment: lines\n',
+  ],
   address: ['postgresql://me:pw1234x@db/x\n', 'postgresql://me:[REDACTED:password]@db/x\n'],
   header: ['Authorization: Bearer abcdefghij0123456789\n', 'Authorization: Bearer [REDACTED:api_key]\n'],
   known: [`a ${KNOWN} b ${encodeURIComponent(KNOWN)}\n`, 'a [REDACTED:secret] b [REDACTED:secret]\n'],
