@@ -3,15 +3,24 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { toDocument } from './document.ts';
 import { type Figure, isMet } from './figure.ts';
-import { SOURCES } from './sources.ts';
+import { type FigureSource, SOURCES } from './sources.ts';
 
-/** Measures everything, or with --fast only what takes seconds, and writes the page and the stored figures. */
-const { values } = parseArgs({ options: { fast: { type: 'boolean', default: false } } });
+/**
+ * Measures everything, with --fast only what takes seconds, or with --only the sets whose name has a text, and writes the page
+ * and the stored figures.
+ */
+const { values } = parseArgs({ options: { fast: { type: 'boolean', default: false }, only: { type: 'string' } } });
 const stored = path.join(import.meta.dirname, 'stored-figures.json');
 const before = JSON.parse(readFileSync(stored, 'utf8')) as Figure[];
 const figures: Figure[] = [];
-for (const { isFast, sets, measure } of SOURCES)
-  figures.push(...(isFast || !values.fast ? await measure() : before.filter(({ set }) => sets.includes(set))));
+const isMeasured = ({ isFast, sets }: Pick<FigureSource, 'isFast' | 'sets'>): boolean => {
+  const { only } = values;
+  return only === undefined ? isFast || !values.fast : sets.some((set) => set.includes(only));
+};
+for (const source of SOURCES) {
+  const stored = before.filter(({ set }) => source.sets.includes(set));
+  figures.push(...(isMeasured(source) ? await source.measure() : stored));
+}
 writeFileSync(stored, `${JSON.stringify(figures, undefined, 2)}\n`);
 writeFileSync(path.join(import.meta.dirname, '../../docs/security-figures.md'), toDocument(figures));
 const failed = figures.filter((figure) => !isMet(figure));

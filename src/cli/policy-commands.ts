@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../home/home-path.ts';
 import type { AddPolicyFlags, ChangePolicyFlags, JsonFlags, SimulateFlags } from './commands/deciding/policy.ts';
+import type { RecordFlags } from './commands/deciding/record-flags.ts';
 import type { AddRuleFlags, ChangeRuleFlags, SimulateRulesFlags } from './commands/deciding/rule.ts';
-import type { VerdictFlags } from './commands/deciding/verdict.ts';
 import type { TargetFlags } from './connect.ts';
 import { refuseUnknown } from './default-command.ts';
 
@@ -13,7 +13,7 @@ interface PolicyCommandsDeps {
   withTarget(command: Command): Command;
 }
 
-/** Adds `headgate policy`, for the rules about calls of tools, and `headgate verdicts`. */
+/** Adds `headgate policy`, for the rules about calls of tools. */
 export function addPolicyCommands(program: Command, { root, around, withTarget }: PolicyCommandsDeps): void {
   const policy = program
     .command('policy')
@@ -55,13 +55,6 @@ export function addPolicyCommands(program: Command, { root, around, withTarget }
     .option('--limit <n>', 'how many calls, at most 1000', '200')
     .option('--json', 'print one JSON object')
     .action(async (flags: SimulateFlags) => (await load()).simulatePolicies(on(flags)));
-  withTarget(program.command('verdicts'))
-    .description('list what the judge said about calls, and what was decided')
-    .option('--risk <level>', 'only low, medium, high or critical ones')
-    .option('--workstream <id>', 'only those of one workstream')
-    .option('--limit <n>', 'how many, at most 500', '50')
-    .option('--json', 'print JSON')
-    .action(async (flags: VerdictFlags) => (await import('./commands/deciding/verdict.ts')).listVerdicts(on(flags)));
 }
 
 /** Adds `headgate rule`, for the permission rules. */
@@ -124,3 +117,24 @@ const withPlace = (command: Command): Command =>
     .option('--folder <path>', 'only in this working directory and below')
     .option('--user <id>', 'only in workstreams of this user')
     .option('--priority <n>', 'the highest one decides first; deny stands above all (default: 0)');
+
+/** Adds `headgate verdicts` and `headgate assessments`, the records of the judge and of the output guard. */
+export function addRecordCommands(program: Command, { root, around, withTarget }: PolicyCommandsDeps): void {
+  const on = <F>(flags: F) => ({ flags, around, root });
+  withTarget(program.command('verdicts'))
+    .description('list what the judge said about calls, and what was decided')
+    .option('--risk <level>', 'only low, medium, high or critical ones')
+    .option('--workstream <id>', 'only those of one workstream')
+    .option('--limit <n>', 'how many, at most 500', '50')
+    .option('--json', 'print JSON')
+    .action(async (flags: RecordFlags) => (await import('./commands/deciding/verdict.ts')).listVerdicts(on(flags)));
+  withTarget(program.command('assessments'))
+    .description('list what the output guard found in outputs of calls')
+    .option('--risk <level>', 'only low, medium or high ones')
+    .option('--workstream <id>', 'only those of one workstream')
+    .option('--limit <n>', 'how many, at most 500', '50')
+    .option('--json', 'print JSON')
+    .action(async (flags: RecordFlags) =>
+      (await import('./commands/deciding/assessment.ts')).listAssessments(on(flags)),
+    );
+}

@@ -17,7 +17,7 @@ import { USAGE_GROUPINGS } from './commands/usage-groupings.ts';
 import type { TargetFlags } from './connect.ts';
 import { addCronCommands } from './cron-commands.ts';
 import { addNodeCommands } from './node-commands.ts';
-import { addPolicyCommands, addRuleCommands } from './policy-commands.ts';
+import { addPolicyCommands, addRecordCommands, addRuleCommands } from './policy-commands.ts';
 import { addPortableCommands } from './portable-commands.ts';
 import { toReport } from './report-error.ts';
 import { APPROVE_CHOICES } from './run/approval-policy.ts';
@@ -130,6 +130,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });
   addRuleCommands(program, { root, around, withTarget });
+  addRecordCommands(program, { root, around, withTarget });
   addSecretsCommands(program, { root, around, withTarget });
   addSettingsCommands(program, { root, around, withTarget });
   addCronCommands(program, { root, around, withTarget });

@@ -17,7 +17,7 @@ import { Vault } from '../gateway/secrets/vault.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createOrgs } from '../gateway/users/orgs.ts';
 import type { Passwords } from '../gateway/users/passwords.ts';
-import { machineKeyFiles } from '../home/machine-key.ts';
+import { machineKeyFiles, readMachineKeys, toKeyText } from '../home/machine-key.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
 import { resolveOidc } from './config/oidc-config.ts';
@@ -50,7 +50,7 @@ export async function openAccounts(
   const provider = resolveOidc(config.oidc, { environment, publicUrl, isLoopback, baseUrl });
   const vault = await asStartError(() => openVault(options, { store, onNotice }));
   const secrets = await asStartError(() => openSecrets({ home, environment, ids, clock, log, vault, onNotice }));
-  const { signingKey, auditSecret, isAuditSecretNew, auditMark } = secrets;
+  const { signingKey, loginSecret, auditSecret, isAuditSecretNew, auditMark } = secrets;
   const operatorToken = await asStartError(() => openOperatorToken(home, ids));
   const notice = await endFormerOperator({ store, operatorToken, clock });
   if (notice !== undefined) onNotice(warn('operator_token_changed', notice));
@@ -106,7 +106,7 @@ export async function openAccounts(
     audit: createCallAudit({ trail, users, clock, ids, log }),
     baseUrl,
     /** What this function read or created. */
-    ownSecrets: [operatorToken, auditSecret],
+    ownSecrets: [operatorToken, auditSecret, loginSecret, ...(await readMachineKeys(home, environment)).map(toKeyText)],
     link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
 }

@@ -13,6 +13,9 @@ const NAME = 'headgate-key';
 const KEY = /^hgk_[0-9a-f]{64}$/;
 const KEY_BYTES = 32;
 
+/** A key as its file has it. */
+export const toKeyText = ({ bytes }: Pick<MachineKey, 'bytes'>): string => `hgk_${bytes.toString('hex')}`;
+
 /** A key of this machine. It encrypts the key of the store, which encrypts the secrets in the database. */
 export interface MachineKey {
   /** Identifies the key without revealing it. */

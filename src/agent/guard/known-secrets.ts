@@ -1,4 +1,6 @@
+import type { SecretRule } from './secret-rule.ts';
 import type { Span } from './spans.ts';
+import { StartFinder } from './start-finder.ts';
 import { toTag } from './tags.ts';
 
 /** Shorter values occur in ordinary text by chance. */
@@ -6,50 +8,54 @@ const LEAST_LENGTH = 8;
 
 /** Values that must never be shown, such as the daemon's own keys, in all forms in which an output may contain them. */
 export class KnownSecrets {
-  /** By the hash of their first two characters. */
-  readonly #byStart = new Map<number, string[]>();
-  readonly #isStart = new Uint8Array(0x10000);
-  readonly #longest: number;
+  /** The longest ones first. */
+  readonly #forms: readonly string[];
+  readonly #firsts: ReadonlySet<string | undefined>;
+  readonly #finder: StartFinder<string>;
+  /** The same for a search that looks for other secrets, too. */
+  readonly rule: SecretRule;
 
   constructor(values: Iterable<string>) {
     const forms = new Set([...values].filter(({ length }) => length >= LEAST_LENGTH).flatMap(formsOf));
-    for (const form of forms) {
-      const hash = startOf(form, 0);
-      this.#isStart[hash] = 1;
-      this.#byStart.set(hash, [...(this.#byStart.get(hash) ?? []), form]);
-    }
-    for (const list of this.#byStart.values()) list.sort((a, b) => b.length - a.length);
-    this.#longest = Math.max(0, ...[...forms].map(({ length }) => length));
+    this.#forms = [...forms].sort((a, b) => b.length - a.length);
+    this.#firsts = new Set(this.#forms.map(([first]) => first));
+    this.#finder = new StartFinder(
+      this.#forms.map((form) => [form, form] as const),
+      { ignoresCase: false },
+    );
+    this.rule = {
+      starts: this.#forms,
+      pattern: new RegExp(this.#forms.map((form) => form.replace(/[^\w\s]/gu, '\\$&')).join('|'), 'y'),
+      read: (_, { index, 0: whole }) => ({ ...toSpan(index, index + whole.length), isOpen: false }),
+    };
   }
 
   /** The secrets in a text, in order; the longest where several begin. */
   find(text: string, from: number): Span[] {
     const spans: Span[] = [];
-    if (this.#longest === 0) return spans;
-    for (let at = from; at + 1 < text.length; at += 1) {
-      if (this.#isStart[startOf(text, at)] === 0) continue;
-      const found = this.#byStart.get(startOf(text, at))?.find((form) => text.startsWith(form, at));
-      if (found === undefined) continue;
-      spans.push({ start: at, end: at + found.length, kind: 'secret', flag: 'credential_leak' });
-      at += found.length - 1;
-    }
+    if (this.#forms.length === 0) return spans;
+    let after = from;
+    this.#finder.each(text, from, (at, form) => {
+      if (at < after) return;
+      after = at + form.length;
+      spans.push(toSpan(at, after));
+    });
     return spans;
   }
 
   /** Where the text ends with the beginning of a secret; its length if it does not. */
   beginningAt(text: string, from: number): number {
-    const first = Math.max(from, text.length - this.#longest + 1);
-    for (let at = first; at < text.length; at += 1) if (this.#continues(text, at)) return at;
+    const first = Math.max(from, text.length - (this.#forms[0]?.length ?? 0) + 1);
+    for (let at = first; at < text.length; at += 1) {
+      if (!this.#firsts.has(text[at])) continue;
+      const rest = text.slice(at);
+      if (this.#forms.some((form) => form.length > rest.length && form.startsWith(rest))) return at;
+    }
     return text.length;
   }
-
-  #continues(text: string, at: number): boolean {
-    const rest = text.slice(at);
-    const isBeginning = (form: string) => form.length > rest.length && form.startsWith(rest);
-    if (rest.length === 1) return [...this.#byStart.values()].some((forms) => forms.some(isBeginning));
-    return this.#byStart.get(startOf(text, at))?.some(isBeginning) ?? false;
-  }
 }
+
+const toSpan = (start: number, end: number): Span => ({ start, end, kind: 'secret', flag: 'credential_leak' });
 
 /** Replaces only known secrets in a text that arrives in pieces. */
 export class KnownRedactor {
@@ -89,8 +95,6 @@ export class KnownRedactor {
     return shown + text.slice(at);
   }
 }
-
-const startOf = (text: string, at: number): number => (text.charCodeAt(at) * 251 + text.charCodeAt(at + 1)) & 0xffff;
 
 /** As it is, and as programs write it: encoded for addresses, JSON, in hexadecimal and in base64. */
 function formsOf(value: string): string[] {

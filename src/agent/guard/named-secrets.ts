@@ -1,54 +1,60 @@
+import { PLACED } from './placed-secrets.ts';
 import { kindOfName, type NameKind, SECRET_WORDS } from './secret-names.ts';
-import { isSecretValue, type NamedValue } from './secret-values.ts';
-import type { Span } from './spans.ts';
+import { createSearch, type SecretRule } from './secret-rule.ts';
+import { isFilledIn, isSecretValue, type NamedValue } from './secret-values.ts';
+import type { FoundSecret } from './spans.ts';
 import type { SecretKind } from './tags.ts';
+import { TOKENS } from './token-shapes.ts';
 
 /** The end of a name that may be that of a secret, a sign, and the quotation mark of a value. */
 const NAMED = new RegExp(
-  `(?:${SECRET_WORDS})[\\w-]{0,32}(?:["'\`]?\\]?[ \\t]{0,4}(?::=|=>|=|:)[ \\t]{0,8}|(?<=--[\\w-]{0,40})[ \\t]{1,4}(?![-=:]))(\\\\?["'\`])?`,
-  'gi',
+  `(?:${SECRET_WORDS.join('|')})[\\w-]{0,32}(?:\\\\{0,3}["'\`]?\\]?[ \\t]{0,4}(?::=|=>|=|:)[ \\t]{0,8}|(?<=--[\\w-]{0,40})[ \\t]{1,4}(?![-=:]))(\\\\?["'\`])?`,
+  'iy',
 );
-const NETRC = /\blogin[ \t]{1,4}\S{1,128}[ \t]{1,4}password[ \t]{1,4}(\S{4,256})/g;
-const SCHEMED = /\b(Bearer|Basic|token)[ \t]{1,4}([A-Za-z0-9._~+/=-]+)/gi;
-const ADDRESS = /(?<=[a-z])(?<!file):\/\/[^\s/@:"'`<>]{0,128}:([^\s/@"'`<>]{1,256})(@?)/gi;
+const NETRC = /\b(?:login|user)\s{1,12}\S{1,128}\s{1,12}password[ \t]{1,4}(\S{0,256})/y;
+const SCHEMED = /\b(Bearer|Basic|token)[ \t]{1,4}([A-Za-z0-9._~+/=-]+)/iy;
+const ADDRESS = /(?<=[a-z])(?<!file):\/\/[^\s/@:"'`<>]{0,128}:([^\s/@"'`<>]{1,256})(@?)/iy;
 
-/** A secret in a text; `isOpen`: the text ends before it is known to be one, or to be complete. */
-export interface FoundSecret extends Span {
-  isOpen: boolean;
+const RULES: readonly SecretRule[] = [
+  { starts: SECRET_WORDS, pattern: NAMED, read: readAssigned, skipsTo: endOfAssigned },
+  { starts: ['bearer', 'basic', 'token'], pattern: SCHEMED, read: readHeader },
+  { starts: ['://'], pattern: ADDRESS, read: readAddress },
+  { starts: ['login', 'user'], pattern: NETRC, read: readNetrc },
+  ...PLACED,
+  ...TOKENS,
+];
+
+const search = createSearch(RULES);
+
+/** A search for tokens, for values behind names such as `password`, in headers, in addresses and in other places, and for `more`. */
+export function createSecretSearch(more: SecretRule): typeof search {
+  const both = createSearch([...RULES, more]);
+  return (text, from, isEnd) => both(text, Math.max(0, from - LONGEST_NAME), isEnd).filter(({ end }) => end > from);
 }
 
-/** The values behind names such as `password`, in headers, and in addresses. */
-export function* findNamedSecrets(text: string, from: number): Generator<FoundSecret> {
-  const lower = Math.max(0, from - LONGEST_NAME);
-  for (const find of [findAssigned, findInHeaders, findInAddresses, findInNetrc])
-    for (const found of find(text, lower)) if (found.end > from) yield found;
+function readHeader(text: string, { index, 0: whole, 1: scheme = '', 2: value = '' }: RegExpExecArray) {
+  const end = index + whole.length;
+  const isBasic = scheme.toLowerCase() === 'basic';
+  if (scheme.toLowerCase() === 'token' && !isTokenHeader(text, index)) return undefined;
+  const isOpen = end === text.length;
+  if (!isOpen && !isHeaderValue(value, isBasic)) return undefined;
+  const kind = isBasic ? ('password' as const) : ('api_key' as const);
+  return { start: end - value.length, end, isOpen, flag: 'credential_leak' as const, kind };
 }
 
-function* findInHeaders(text: string, from: number): Generator<FoundSecret> {
-  for (const { index, 0: whole, 1: scheme = '', 2: value = '' } of matches(SCHEMED, text, from)) {
-    const end = index + whole.length;
-    const isBasic = scheme.toLowerCase() === 'basic';
-    if (scheme.toLowerCase() === 'token' && !isTokenHeader(text, index)) continue;
-    const isOpen = end === text.length;
-    if (isOpen || isHeaderValue(value, isBasic))
-      yield { start: end - value.length, end, isOpen, flag: 'credential_leak', kind: isBasic ? 'password' : 'api_key' };
-  }
+function readAddress(text: string, { index, 0: whole, 1: value = '', 2: at = '' }: RegExpExecArray) {
+  const end = index + whole.length - at.length;
+  const isOpen = at === '' && end === text.length;
+  if (!isOpen && (at === '' || isFilledIn(value))) return undefined;
+  const kind = 'password' as const;
+  return { start: end - value.length, end, isOpen, flag: 'connection_string_leak' as const, kind };
 }
 
-function* findInAddresses(text: string, from: number): Generator<FoundSecret> {
-  for (const { index, 0: whole, 1: value = '', 2: at = '' } of matches(ADDRESS, text, from)) {
-    const end = index + whole.length - at.length;
-    const isOpen = at === '' && end === text.length;
-    if (isOpen || (at !== '' && !isFilledIn(value)))
-      yield { start: end - value.length, end, isOpen, flag: 'connection_string_leak', kind: 'password' };
-  }
-}
-
-function* findInNetrc(text: string, from: number): Generator<FoundSecret> {
-  for (const { index, 0: whole, 1: value = '' } of matches(NETRC, text, from)) {
-    const end = index + whole.length;
-    yield { start: end - value.length, end, isOpen: end === text.length, flag: 'credential_leak', kind: 'password' };
-  }
+function readNetrc(text: string, { index, 0: whole, 1: value = '' }: RegExpExecArray) {
+  const end = index + whole.length;
+  const isOpen = end === text.length;
+  if (!isOpen && (value.length < 4 || isFilledIn(value))) return undefined;
+  return { start: end - value.length, end, isOpen, flag: 'credential_leak' as const, kind: 'password' as const };
 }
 
 const isHeaderValue = (value: string, isBasic: boolean): boolean => value.length >= 16 && (isBasic || /\d/.test(value));
@@ -56,31 +62,18 @@ const isHeaderValue = (value: string, isBasic: boolean): boolean => value.length
 const isTokenHeader = (text: string, at: number): boolean =>
   /authorization["']?\s?[:=]\s?["']?$/i.test(text.slice(Math.max(0, at - 24), at));
 
-const isFilledIn = (value: string): boolean =>
-  /^(?:pass(?:word|wd)?|pw|pwd|secret|x{3,}|\*+|\.{3}|<.*|\$.*|%[^0-9a-f].*|\{.*|\[.*|your.*|\d{1,5})$/i.test(value);
-
-/** Keeps its own place, because a search may begin while another one with the same pattern pauses. */
-function* matches(pattern: RegExp, text: string, from: number): Generator<RegExpExecArray> {
-  for (let at = from; ; ) {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (!match) return;
-    at = match.index + Math.max(1, match[0].length);
-    yield match;
-  }
-}
-
 /** How much of a line before its value may belong to the name. */
 export const LONGEST_NAME = 256;
 
-function* findAssigned(text: string, from: number): Generator<FoundSecret> {
-  let after = from;
-  for (const match of matches(NAMED, text, from)) {
-    if (match.index < after) continue; // it lies in a value
-    const found = toAssigned(text, match);
-    if (found.end - found.start > LONGEST_SCANNED) after = found.end; // else it would be read once for each word in it
-    if (isAssignedSecret(found)) yield found;
-  }
+function readAssigned(text: string, match: RegExpExecArray): FoundSecret | undefined {
+  const found = toAssigned(text, match);
+  return isAssignedSecret(found) ? found : undefined;
+}
+
+/** A longer value would be read once for each word in it. */
+function endOfAssigned(text: string, match: RegExpExecArray): number {
+  const { start, end } = toAssigned(text, match);
+  return end - start > LONGEST_SCANNED ? end : 0;
 }
 
 type Assigned = FoundSecret & { named: NamedValue | undefined };
@@ -88,10 +81,10 @@ type Assigned = FoundSecret & { named: NamedValue | undefined };
 function toAssigned(text: string, match: RegExpExecArray): Assigned {
   const quote = match[1];
   const start = match.index + match[0].length;
-  const end = quote === undefined ? endOfWord(text, start) : endOfQuoted(text, start, quote);
   const name = nameAt(text, match);
   const kind = kindOfName(name);
   const isVariable = isVariableLine(text, match, name);
+  const end = quote === undefined ? endOfWord(text, start, isVariable) : endOfQuoted(text, start, quote);
   const flag = isVariable ? 'env_file_leak' : 'credential_leak';
   const isOpen = end === text.length;
   if (kind === undefined) return { start, end, isOpen, kind: 'secret', flag, named: undefined };
@@ -111,7 +104,7 @@ const TAGS: Record<NameKind, SecretKind> = { password: 'password', key: 'api_key
 /** Whether a value that was open is a secret, now that it is known to be complete. */
 export function isCompleteSecret(text: string, { start, end, flag, kind }: FoundSecret): boolean {
   const closed = `${text.slice(0, end)}\n`;
-  for (const found of findNamedSecrets(closed, start))
+  for (const found of search(closed, Math.max(0, start - LONGEST_NAME), true))
     if (found.start === start && found.flag === flag && found.kind === kind) return true;
   return false;
 }
@@ -135,12 +128,15 @@ function isVariableLine(text: string, { index, 0: whole }: RegExpExecArray, name
 /** In a longer value, no further names are looked for. */
 const LONGEST_SCANNED = 128;
 
-function endOfWord(text: string, start: number): number {
-  WORD.lastIndex = start;
-  return start + (WORD.exec(text)?.[0].length ?? 0);
+function endOfWord(text: string, start: number, isVariable: boolean): number {
+  const word = isVariable ? VARIABLE : WORD;
+  word.lastIndex = start;
+  return start + (word.exec(text)?.[0].length ?? 0);
 }
 
 const WORD = /[^\s"'`,;&<>(){}[\]|\\]*/y;
+/** Environment files have no other separators. */
+const VARIABLE = /[^\s"'`]*/y;
 
 /** Up to the same mark, on the same line. */
 function endOfQuoted(text: string, start: number, quote: string): number {

@@ -1,21 +1,34 @@
+/** What may stand between the first line and the body, perhaps quoted, or written with `\n`. */
+const SPACE = '(?:\\s|\\\\[nr]|[>|" ])';
+/** Lines about the encryption and the program. */
+const HEADERS = `(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset): [^\\n\\\\]{0,200}${SPACE}{1,12}){0,5}`;
+
 /** The beginning of a private key, with enough of the key that it is no mention of one. */
-const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|[>|" ])+[A-Za-z0-9+/=]{16}/g;
+const BEGIN = new RegExp(
+  `-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----${SPACE}{1,64}${HEADERS}[A-Za-z0-9+/=]{16}`,
+  'g',
+);
+/** The part after the first line may become a key. */
+const REST = `(?:${SPACE}|\\\\){0,64}${HEADERS}(?:[A-Z][a-zA-Z-]{2,11}(?:: ?[^\\n\\\\]{0,200}(?:${SPACE}|\\\\){0,12})?|[A-Za-z0-9+/=]{0,15})`;
 /** May become one. */
-const BEGINNING =
-  /-(?:-(?:-(?:-(?:-(?:B[A-Z0-9 ]{0,60}-{0,5}(?:(?<=KEY(?: BLOCK)?-----)(?:\s|\\[nr]?|[>|" ]){0,8}[A-Za-z0-9+/=]{0,15})?)?)?)?)?)?$/;
+const BEGINNING = new RegExp(
+  `-(?:-(?:-(?:-(?:-(?:B[A-Z0-9 ]{0,60}-{0,5}(?:(?<=KEY(?: BLOCK)?-----)${REST})?)?)?)?)?)?$`,
+);
+const LONGEST_BEGINNING = 512;
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 /** A line of a key, perhaps indented, quoted, or written with `\n`. */
 const LINE = /^[\s"'>+|]*(?:(?:[A-Za-z0-9+/=]|\\[nr])*|(?:Proc-Type|DEK-Info|Comment|Version): .*)[\s"',]*$/;
 const LONGEST_LINE = 4_096;
 
-export function* findPrivateKeys(text: string, from: number): Generator<{ start: number; end: number }> {
+/** The first private key in a text, with the beginning of its body. */
+export function findPrivateKey(text: string, from: number): { start: number; end: number } | undefined {
   BEGIN.lastIndex = from;
-  for (let match = BEGIN.exec(text); match; match = BEGIN.exec(text))
-    yield { start: match.index, end: match.index + match[0].length };
+  const match = BEGIN.exec(text);
+  return match ? { start: match.index, end: match.index + match[0].length } : undefined;
 }
 
 export function privateKeyBeginningAt(text: string, from: number): number {
-  const first = Math.max(from, text.length - 160);
+  const first = Math.max(from, text.length - LONGEST_BEGINNING);
   const match = BEGINNING.exec(text.slice(first));
   return match ? first + match.index : text.length;
 }

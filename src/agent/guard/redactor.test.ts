@@ -21,16 +21,44 @@ function through(pieces: readonly string[], hidesAll = true): string[] {
   ];
 }
 
+const JWT = `eyJ${'hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9'}.eyJ${'zdWIiOiIxMjM0NTY3ODkwIn0'}.${'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'}`;
+
 const CASES: Record<string, [text: string, shown: string]> = {
   token: [`x ${TOKEN} y\n`, 'x [REDACTED:api_key] y\n'],
   variable: [`API_KEY=${'zX9'.repeat(10)}\nPATH=/usr/bin\n`, 'API_KEY=[REDACTED:api_key]\nPATH=/usr/bin\n'],
   password: ['{"password": "s3cr3t!x", "key": "value"}\n', '{"password": "[REDACTED:password]", "key": "value"}\n'],
   code: ['password: string;\nconst key = item.key;\n', 'password: string;\nconst key = item.key;\n'],
   'private key': [`before\n${PRIVATE_KEY}\nafter\n`, 'before\n[REDACTED:private_key]\nafter\n'],
+  'encrypted key': [
+    `before\n${PRIVATE_KEY.replace('KEY-----\n', 'KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C\n\n')}\nafter\n`,
+    'before\n[REDACTED:private_key]\nafter\n',
+  ],
+  'mention of a key': [
+    'It begins with -----BEGIN RSA PRIVATE KEY-----, then\nComment: lines\n',
+    'It begins with -----BEGIN RSA PRIVATE KEY-----, then\nComment: lines\n',
+  ],
   address: ['postgresql://me:pw1234x@db/x\n', 'postgresql://me:[REDACTED:password]@db/x\n'],
   header: ['Authorization: Bearer abcdefghij0123456789\n', 'Authorization: Bearer [REDACTED:api_key]\n'],
   known: [`a ${KNOWN} b ${encodeURIComponent(KNOWN)}\n`, 'a [REDACTED:secret] b [REDACTED:secret]\n'],
   hexadecimal: [`${Buffer.from(KNOWN).toString('hex')}\n`, '[REDACTED:secret]\n'],
+  'web token': [`session\t${JWT}\n`, 'session\t[REDACTED:secret]\n'],
+  'broken line': [`${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}\nend\n`, '[REDACTED:api_key]\nend\n'],
+  'no broken line': [`${TOKEN.slice(0, 20)}\nend\n`, `${TOKEN.slice(0, 20)}\nend\n`],
+  'base64 of a token': [`value: ${Buffer.from(TOKEN).toString('base64')}\n`, 'value: [REDACTED:api_key]\n'],
+  'hidden characters': [`${TOKEN.slice(0, 12)}\u200b${TOKEN.slice(12)} end\n`, '[REDACTED:api_key] end\n'],
+  'line of pgpass': ['db:5432:shop:kim:s3cr3t-x\n', 'db:5432:shop:kim:[REDACTED:password]\n'],
+  netrc: ['machine x\n  login kim\n  password s3cr3t-x\n', 'machine x\n  login kim\n  password [REDACTED:password]\n'],
+  element: ['<password>s3cr3t!x</password>\n', '<password>[REDACTED:password]</password>\n'],
+  'name and value': [
+    '{"name":"DB_PASSWORD","value":"s3cr3t!x"}\n',
+    '{"name":"DB_PASSWORD","value":"[REDACTED:secret]"}\n',
+  ],
+  'announced password': ['Password of kim:\n  aB3dE6gH9jK2m\n', 'Password of kim:\n  [REDACTED:password]\n'],
+  'hash of a password': [`root:$6$${'aB3dE6gH'.repeat(4)}:1:\n`, 'root:[REDACTED:password]:1:\n'],
+  example: [
+    'OPENAI_API_KEY=sk-your-key-here\nTOKEN=xxxxxxxxxxxx\n',
+    'OPENAI_API_KEY=sk-your-key-here\nTOKEN=xxxxxxxxxxxx\n',
+  ],
   hash: [`integrity "sha512-${'aB3+'.repeat(20)}=="\n`, `integrity "sha512-${'aB3+'.repeat(20)}=="\n`],
   coloured: [
     `\u001b[01;31m\u001b[Kghp_\u001b[m\u001b[K${TOKEN.slice(4)} end\n`,
@@ -74,5 +102,10 @@ test('characters that people do not see are written out; colours stay', () => {
     '\\u001b]0;title\\u0007a\\u202eb\\u200bc\\u001b[2Jd',
   );
   assert.equal(shown('\u001b[31mred\u001b[0m \u001b[8mhidden\u001b[0m'), '\u001b[31mred\u001b[0m hidden\u001b[0m');
+  assert.equal(shown('timeout\u3164'), 'timeout\\u3164');
   assert.equal(shown('👩\u200d💻 می\u200cروم'), '👩\u200d💻 می\u200cروم');
+});
+
+test('a character that two pieces share is not written out', () => {
+  assert.equal(through(['a\ud83d', '\ude00b']).join(''), 'a😀b');
 });

@@ -1,10 +1,11 @@
+import { BETWEEN_LETTERS, hasBetweenLetters } from './between-letters.ts';
 import type { KnownSecrets } from './known-secrets.ts';
-import { type FoundSecret, findNamedSecrets, isCompleteSecret, LONGEST_NAME } from './named-secrets.ts';
+import { createSecretSearch, isCompleteSecret, LONGEST_NAME } from './named-secrets.ts';
 import type { OutputFlag } from './output-assessment.ts';
-import { findPrivateKeys, privateKeyBeginningAt, restOfPrivateKey } from './private-keys.ts';
-import { inOrder, type Span } from './spans.ts';
+import { findPrivateKey, privateKeyBeginningAt, restOfPrivateKey } from './private-keys.ts';
+import { type FoundSecret, inOrder, type Span } from './spans.ts';
 import { toTag } from './tags.ts';
-import { findTokens, tokenBeginningAt } from './token-shapes.ts';
+import { tokenBeginningAt } from './token-shapes.ts';
 
 /** The most that is held back because it may be the beginning of a secret. */
 const MOST_HELD = 4_096;
@@ -111,9 +112,13 @@ export class Redactor {
     return { spans: closed, holdFrom: this.#text.length };
   }
 
-  #find(text: string, from: number, isEnd: boolean): { spans: Span[]; holdFrom: number } {
+  /** Up to the first private key, because its rest is dropped before anything else is looked for. */
+  #find(whole: string, from: number, isWhole: boolean): { spans: Span[]; holdFrom: number } {
     const { known } = this.#options;
-    const spans: Span[] = known.find(text, from);
+    const key = findPrivateKey(whole, from);
+    const text = key ? whole.slice(0, key.end) : whole;
+    const isEnd = isWhole || key !== undefined;
+    const spans: Span[] = [];
     let holdFrom = isEnd
       ? text.length
       : Math.min(known.beginningAt(text, from), tokenBeginningAt(text, from), privateKeyBeginningAt(text, from));
@@ -122,13 +127,8 @@ export class Redactor {
       else if (!isEnd) holdFrom = Math.min(holdFrom, Math.max(from, span.start));
       else if (isCompleteSecret(text, span)) spans.push(span);
     };
-    for (const { start, end } of findPrivateKeys(text, from))
-      spans.push({ start, end, kind: 'private_key', flag: 'private_key_leak', goesOn: 'private_key' });
-    for (const { start, end, kind } of findTokens(text, from)) {
-      if (end === text.length && !isEnd) holdFrom = Math.min(holdFrom, start);
-      else spans.push({ start, end, kind, flag: 'credential_leak' });
-    }
-    for (const span of findNamedSecrets(text, from)) settle({ ...span, start: Math.max(from, span.start) });
+    for (const span of searchFor(known)(text, from, isEnd)) settle({ ...span, start: Math.max(from, span.start) });
+    if (key) spans.push({ ...key, kind: 'private_key', flag: 'private_key_leak', goesOn: 'private_key' });
     return { spans, holdFrom };
   }
 
@@ -149,32 +149,40 @@ export class Redactor {
   }
 
   #forget(): void {
-    const lineStart = this.#text.lastIndexOf('\n', this.#passedOn - 1) + 1;
-    const keepFrom = Math.max(Math.min(lineStart, this.#passedOn), this.#passedOn - LONGEST_NAME);
+    const keepFrom = Math.max(0, this.#passedOn - LONGEST_NAME);
     this.#text = this.#text.slice(keepFrom);
     this.#passedOn -= keepFrom;
   }
 }
 
+/** Made once for each set of known secrets. */
+const SEARCHES = new WeakMap<KnownSecrets, ReturnType<typeof createSecretSearch>>();
+
+function searchFor(known: KnownSecrets): ReturnType<typeof createSecretSearch> {
+  const made = SEARCHES.get(known) ?? createSecretSearch(known.rule);
+  SEARCHES.set(known, made);
+  return made;
+}
+
 const IMPLIES_LEAK: ReadonlySet<OutputFlag> = new Set(['private_key_leak', 'connection_string_leak', 'env_file_leak']);
 
-/** A text without colours, which programs put into the middle of words, and the way back to places in the whole text. */
+/**
+ * A text without colours, which programs put into the middle of words, and without hidden characters that were written out,
+ * and the way back to places in the whole text.
+ */
 interface View {
   text: string;
   from: number;
   at(place: number): number;
 }
 
-const ESC = '\u001b';
-const COLOUR = new RegExp(`${ESC}\\[[0-9;:]*[mK]`, 'g');
-
 function toView(text: string, from: number): View {
-  if (!text.includes(ESC)) return { text, from, at: (place) => place };
+  if (!hasBetweenLetters(text)) return { text, from, at: (place) => place };
   const kept: { shown: number; whole: number }[] = [];
   let plain = '';
   let after = 0;
   let plainFrom: number | undefined;
-  for (const { index, 0: code } of [...text.matchAll(COLOUR), { index: text.length, 0: '' }]) {
+  for (const { index, 0: code } of [...text.matchAll(BETWEEN_LETTERS), { index: text.length, 0: '' }]) {
     kept.push({ shown: plain.length, whole: after });
     if (plainFrom === undefined && from <= index) plainFrom = plain.length + Math.max(0, from - after);
     plain += text.slice(after, index);

@@ -14,16 +14,25 @@ export interface NamedValue {
 /** Whether a value is a secret, and no placeholder, code, hash or name. Errs on the side of harmless text without digits. */
 export function isSecretValue(it: NamedValue): boolean {
   const { kind, value } = it;
-  if (value.length < LEAST[kind] || PLACEHOLDER.test(value) || isCode(it)) return false;
-  if (kind === 'vague') return isRandom(value) && !isIdentity(value);
-  if (it.isVariable) return kind === 'password' || (value.length >= 8 && !isPath(value) && !/^\d+$/.test(value));
-  if (/\s/.test(value) || isPath(value)) return false;
-  return LOOKS[kind](value);
+  if (isNoValue(it) || isCode(it)) return false;
+  if (kind === 'vague') return isBasic(value) || (isRandom(value) && (isBase64(value) || !isIdentity(value)));
+  if (it.isVariable) return isInVariable(kind, value);
+  return !/\s/.test(value) && !isPath(value) && LOOKS[kind](value);
 }
+
+/** Too short, or stands for a value. */
+const isNoValue = ({ kind, value }: NamedValue): boolean =>
+  value.length < LEAST[kind] ||
+  PLACEHOLDER.test(value) ||
+  (kind !== 'password' && /example|placeholder|your[-_]|x{6}/i.test(value));
+
+/** PWD is the working directory. */
+const isInVariable = (kind: NameKind, value: string): boolean =>
+  kind === 'password' ? !value.startsWith('/') : value.length >= 8 && !isPath(value) && !/^\d+$/.test(value);
 
 /** How secrets of each kind look outside of environment files. */
 const LOOKS: Record<Exclude<NameKind, 'vague'>, (value: string) => boolean> = {
-  password: (value) => /\d|[^\w\s.-]/.test(value) && !isCall(value),
+  password: (value) => /\d|[^\p{L}\p{N}_\s.-]/u.test(value) && !isCall(value),
   key: (value) => isMixed(value) && value.length >= 12,
   secret: (value) => value.length >= 16 && isRandom(value),
 };
@@ -43,24 +52,37 @@ function isCode({ value, isQuoted, isVariable, next }: NamedValue): boolean {
   );
 }
 
+/** A password in an example, such as `user:password@host`. */
+export const isFilledIn = (value: string): boolean =>
+  /^(?:pass(?:word|wd)?|pw|pwd|secret|x{3,}|\*+|\.{3}|<.*|\$.*|%[^0-9a-f].*|\{.*|\[.*|your.*|\d{1,5})$/i.test(value);
+
 const isCall = (value: string): boolean => /\w\(|=>|\|\||&&|[<>]=?$/.test(value);
 
 const isPath = (value: string): boolean =>
   /^(?:~|\.{1,2})?\/[\w.@-]+(?:\/|$)|^[A-Za-z]:\\/.test(value) ||
   /\.(?:pem|key|crt|json|ya?ml|txt|env|ts|js|py|go|rs)$/.test(value);
 
-const isMixed = (value: string): boolean => /[A-Za-z]/.test(value) && /\d/.test(value);
+export const isMixed = (value: string): boolean => /[A-Za-z]/.test(value) && /\d/.test(value);
+
+const isBase64 = (value: string): boolean => /^[A-Za-z0-9+/]{40,}={1,2}$/.test(value) && value.length % 4 === 0;
+
+/** A user and a password in base64, as in headers and settings of registries. */
+const isBasic = (value: string): boolean =>
+  /^[A-Za-z0-9+/]{8,}={0,2}$/.test(value) &&
+  value.length % 4 === 0 &&
+  /^[\w.@-]+:[\x21-\x7e]+$/.test(Buffer.from(value, 'base64').toString('latin1'));
 
 /** A hash, a UUID, a number: what things are called, not what opens them. */
 const isIdentity = (value: string): boolean =>
   /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i.test(value) ||
   /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ||
+  /^[a-z][\w.-]*[-_.](?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/.test(value) ||
   /^(?:sha\d+|md5)[-:]/i.test(value) ||
   /[/.:]/.test(value) ||
   (/^[a-z]+(?:[-_][a-z0-9]+)*$/i.test(value) && (value.match(/\d/g)?.length ?? 0) < 4);
 
 /** Text has fewer different characters than random letters and digits, and rarely changes between them. */
-function isRandom(value: string): boolean {
+export function isRandom(value: string): boolean {
   if (!isMixed(value)) return false;
   const changes = value.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|\d(?=[A-Za-z])/g)?.length ?? 0;
   return changes * 6 >= value.length && bitsPerCharacter(value) >= 3;

@@ -1,9 +1,13 @@
 import type { OutputFlag } from './output-assessment.ts';
 
 const ESC = '\u001b';
-/** Most texts have nothing else, and need no closer look. */
-const UNUSUAL =
-  /[^\t\n\r\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u060f\u2010-\u2027\u2030-\u205e\u2070-\u20cf\u2190-\u27ff\u2900-\ud7ff]/;
+/** Except tabs and line ends. */
+const CONTROLS = '\\0-\\x08\\v\\f\\x0e-\\x1f\\x7f-\\x9f';
+/** Characters of which some are written out, depending on what is around them. Most texts have none, and need no closer look. */
+const UNUSUAL = new RegExp(
+  `[${CONTROLS}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Mn}\\p{Me}\\u115f\\u1160\\u2800\\u3164\\uffa0]`,
+  'u',
+);
 
 /**
  * In this order: colours and "erase line", which the page and the terminal show; joiners where writing needs them (in emoji, and in scripts
@@ -14,14 +18,15 @@ const TOKENS = new RegExp(
   [
     `${ESC}\\[[0-9;:]{0,64}m`,
     `${ESC}\\[[012]?K`,
-    '((?<=[\\p{Extended_Pictographic}\\ufe0f\\p{Emoji_Modifier}])\\u200d(?=\\p{Extended_Pictographic})',
-    '(?<=[\\p{L}\\p{M}])(?<![\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}])[\\u200c\\u200d](?=\\p{L}))',
-    '(?![\\n\\t\\r])(?:\\u034f|\\u17b4|\\u17b5|[\\ufe00-\\ufe0e]|[\\u{e0100}-\\u{e01ef}]|[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u2800\\u3164\\uffa0]|(?<=[\\p{Mn}\\p{Me}]{4})[\\p{Mn}\\p{Me}])',
+    // The characters before are looked at last, because few places have such a character.
+    '(\\u200d(?<=[\\p{Extended_Pictographic}\\ufe0f\\p{Emoji_Modifier}]\\u200d)(?=\\p{Extended_Pictographic})',
+    '[\\u200c\\u200d](?<=[\\p{L}\\p{M}].)(?<![\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}].)(?=\\p{L}))',
+    '(?![\\n\\t\\r])(?:\\u034f|\\u17b4|\\u17b5|[\\ufe00-\\ufe0e]|[\\u{e0100}-\\u{e01ef}]|[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u2800\\u3164\\uffa0]|[\\p{Mn}\\p{Me}](?<=[\\p{Mn}\\p{Me}]{5}))',
   ].join('|'),
   'gu',
 );
-/** A sequence that may continue, or a character whose neighbour decides about it. */
-const INCOMPLETE = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|[\\u200c\\u200d])$`);
+/** A sequence that may continue, a character whose neighbour decides about it, or half of a character. */
+const INCOMPLETE = new RegExp(`(?:${ESC}(?:\\[[0-9;:]{0,64})?|[\\u200c\\u200d]|[\\ud800-\\udbff])$`);
 
 /** Code units; more than four marks on one character are written out. */
 const MOST_BEFORE = 8;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findTag } from '../guard/tags.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import { takeHead, takeTail } from '../process/byte-ends.ts';
 import { StopReason } from '../stop-reason.ts';
@@ -131,13 +132,17 @@ const WHAT_THEN = 'It is unknown whether the command ran on the node.';
 
 async function execute(result: Promise<unknown>, maxBytes: number): Promise<ToolOutcome> {
   try {
-    return { output: limited(toText(await result), maxBytes), outcome: 'done' };
+    const output = limited(toText(await result), maxBytes);
+    return { output, outcome: 'done', ...(findTag(output) !== undefined && { guarded: REDACTED }) };
   } catch (error) {
     if (error instanceof StopReason) return { output: `${toStopLine(error, 0)} ${WHAT_THEN}`, outcome: 'unknown' };
     if (error instanceof Error) return { output: `Error: ${error.message}`, outcome: 'failed' };
     throw error;
   }
 }
+
+/** Answers of nodes pass the guard before they are stored, so a tag says that a secret was replaced there. */
+const REDACTED: NonNullable<ToolOutcome['guarded']> = { found: new Set(['credential_leak']), isRedacted: true };
 
 const toText = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result, null, 2));
 

