@@ -3,6 +3,8 @@ import type { ToolCall } from '../message.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
 
+type ReadyCall = Extract<PreparedCall, { kind: 'ready' }>;
+
 /** What a fake tool does; all fields have harmless defaults. */
 export interface FakeTool {
   needsApproval?: boolean;
@@ -12,6 +14,8 @@ export interface FakeTool {
   safeToRepeat?: boolean;
   refuses?: string;
   bindTo?: string;
+  /** What is known about a call before it runs. */
+  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched'>;
   execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
 }
 
@@ -30,6 +34,7 @@ export function fakeToolbox(tools: Record<string, FakeTool>): Toolbox {
         approvalLabel: tool.label ?? call.name,
         needsApproval,
         ...(bindTo !== undefined && { bindTo }),
+        ...tool.known?.(call),
         execute: async (toolRun) => execute?.(toolRun, call) ?? { output: `${call.id} ran`, outcome: 'done' },
         tool: { ...UNUSED, name: call.name, readOnly, safeToRepeat },
       };

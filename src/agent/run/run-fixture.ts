@@ -48,6 +48,8 @@ export interface FixtureOptions {
   messages?: Message[];
   autoApprove?: boolean;
   policy?: UnattendedPolicy;
+  /** May be changed by a test. */
+  mode?: RunContext['settings']['mode'];
   /** Tools that auto-approve covers. */
   approvedTools?: readonly string[];
   /** Tool policies. Read at each use. */
@@ -112,7 +114,9 @@ export function runFixture(options: FixtureOptions = {}) {
     get rules() {
       return rulesIn(options);
     },
-    judge: options.judge,
+    get judge() {
+      return options.judge;
+    },
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
     isWatched: () => options.isWatched ?? false,
@@ -147,6 +151,9 @@ function rulesIn({ rules = [], callRules = [], onUsed }: FixtureOptions): RunCon
 const settingsOf = (options: FixtureOptions, requests: ModelRequest[]) => ({
   workdir: { path: '/work', check: async () => ({ folder: WORK, readable: [] }) },
   autoApprove: options.autoApprove ?? false,
+  get mode() {
+    return options.mode ?? 'ask';
+  },
   approvedTools: options.approvedTools ?? [],
   effort: 'medium' as const,
   sampling: options.sampling ?? {},

@@ -10,6 +10,12 @@ export const JudgeConfig = z.object({
     .default('')
     .describe('The model that judges, by its alias; empty: that of the workstream.'),
   timeoutSecs: z.number().min(5).max(600).default(60).describe('Seconds in which a model has to judge.'),
+  confidenceThreshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.7)
+    .describe('How sure a verdict has to be that lets a call run unasked in the mode auto, from 0 to 1.'),
   maxContextRatio: z
     .number()
     .min(0.1)
@@ -21,6 +27,12 @@ export const JudgeConfig = z.object({
     .boolean()
     .default(false)
     .describe('Whether a model stops judging when somebody has decided. Otherwise its verdict follows.'),
+  retentionDays: z
+    .int()
+    .min(0)
+    .max(36_500)
+    .default(365)
+    .describe('Days that verdicts, and findings in outputs, are kept; 0: as long as their conversation.'),
   outputGuard: z
     .boolean()
     .default(true)

@@ -21,6 +21,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'ratelimit.requestsPerSecond': 'ratelimit.requests_per_second',
   'ratelimit.trustedProxies': 'ratelimit.trusted_proxies',
   'judge.timeoutSecs': 'judge.timeout',
+  'judge.retentionDays': 'judge.retention_days',
+  'judge.confidenceThreshold': 'judge.confidence_threshold',
   'judge.maxContextRatio': 'judge.max_context_ratio',
   'judge.readOnlyTools': 'judge.read_only_tools',
   'judge.cancelOnApproval': 'judge.cancel_on_approval',

@@ -1,8 +1,7 @@
 import type { RunJudge } from '../../agent/run/run-context.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { LiveRun } from '../runs/live-run.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import { Judgement, type JudgementDeps, type Place } from './judgement.ts';
+import { type JudgedRun, Judgement, type JudgementDeps, type Place } from './judgement.ts';
 
 interface JudgeDeps extends JudgementDeps {
   live: Pick<LiveSettings, 'judge'>;
@@ -19,7 +18,7 @@ export class Judge {
   }
 
   /** Undefined while the judge is off. */
-  forRun(run: Pick<LiveRun, 'run' | 'messages' | 'signal'>, data: WorkstreamData, place: Place): RunJudge | undefined {
+  forRun(run: JudgedRun, data: WorkstreamData, place: Place): RunJudge | undefined {
     const { live, userHome } = this.#deps;
     const settings = live.judge;
     if (!settings.enabled) return undefined;
@@ -27,8 +26,9 @@ export class Judge {
     return {
       home: userHome,
       usesModel: alias !== undefined,
-      begin: ({ approvalId, items }) => {
-        const about = { run, data, approvalId, alias: alias?.name, settings, place };
+      threshold: settings.confidenceThreshold,
+      begin: ({ approvalId, items, byJudge }) => {
+        const about = { run, data, approvalId, alias: alias?.name, settings, place, byJudge };
         const judgement = new Judgement(about, this.#deps);
         if (alias !== undefined) void judgement.judge(items);
         return judgement;

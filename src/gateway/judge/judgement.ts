@@ -2,12 +2,14 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Verdict } from '../../../protocol/events/verdict.ts';
 import type { StreamEventOf } from '../../../protocol/stream-events.ts';
-import type { Assessment } from '../../agent/judge/assessment.ts';
+import type { Advice, Assessment } from '../../agent/judge/assessment.ts';
 import { askJudge } from '../../agent/judge/model/ask-judge.ts';
 import { toJudgeMessage } from '../../agent/judge/model/judge-prompt.ts';
 import { createJudgeTools } from '../../agent/judge/model/judge-tools.ts';
 import { type Model, type Models, ProviderError } from '../../agent/providers/model.ts';
 import { countedModel } from '../../agent/run/model/counted-model.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import type { JudgedQuestion } from '../../agent/run/run-context.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { WorkdirSource } from '../../agent/tools/workdir.ts';
@@ -20,7 +22,7 @@ import { type Store, tookEffect } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { openCallAccount } from '../usage/call-account.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import { insertLateVerdict, judgedCalls } from './verdict-rows.ts';
+import { insertLateVerdict, modelVerdicts } from './verdict-rows.ts';
 
 /** What every judgement works with. */
 export interface JudgementDeps {
@@ -42,8 +44,11 @@ export interface Place {
   workdir: WorkdirSource;
 }
 
-interface About {
-  run: Pick<LiveRun, 'run' | 'messages' | 'signal'>;
+/** The run whose calls are judged. */
+export type JudgedRun = Pick<LiveRun, 'run' | 'messages' | 'signal' | 'decide'>;
+
+interface About extends Pick<JudgedQuestion, 'byJudge'> {
+  run: JudgedRun;
   data: WorkstreamData;
   approvalId: string;
   /** Of its model; undefined: the default one. */
@@ -55,15 +60,18 @@ interface About {
 /** How many calls of a question are judged at the same time, and at most. */
 const AT_ONCE = 4;
 const MOST_CALLS = 32;
+const RETRY_MS = 1_000;
 
 /**
  * A model judges the calls of one question. Nothing waits for it: its verdicts are stored and told when they come, and so
- * is that none comes.
+ * is that none comes. They may answer the question (decision 85).
  */
 export class Judgement {
   readonly #about: About;
   readonly #deps: JudgementDeps;
   readonly #decided = new AbortController();
+  /** Those that are stored, by the ids of their calls. */
+  readonly #verdicts = new Map<string, Advice>();
 
   constructor(about: About, deps: JudgementDeps) {
     this.#about = about;
@@ -86,8 +94,9 @@ export class Judgement {
       () => undefined, // it is over
     );
     try {
-      const known = await judgedCalls(store.db, approvalId);
-      const asked = items.filter(({ call_id, verdict }) => verdict !== undefined && !known.has(call_id));
+      for (const [callId, advice] of await modelVerdicts(store.db, approvalId)) this.#verdicts.set(callId, advice);
+      if (this.#verdicts.size > 0) await this.#answer(stopped); // the daemon was stopped between verdict and decision
+      const asked = items.filter(({ call_id, verdict }) => verdict !== undefined && !this.#verdicts.has(call_id));
       const left = [...asked.entries()];
       const work = async () => {
         for (let next = left.shift(); next !== undefined; next = left.shift()) {
@@ -109,7 +118,7 @@ export class Judgement {
     const { wsId } = this.#about.data;
     try {
       if (isTooMany) throw new NoVerdict(`Only the first ${MOST_CALLS} calls of a question are judged.`);
-      await this.#ask(item, signal);
+      await this.#ask(item, { signal, stopped });
     } catch (err) {
       if (stopped.aborted) return;
       const state = signal.aborted ? 'timeout' : 'unavailable';
@@ -123,7 +132,7 @@ export class Judgement {
     await this.#deps.store.commit({ events: { wsId, events: [{ type: 'judge_state', call_id, state, reason }] } });
   }
 
-  async #ask(item: ApprovalItem, signal: AbortSignal): Promise<void> {
+  async #ask(item: ApprovalItem, { signal, stopped }: Pick<Limits, 'signal' | 'stopped'>): Promise<void> {
     const { data, run, alias } = this.#about;
     const { ids, clock, models, onUsage } = this.#deps;
     const startedMs = clock.monotonic();
@@ -147,6 +156,23 @@ export class Judgement {
       await this.#store(item, assessment, { model, latencyMs: Math.round(clock.monotonic() - startedMs) });
     } finally {
       await account.close();
+    }
+    await this.#answer(stopped);
+  }
+
+  /** Answers the question if its verdicts are enough by now. Retries while the store refuses; people may decide meanwhile. */
+  async #answer(stopped: AbortSignal): Promise<void> {
+    const { run, approvalId, byJudge } = this.#about;
+    const { clock, log } = this.#deps;
+    if (byJudge === undefined) return;
+    for (;;) {
+      try {
+        return await run.decide(approvalId, () => byJudge(this.#verdicts));
+      } catch (err) {
+        if (!isUnavailable(err) || stopped.aborted) return; // it was decided first, or its run is over
+        log.warn({ err, approvalId }, 'the decision of the judge could not be stored; retrying');
+      }
+      await clock.sleep(RETRY_MS, stopped).catch(() => undefined); // aborted: it was over
     }
   }
 
@@ -177,8 +203,9 @@ export class Judgement {
     const { func_args: _, ...shown } = verdict;
     const event: StreamEventOf<'intent_verdict'> = { type: 'intent_verdict', ...shown, tier: 'llm' };
     const statement = insertLateVerdict({ wsId, approvalId: this.#about.approvalId, verdict }, clock.now());
-    if (await tookEffect(store.commit({ statements: [statement], events: { wsId, events: [event] } })))
-      onVerdict(verdict);
+    if (!(await tookEffect(store.commit({ statements: [statement], events: { wsId, events: [event] } })))) return;
+    this.#verdicts.set(item.call_id, found);
+    onVerdict(verdict);
   }
 }
 

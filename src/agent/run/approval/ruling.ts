@@ -4,6 +4,7 @@ import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
 import { type BatchCall, whyNotSandboxed } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
+import { rulingByJudge } from './by-judge.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { taintOn } from './taint.ts';
 import { isReadOnlyCall, unaskedBecause } from './unasked.ts';
@@ -33,7 +34,9 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
   const isSandboxed = whyNotSandboxed(run, item.call) === undefined;
   if (run.settings.autoApprove) return inFull(verdict, isSandboxed);
   if (verdict.ask) return by(verdict.ask, 'ask');
-  return isSandboxed ? unlessTainted(run, item, unaskedBecause(run, item, verdict)) : NOT_SANDBOXED;
+  if (!isSandboxed) return NOT_SANDBOXED;
+  const unasked = unaskedBecause(run, item, verdict);
+  return unasked ? unlessTainted(run, item, unasked) : (rulingByJudge(run, item) ?? ASKS_AS_TOOL);
 }
 
 const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
@@ -42,8 +45,7 @@ const isBlockedByMode = ({ settings }: RunContext, item: BatchCall): boolean =>
   settings.mode === 'read_only' && !settings.autoApprove && !isReadOnlyCall(item);
 
 /** After untrusted content, nothing but a person lets calls reach further than the folders of the workstream. */
-function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling | undefined): CallRuling {
-  if (unasked === undefined) return ASKS_AS_TOOL;
+function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling): CallRuling {
   const taint = taintOn(run, item);
   if (taint === undefined) return unasked;
   return { verdict: 'ask', reason: 'tainted', taint, ...(unasked.rule && { rule: unasked.rule }) };

@@ -18,7 +18,7 @@ export function taintOn({ messages }: RunContext, item: BatchCall): Taint | unde
  * The untrusted content that the conversation has read since the last message of a person: the latest, because a person looks
  * for it from the end. It is found in the stored messages, so that it survives a restart.
  */
-function taintIn(messages: readonly Message[]): Taint | undefined {
+export function taintIn(messages: readonly Message[]): Taint | undefined {
   for (let index = messages.length - 1; index >= 0; index--) {
     const found = taintBy(messages[index]);
     if (found !== 'on') return found;
