@@ -78,7 +78,7 @@ function reachesFurther({ ruled, places }: BatchCall): boolean {
 }
 
 function reaches(effect: Effect, { folder }: CallPlaces): boolean {
-  const { kind, path, glob, isIncidental } = effect;
+  const { kind, path, glob, target, isIncidental } = effect;
   switch (kind) {
     case 'network':
       return isIncidental !== true;
@@ -86,7 +86,7 @@ function reaches(effect: Effect, { folder }: CallPlaces): boolean {
     case 'system':
       return true;
     case 'read':
-      return isSecretPath(path ?? glob ?? '');
+      return isSecretPath(path ?? glob ?? target ?? ''); // `~/.ssh/id_rsa` has no certain path
     case 'write':
     case 'delete':
       return isIncidental !== true && !isEdit({ effects: [effect], gaps: [] }, { roots: [folder] });
