@@ -4,9 +4,12 @@ import { needs } from '../../src/testing/needs.ts';
 import { callersOf } from '../support/clients/callers.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, type Step, say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage({ env: { HEADGATE_SKIP_JUDGE_MODEL: '' } });
+const { model, daemon } = await openStage({
+  env: { HEADGATE_SKIP_JUDGE_MODEL: '', HEADGATE_KEY_JUDGE: 'sk-judge-0123456789' },
+});
 const { operator } = callersOf(daemon);
 const sandboxed = await needs('bubblewrap');
 const THRESHOLD = '/v1/api/admin/settings/judge.confidence_threshold';
@@ -95,6 +98,32 @@ test(
     }
   },
 );
+
+test('A judge with a provider of its own must be asked there, and its key must not be set or shown over the wire', async () => {
+  await using tiny = await startScriptedModel({ key: 'sk-judge-0123456789' });
+  tiny.onRequest(() => say(JSON.stringify({ ...VERDICT, recommendation: 'review' })));
+  const settings = '/v1/api/admin/settings';
+  const values = { 'judge.base_url': tiny.url, 'judge.api_key_env': 'HEADGATE_KEY_JUDGE', 'judge.model': 'tiny' };
+  try {
+    for (const [key, value] of Object.entries(values))
+      assert.equal((await operator(`PUT ${settings}/${key}`, { value })).status, 200, key);
+    const refused = await operator(`PUT ${settings}/judge.api_key`, { value: 'sk-judge-0123456789' });
+    assert.deepEqual(
+      [refused.status, refused.body.error],
+      [403, 'Secret settings cannot be modified via API — use config.json or environment variables'],
+    );
+    assert.equal((await operator(`PUT ${settings}/judge.base_url`, { value: 'file:///etc' })).status, 400);
+    await using talk = await openConversation(daemon);
+    const asked = await talk.ask('`touch a.txt`');
+    const { judge_model, recommendation } = await talk.until('intent_verdict');
+    assert.deepEqual([judge_model, recommendation], ['openai-compatible/tiny', 'review']);
+    assert.equal(tiny.requests[0]?.headers.authorization, 'Bearer sk-judge-0123456789');
+    await answer(talk, 1, false);
+    await talk.ended(asked);
+  } finally {
+    for (const key of Object.keys(values)) await operator(`DELETE ${settings}/${key}`);
+  }
+});
 
 test(
   'After a conversation has read untrusted content, a call that reaches further must ask although a rule allows it, until the next message of a person',

@@ -1,5 +1,6 @@
 import type { CronSwitch } from '../../protocol/cron.ts';
 import type { Visibility } from '../../protocol/methods/conversation/sharing.ts';
+import type { ModelConfig } from '../agent/providers/models-config.ts';
 import type { BudgetSettings } from './usage/budget-key.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface JudgeSettings {
   readonly usesModel: boolean;
   /** The alias of the model; empty: that of the workstream. */
   readonly model: string;
+  /** The model instead, if it has no alias. */
+  readonly own?: ModelConfig | undefined;
   readonly timeoutMs: number;
   /** How sure a verdict has to be that lets a call run in the mode `auto`, up to 1. */
   readonly confidenceThreshold: number;

@@ -6,7 +6,7 @@ import type { Advice, Assessment } from '../../agent/judge/assessment.ts';
 import { askJudge } from '../../agent/judge/model/ask-judge.ts';
 import { toJudgeMessage } from '../../agent/judge/model/judge-prompt.ts';
 import { createJudgeTools } from '../../agent/judge/model/judge-tools.ts';
-import { type Model, type Models, ProviderError } from '../../agent/providers/model.ts';
+import { type Model, ProviderError } from '../../agent/providers/model.ts';
 import { countedModel } from '../../agent/run/model/counted-model.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import type { JudgedQuestion } from '../../agent/run/run-context.ts';
@@ -27,7 +27,6 @@ import { insertLateVerdict, modelVerdicts } from './verdict-rows.ts';
 /** What every judgement works with. */
 export interface JudgementDeps {
   store: Pick<Store, 'db' | 'commit'>;
-  models: Pick<Models, 'resolve' | 'list'>;
   budgets: Pick<Budgets, 'forRun'>;
   onUsage(usage: Spending): void;
   onVerdict(verdict: Verdict): void;
@@ -37,6 +36,9 @@ export interface JudgementDeps {
   ids: Pick<Ids, 'id'>;
   log: Log;
 }
+
+/** Gets the model that judges. */
+export type OpenModel = () => Promise<Model>;
 
 /** Where the judge may read. */
 export interface Place {
@@ -51,8 +53,6 @@ interface About extends Pick<JudgedQuestion, 'byJudge'> {
   run: JudgedRun;
   data: WorkstreamData;
   approvalId: string;
-  /** Of its model; undefined: the default one. */
-  alias: string | undefined;
   settings: JudgeSettings;
   place: Place;
 }
@@ -83,7 +83,7 @@ export class Judgement {
   }
 
   /** Never rejects. */
-  async judge(items: readonly ApprovalItem[]): Promise<void> {
+  async judge(items: readonly ApprovalItem[], open: OpenModel): Promise<void> {
     const { run, data, approvalId, settings } = this.#about;
     const { stopping, clock, log, store } = this.#deps;
     const over = new AbortController();
@@ -101,7 +101,7 @@ export class Judgement {
       const work = async () => {
         for (let next = left.shift(); next !== undefined; next = left.shift()) {
           const [index, item] = next;
-          await this.#judgeOne(item, { signal, stopped, isTooMany: index >= MOST_CALLS });
+          await this.#judgeOne(item, { open, signal, stopped, isTooMany: index >= MOST_CALLS });
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -113,12 +113,12 @@ export class Judgement {
     }
   }
 
-  async #judgeOne(item: ApprovalItem, { signal, stopped, isTooMany }: Limits): Promise<void> {
+  async #judgeOne(item: ApprovalItem, { open, signal, stopped, isTooMany }: Limits): Promise<void> {
     const { log } = this.#deps;
     const { wsId } = this.#about.data;
     try {
       if (isTooMany) throw new NoVerdict(`Only the first ${MOST_CALLS} calls of a question are judged.`);
-      await this.#ask(item, { signal, stopped });
+      await this.#ask(item, { open, signal, stopped });
     } catch (err) {
       if (stopped.aborted) return;
       const state = signal.aborted ? 'timeout' : 'unavailable';
@@ -132,11 +132,11 @@ export class Judgement {
     await this.#deps.store.commit({ events: { wsId, events: [{ type: 'judge_state', call_id, state, reason }] } });
   }
 
-  async #ask(item: ApprovalItem, { signal, stopped }: Pick<Limits, 'signal' | 'stopped'>): Promise<void> {
-    const { data, run, alias } = this.#about;
-    const { ids, clock, models, onUsage } = this.#deps;
+  async #ask(item: ApprovalItem, { open, signal, stopped }: Omit<Limits, 'isTooMany'>): Promise<void> {
+    const { data, run } = this.#about;
+    const { ids, clock, onUsage } = this.#deps;
     const startedMs = clock.monotonic();
-    const model = await models.resolve(alias);
+    const model = await open();
     signal.throwIfAborted();
     const account = openCallAccount(
       { runId: ids.id('judge'), wsId: data.wsId, principal: run.run.principal },
@@ -215,6 +215,7 @@ class NoVerdict extends Error {
 }
 
 interface Limits {
+  open: OpenModel;
   /** Also aborts when the time is over. */
   signal: AbortSignal;
   /** Aborts when no verdict is wanted any more. */
