@@ -127,6 +127,7 @@ export const DecidedBy = z
     z.object({ kind: z.literal('timeout') }), // nobody decided in time
     z.object({ kind: z.literal('cancel') }), // the run was cancelled first
     z.object({ kind: z.literal('policy') }), // a rule decided without asking
+    z.object({ kind: z.literal('judge') }), // its verdicts were enough in the mode `auto`; it only approves
     z.object({ kind: z.literal('shutdown') }), // the run ended first: it failed, or reached a limit
   ])
   .meta({ id: 'DecidedBy' });

@@ -29,6 +29,7 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
     models: {
       untilReached: () => new Promise(() => undefined),
       resolve: async (alias) => (await current()).resolve(alias),
+      open: async (model) => (await current()).open(model),
       list: () => ALIASES.map((alias) => ({ ...aboutModel(alias), contextWindow: 0, isDefault: alias === 'opus' })),
       current: () => aboutModel('opus'),
       notices: () => [],

@@ -23,10 +23,11 @@ export function findingsIn(round: Round): string[] {
 }
 
 /** One stored result, the one that was told, and the file is there if and only if the call is done. */
-function resultsOf({ heard, outcomes, isWritten }: Round, end: StreamEventOf<'approval_resolved'>): string[] {
+function resultsOf({ mode, heard, outcomes, isWritten }: Round, end: StreamEventOf<'approval_resolved'>): string[] {
   const told = heard.map((one) => eventsOf(one, 'tool_result').map(({ outcome }) => outcome));
   const [outcome] = outcomes;
-  const isOpen = outcome === 'cancelled' || outcome === 'unknown'; // it may have got that far
+  // It may have got that far, or does nothing that can be seen.
+  const isOpen = outcome === 'cancelled' || outcome === 'unknown' || mode === 'auto';
   return [
     ...(outcomes.length === 1 ? [] : [`${outcomes.length} results`]),
     ...(allSame(told) ? [] : [`different results were told: ${JSON.stringify(told)}`]),
@@ -34,7 +35,7 @@ function resultsOf({ heard, outcomes, isWritten }: Round, end: StreamEventOf<'ap
     ...(isWritten === (outcome === 'done') || isOpen
       ? []
       : [`${outcome}, and the file is ${isWritten ? '' : 'not '}there`]),
-    ...(isWritten && !end.approved ? ['it ran, and was not approved'] : []),
+    ...((isWritten || outcome === 'done') && !end.approved ? ['it ran, and was not approved'] : []),
   ];
 }
 
@@ -86,12 +87,16 @@ function decidersOf({ answers }: Round, end: StreamEventOf<'approval_resolved'>)
 
 const DECISIONS: Record<string, readonly string[]> = {
   timeout: ['timeout'],
+  judge: ['smart_approval'],
   cancel: ['cancelled'],
   shutdown: ['cancelled'],
 };
 
 /** One verdict of each tier at most, applied once, each with what was decided. */
-function verdictsOf({ verdicts, heard, recommendation }: Round, end: StreamEventOf<'approval_resolved'>): string[] {
+function verdictsOf(
+  { mode, verdicts, heard, recommendation }: Round,
+  end: StreamEventOf<'approval_resolved'>,
+): string[] {
   const late = heard.map((one) => eventsOf(one, 'intent_verdict').length);
   const tiers = verdicts.map(({ tier }) => tier);
   const expected = DECISIONS[end.by.kind] ?? [end.approved ? 'approved' : 'denied'];
@@ -102,15 +107,20 @@ function verdictsOf({ verdicts, heard, recommendation }: Round, end: StreamEvent
     ...(strange.length === 0
       ? []
       : [`ended by ${end.by.kind} as ${expected.join()}, and a verdict says ${JSON.stringify(strange)}`]),
-    ...(isByJudge(end) && recommendation === 'deny' ? ['the judge approved what it would deny'] : []),
+    ...(isByJudge(end) && (recommendation === 'deny' || mode !== 'auto')
+      ? ['the judge approved what it would deny, or may not approve']
+      : []),
   ];
 }
 
-const isByJudge = ({ by }: StreamEventOf<'approval_resolved'>): boolean => String(by.kind) === 'judge';
+const isByJudge = ({ by }: StreamEventOf<'approval_resolved'>): boolean => by.kind === 'judge';
 
 /** A rule that denied before anybody decided has blocked it. */
-function forbiddenOf({ moves, answers, isWritten }: Round, end: StreamEventOf<'approval_resolved'>): string[] {
+function forbiddenOf(
+  { moves, answers, isWritten, outcomes }: Round,
+  end: StreamEventOf<'approval_resolved'>,
+): string[] {
   const isFirst = moves[0] === 'forbid' && moves.length === 1;
   if (!isFirst || answers.get('forbid')?.ok !== true) return [];
-  return isWritten || end.approved ? ['it ran although a rule denied it before'] : [];
+  return isWritten || end.approved || outcomes.includes('done') ? ['it ran although a rule denied it before'] : [];
 }

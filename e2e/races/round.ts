@@ -9,7 +9,11 @@ import type { Heard, Listener } from './listener.ts';
 import { raceFile } from './race-file.ts';
 import { EXPIRES_MS, type RaceStage } from './stage.ts';
 
-const MODES = ['ask'] as const;
+/** In `auto`, the verdict of the judge may decide, too; its rules approve only calls that read. */
+const MODES = ['ask', 'auto'] as const;
+const TOOLS = { ask: 'write_file', auto: 'list_directory' } as const;
+/** How many turns of the event loop come between two moves: the judge's model takes some to answer. */
+const MOST_TURNS = { ask: 4, auto: 80 } as const;
 /** Longer than any machine needs; what a client may wait is judged afterwards. */
 const PATIENCE_MS = 60_000;
 
@@ -47,13 +51,16 @@ export async function playRound(stage: RaceStage, number: number, random: Random
   const [first] = listeners;
   if (first === undefined) throw new Error('nobody listens');
   const mode = random.pick(MODES);
-  const recommendation = random.pick(['approve', 'deny'] as const);
+  const recommendation = random.pick(['approve', 'approve', 'deny'] as const);
   const { promise: answers, resolve: letJudge } = Promise.withResolvers<void>();
   const file = raceFile(number);
   benches.set(file, { recommendation, answers });
   const { wsId } = (await first.client.call('workstream.create', { mode })) as { wsId: string };
   for (const { client } of listeners) await client.call('events.subscribe', { wsId });
-  const { runId } = (await first.client.call('workstream.send', { wsId, message: `write ${file}` })) as {
+  const { runId } = (await first.client.call('workstream.send', {
+    wsId,
+    message: `${mode === 'auto' ? 'read' : 'write'} ${file}`,
+  })) as {
     runId: string;
   };
   const asked = await within(
@@ -63,11 +70,12 @@ export async function playRound(stage: RaceStage, number: number, random: Random
   );
   const { approval_id: approvalId } = asked.event as StreamEventOf<'approve_request'>;
   const approval = await pendingOf(first, wsId);
-  const moves = toMoves(random);
-  const made = await makeMoves({ stage, wsId, approvalId, approval, letJudge }, moves, random);
+  const moves = toMoves(random, mode);
+  const made = await makeMoves({ stage, mode, wsId, approvalId, approval, letJudge }, moves, random);
   letJudge();
   // If no move has decided it, the time does.
-  if ((await pendingOf(first, wsId)) !== undefined) await daemon.clock.advance(EXPIRES_MS);
+  if (!isForJudge({ mode, recommendation, moves }) && (await pendingOf(first, wsId)) !== undefined)
+    await daemon.clock.advance(EXPIRES_MS);
   const isEnd = (event: Heard['event']) => event.type === 'ws_state' && event.run?.run_id === runId;
   await within(Promise.all(listeners.map((one) => one.until(wsId, isEnd))), PATIENCE_MS, () => `an end of ${file}`);
   await within(
@@ -91,14 +99,20 @@ async function pendingOf({ client }: Listener, wsId: string): Promise<Approval |
   return approvals[0];
 }
 
-const toMoves = (random: Random): Move[] =>
-  MOVES.filter(() => random.chance(0.45))
+/** Nothing stands in the way of its verdict. */
+const isForJudge = ({ mode, recommendation, moves }: Pick<Round, 'mode' | 'recommendation' | 'moves'>): boolean =>
+  mode === 'auto' && recommendation === 'approve' && !moves.some((move) => move === 'forbid' || move === 'expire');
+
+/** Others leave the judge a chance where it may decide. */
+const toMoves = (random: Random, mode: Round['mode']): Move[] =>
+  MOVES.filter((move) => random.chance(mode === 'auto' && move !== 'judge' ? 0.15 : 0.45))
     .map((move) => ({ move, at: random.fraction() }))
     .sort((a, b) => a.at - b.at)
     .map(({ move }) => move);
 
 interface Question {
   stage: RaceStage;
+  mode: Round['mode'];
   wsId: string;
   approvalId: string;
   approval: Approval | undefined;
@@ -110,14 +124,14 @@ async function makeMoves(question: Question, moves: readonly Move[], random: Ran
   const made: Promise<[Move, ResponseFrame] | undefined>[] = [];
   for (const move of moves) {
     made.push(make(question, move).then((answer) => (answer ? [move, answer] : undefined)));
-    for (let turn = random.int(0, 4); turn > 0; turn -= 1) await new Promise(setImmediate);
+    for (let turn = random.int(0, MOST_TURNS[question.mode]); turn > 0; turn -= 1) await new Promise(setImmediate);
   }
   const all = await within(Promise.all(made), PATIENCE_MS, () => `answers to ${moves.join(', ')}`);
   return new Map(all.flatMap((one) => (one ? [one] : [])));
 }
 
 async function make(question: Question, move: Move): Promise<ResponseFrame | undefined> {
-  const { stage, wsId, approvalId, approval, letJudge } = question;
+  const { stage, mode, wsId, approvalId, approval, letJudge } = question;
   const clientOf = (index: number) => (stage.listeners[index] ?? stage.listeners[0])?.client;
   const resolve = (index: number, decision: object) =>
     clientOf(index)?.request('approval.resolve', { approvalId, ...decision });
@@ -135,7 +149,7 @@ async function make(question: Question, move: Move): Promise<ResponseFrame | und
     case 'cancel':
       return clientOf(4)?.request('workstream.cancel', { wsId });
     case 'forbid':
-      return clientOf(2)?.request('rule.create', { action: 'deny', match: { tool: 'write_file' }, wsId });
+      return clientOf(2)?.request('rule.create', { action: 'deny', match: { tool: TOOLS[mode] }, wsId });
     case 'expire':
       await stage.daemon.clock.advance(EXPIRES_MS);
       return undefined;

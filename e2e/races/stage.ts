@@ -30,7 +30,11 @@ export async function openRaceStage(): Promise<RaceStage> {
     const file = parseModelQuestion(messages);
     if (String(messages[0]?.content).startsWith('You judge')) return judgement(benches.get(file));
     if (messages.at(-1)?.role === 'tool') return say('done');
-    return callTools({ name: 'write_file', arguments: { path: file, content: 'ran\n' }, id: 'call_race' });
+    const isReading = messages.some(({ role, content }) => role === 'user' && String(content).startsWith('read '));
+    const call = isReading
+      ? { name: 'list_directory', arguments: { path: '/var/log' } }
+      : { name: 'write_file', arguments: { path: file, content: 'ran\n' } };
+    return callTools({ ...call, id: 'call_race' });
   });
   const daemon = await startClockedDaemon(toConfig(model), { environment: { HEADGATE_SKIP_JUDGE_MODEL: '' } });
   const listeners: Listener[] = [];

@@ -44,7 +44,7 @@ export const judgeStateShape = {
   reason: z.string(),
 };
 
-/** A verdict about a tool call. It decides nothing. */
+/** A verdict about a tool call. It decides nothing, except in the mode `auto`. */
 export const Verdict = z
   .object({
     ...verdictShape,

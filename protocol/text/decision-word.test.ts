@@ -22,6 +22,10 @@ test('the word for a denial says who or what caused it', () => {
 
 test('the word for an approval says what it allows', () => {
   assert.equal(decisionWord('tools', { approved: true, always: false, by: ada }), 'Approved');
+  assert.equal(
+    decisionWord('tools', { approved: true, always: false, by: { kind: 'judge' } }),
+    'Approved by the judge',
+  );
   assert.equal(decisionWord('tools', { approved: true, always: true, by: ada }), 'Approved, and from now on always');
   const finer = { approved: true, always: false, by: ada, denied_call_ids: ['c2'] };
   assert.equal(decisionWord('tools', finer), 'Approved in part');

@@ -8,6 +8,7 @@ export function decisionWord(question: QuestionKind, { approved, always, by, ...
   if (question === 'outcome') return 'Run again';
   if (question === 'instructions') return 'Used';
   if (question === 'budget') return 'Continued beyond the budget';
+  if (by.kind === 'judge') return 'Approved by the judge';
   if (always) return 'Approved, and from now on always';
   const some = finer.denied_call_ids ? 'Approved in part' : 'Approved';
   return finer.rule_ids ? `${some}, with a rule for later calls` : some;
@@ -28,6 +29,7 @@ const REFUSALS: Record<DecidedBy['kind'], Record<QuestionKind, string>> = {
     instructions: 'Not used, by policy',
     budget: 'Stopped by policy',
   },
+  judge: same('Not approved by the judge'),
   timeout: same('Not decided in time'),
   cancel: same('Cancelled before a decision'),
   shutdown: same('Run ended before a decision'),

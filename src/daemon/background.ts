@@ -1,17 +1,19 @@
 import { removeOldOutputs } from '../agent/process/output-files.ts';
 import type { Clock } from '../clock.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { createOldRatings } from '../gateway/judge/old-ratings.ts';
 import { createCompaction } from '../gateway/store/compaction/compaction.ts';
 import { createRetention } from '../gateway/store/retention.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { Log } from '../log.ts';
 import { dailyWhileSteady } from '../timing/steady-time.ts';
+import type { LiveConfig } from './config/live-config.ts';
 import { collectGarbage } from './garbage.ts';
 
 interface BackgroundDeps {
   clock: Clock;
   log: Log;
-  live: { readonly retentionDays: number };
+  live: Pick<LiveConfig, 'retentionDays' | 'judge'>;
   /** The folder of long command outputs. */
   outputs: string;
   gateway: Gateway;
@@ -55,6 +57,7 @@ export function runInBackground(deps: BackgroundDeps): Promise<unknown> {
     tokens: auth.tokens,
     audit: auth.trail,
     retention,
+    ratings: createOldRatings({ store, live, clock, log }),
     compaction: createCompaction({ store, clock, log }),
     bodies,
     outputs: { run: () => dailyWhileSteady(clock, signal, tidyOutputs) },

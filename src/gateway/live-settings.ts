@@ -1,5 +1,6 @@
 import type { CronSwitch } from '../../protocol/cron.ts';
 import type { Visibility } from '../../protocol/methods/conversation/sharing.ts';
+import type { ModelConfig } from '../agent/providers/models-config.ts';
 import type { BudgetSettings } from './usage/budget-key.ts';
 
 /**
@@ -40,12 +41,18 @@ export interface JudgeSettings {
   readonly usesModel: boolean;
   /** The alias of the model; empty: that of the workstream. */
   readonly model: string;
+  /** The model instead, if it has no alias. */
+  readonly own?: ModelConfig | undefined;
   readonly timeoutMs: number;
+  /** How sure a verdict has to be that lets a call run in the mode `auto`, up to 1. */
+  readonly confidenceThreshold: number;
   /** How much of the model's context window the conversation may take, up to 1. */
   readonly maxContextRatio: number;
   readonly readOnlyTools: boolean;
   /** Whether a decision ends the judging. */
   readonly cancelOnApproval: boolean;
+  /** How many days verdicts, and findings in outputs, are stored; 0: as long as their conversation. */
+  readonly retentionDays: number;
   /** Whether outputs of tools are assessed. */
   readonly outputGuard: boolean;
   /** Whether what looks like a secret in them is replaced. */

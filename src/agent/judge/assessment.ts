@@ -33,6 +33,9 @@ export interface Assessment {
   evidence: string[];
 }
 
+/** As much of an assessment as decides in the mode `auto`. */
+export type Advice = Pick<Assessment, 'level' | 'confidence' | 'recommendation'>;
+
 /** One reason for a level. */
 export interface Finding {
   /** The name of the rule. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseDefault, chooseModel, listChoices } from './model-choice.ts';
+import { chooseDefault, chooseModel, chooseUnnamed, listChoices } from './model-choice.ts';
 import { ModelsConfig } from './models-config.ts';
 
 const LOCAL = 'http://localhost:11434/v1';
@@ -151,4 +151,13 @@ test('the key of another server is never sent to OpenAI', () => {
     [keyIn(own), keyIn({ ...own, OPENAI_BASE_URL: 'https://api.openai.com/v1/' }), keyIn({ OPENAI_API_KEY: 'o' })],
     [undefined, 'of gpu.lan', 'o'],
   );
+});
+
+test('a model without an alias is named by its provider, and gets the key of the environment only at the usual server', () => {
+  const known = { config: {}, environment: { OPENAI_API_KEY: 'o' } };
+  const usual = chooseUnnamed({ provider: 'openai', model: 'gpt-mini' }, known);
+  assert.deepEqual([usual.alias, usual.modelId, usual.apiKey], ['openai/gpt-mini', 'gpt-mini', 'o']);
+  const elsewhere = chooseUnnamed({ provider: 'openai', baseUrl: 'http://h/v1/' }, known);
+  assert.deepEqual([elsewhere.alias, elsewhere.baseUrl, elsewhere.apiKey], ['openai', 'http://h/v1', undefined]);
+  assert.throws(() => chooseUnnamed({ provider: 'openai-compatible' }, known), /needs a server/);
 });

@@ -53,6 +53,12 @@ export function chooseModel(name: string, known: Known): ModelChoice {
   return complete(name, { provider, ...(model !== '' && { model }) }, known);
 }
 
+/** A model that has no alias; it is named by its provider and its name there. Throws INVALID_REQUEST without a server. */
+export function chooseUnnamed(model: ModelConfig, known: Known): ModelChoice {
+  const { provider, model: name } = model;
+  return complete(name === undefined ? provider : `${provider}/${name}`, model, known);
+}
+
 /** The default model; undefined when nothing is configured. */
 export function chooseDefault(known: Known & { wanted?: string | undefined }): ModelChoice | undefined {
   const { config, wanted } = known;

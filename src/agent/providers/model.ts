@@ -2,6 +2,7 @@ import type { Notice } from '../../../protocol/notice.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import type { AttachedContents } from '../attached-content.ts';
 import type { AnsweredImages, Message, ToolCall } from '../message.ts';
+import type { ModelConfig } from './models-config.ts';
 import type { Price } from './prices/price.ts';
 import type { Refusal } from './refusals/refusal.ts';
 
@@ -176,6 +177,8 @@ export interface Models {
    * GatewayError INVALID_REQUEST with the known aliases.
    */
   resolve(alias?: string): Promise<Model>;
+  /** A model without an alias. Throws GatewayError INVALID_REQUEST if it has no server. */
+  open(model: ModelConfig): Promise<Model>;
   /** The list for `/model`, with the default first. Asks no server. */
   list(): { alias: string; provider: string; modelId: string; contextWindow: number; isDefault: boolean }[];
   /** What is known of the default model without asking its server (for banners, `/health`, metrics). */

@@ -14,6 +14,7 @@ import { checkModel } from './model-check.ts';
 import {
   chooseDefault,
   chooseModel,
+  chooseUnnamed,
   DEMO,
   listChoices,
   type ModelChoice,
@@ -62,20 +63,14 @@ export function createModels(deps: ModelsDeps): RunningModels {
   });
   const health = () => backends.health(backendKey(byDefault));
   const demo = createDemoModel({ clock });
-  const models = new Map<string, UpstreamModel>();
-
-  const upstreamOf = (choice: ModelChoice & { provider: Exclude<ModelChoice['provider'], 'demo'> }): UpstreamModel => {
-    const existing = models.get(choice.alias);
-    if (existing) return existing;
-    const backend = backends.of(choice);
-    const model = createUpstreamModel(choice, { clock, random, fetch, post, limits, backend });
-    models.set(choice.alias, model);
-    return model;
-  };
-  const resolve = async (choice: ModelChoice): Promise<Model> => {
+  const kept = keepModels((choice) =>
+    createUpstreamModel(choice, { clock, random, fetch, post, limits, backend: backends.of(choice) }),
+  );
+  const { models } = kept;
+  const resolve = async (choice: ModelChoice, modelOf = kept.named): Promise<Model> => {
     const { provider } = choice;
     if (provider === 'demo') return demo;
-    const model = upstreamOf({ ...choice, provider });
+    const model = modelOf({ ...choice, provider });
     const { breaker, onOutcome } = backends.of(choice);
     // If the server is down, the answer itself will fail with the reason.
     if (breaker.state() === 'closed') {
@@ -104,6 +99,7 @@ export function createModels(deps: ModelsDeps): RunningModels {
     },
     run: (signal) => backends.run(signal),
     resolve: async (alias) => resolve(alias === undefined ? byDefault : chooseModel(alias, known())),
+    open: async (model) => resolve(chooseUnnamed(model, known()), kept.unnamed),
     current: () => describe(byDefault, models),
     list() {
       const others = listChoices(known()).filter(({ alias }) => alias !== byDefault.alias);
@@ -116,6 +112,28 @@ export function createModels(deps: ModelsDeps): RunningModels {
     notices: () => [...noticesOf(byDefault), ...backends.notices()],
     health,
     untilReached: async (alias) => backends.untilReached(alias === undefined ? byDefault : chooseModel(alias, known())),
+  };
+}
+
+type UpstreamChoice = ModelChoice & { provider: Exclude<ModelChoice['provider'], 'demo'> };
+
+/** The models that were asked for: by their aliases, and the latest one without. */
+function keepModels(create: (choice: UpstreamChoice) => UpstreamModel) {
+  const models = new Map<string, UpstreamModel>();
+  let latest: { key: string; model: UpstreamModel } | undefined;
+  return {
+    models,
+    named(choice: UpstreamChoice): UpstreamModel {
+      const model = models.get(choice.alias) ?? create(choice);
+      models.set(choice.alias, model);
+      return model;
+    },
+    /** Its settings may change while the daemon runs. */
+    unnamed(choice: UpstreamChoice): UpstreamModel {
+      const key = JSON.stringify(choice);
+      latest = latest?.key === key ? latest : { key, model: create(choice) };
+      return latest.model;
+    },
   };
 }
 

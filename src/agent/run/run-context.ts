@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
+import type { Advice } from '../judge/assessment.ts';
 import type { Message } from '../message.ts';
 import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
@@ -29,8 +30,21 @@ export interface RunJudge {
   home: string | undefined;
   /** Whether a model may judge, too. */
   usesModel: boolean;
+  /** How sure a verdict has to be that lets a call run, up to 1. */
+  threshold: number;
   /** Has a model judge the calls of a stored question; nothing waits for it. */
-  begin(question: { approvalId: string; items: readonly ApprovalItem[] }): Judgement;
+  begin(question: JudgedQuestion): Judgement;
+}
+
+/** A stored question about calls. */
+export interface JudgedQuestion {
+  approvalId: string;
+  items: readonly ApprovalItem[];
+  /**
+   * The decision that the verdicts so far give, by the ids of the calls; undefined: none. The judge records it, unless the
+   * question was decided first.
+   */
+  byJudge: ((verdicts: ReadonlyMap<string, Advice>) => Decision | undefined) | undefined;
 }
 
 /** The judgement of a question by a model. */

@@ -114,7 +114,9 @@ export function runFixture(options: FixtureOptions = {}) {
     get rules() {
       return rulesIn(options);
     },
-    judge: options.judge,
+    get judge() {
+      return options.judge;
+    },
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
     isWatched: () => options.isWatched ?? false,

@@ -248,6 +248,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     ratelimit: restart,
     auth: restart,
     oidc: restart,
+    'judge.apiKey': { sensitive: true },
     'oidc.clientSecret': { sensitive: true },
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,

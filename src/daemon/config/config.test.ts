@@ -32,7 +32,8 @@ const DEFAULTS: Config = {
   session: { retentionDays: 0, titles: 'model' },
   judge: {
     ...{ enabled: true, useModel: true, model: '', timeoutSecs: 60, maxContextRatio: 0.5, readOnlyTools: true },
-    ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true },
+    ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
+    ...{ retentionDays: 365, provider: '', baseUrl: '', apiKey: '', apiKeyEnv: '' },
   },
   agents: { trusted: [] },
   otel: { sampleRatio: 1 },
@@ -40,6 +41,7 @@ const DEFAULTS: Config = {
   logLevel: 'info',
 };
 
+const HOST = 'https://llm.example/v1';
 const parse = (text: string) => parseConfig(text, '/h/config.json');
 
 test('without a file, every setting has its default', async () => {
@@ -98,7 +100,8 @@ test('every setting can be set', () => {
     approvals: { alwaysSecs: 0 },
     judge: {
       ...{ enabled: false, useModel: false, model: 'fast', timeoutSecs: 5, maxContextRatio: 1, readOnlyTools: false },
-      ...{ cancelOnApproval: true, outputGuard: true, redactSecrets: true },
+      ...{ cancelOnApproval: true, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.95 },
+      ...{ retentionDays: 0, provider: 'openai', baseUrl: HOST, apiKey: 'k', apiKeyEnv: 'HEADGATE_KEY_J' },
     },
     session: { retentionDays: 365, titles: 'message' },
     agents: { trusted: ['~/src'] },

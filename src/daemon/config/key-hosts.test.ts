@@ -117,3 +117,16 @@ test('the secret of the login provider is sent to nobody else', async () => {
   );
   assert.deepEqual(world.messages(toConfig({ oidc })), []);
 });
+
+test('the key of the judge is sent only to the server it is configured for', async () => {
+  const judge = { provider: 'openai-compatible', baseUrl: HOST, apiKey: 'sk-judge' };
+  using world = await setUp({ judge });
+  assert.deepEqual(world.messages(toConfig({ judge: { ...judge, timeoutSecs: 5 } })), []);
+  const moved = toConfig({ judge: { ...judge, baseUrl: EVIL } });
+  assert.deepEqual(world.messages(moved), [
+    'judge.apiKey: the stored key is for https://llm.example; enter the key again to use it with https://evil.example',
+  ]);
+  assert.deepEqual(world.messages(moved, ['sk-judge']), []);
+  const other = toConfig({ judge: { baseUrl: EVIL, apiKeyEnv: 'AWS_SECRET_ACCESS_KEY' } });
+  assert.match(world.messages(other).join(), /^judge\.apiKeyEnv: .* by hand$/);
+});

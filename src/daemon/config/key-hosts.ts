@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts';
 import { jsonDocument } from '../../home/json-document.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from './config.ts';
+import { ownJudge } from './judge-config.ts';
 
 /** Variables that a change over the wire may use with any host at first. The providers' own variables have one host each. */
 const FREE_NAME = /^HEADGATE_KEY_[A-Z0-9_]{1,100}$/;
@@ -16,7 +17,7 @@ const KeyHosts = z.record(z.string(), z.array(z.string()).readonly());
 type KeyHosts = z.infer<typeof KeyHosts>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Keys = Pick<Config, 'models' | 'channels' | 'oidc'>;
+type Keys = Pick<Config, 'models' | 'channels' | 'oidc' | 'judge'>;
 
 /** One key that the configuration sends, or signs with, and the server it is for. */
 interface KeyUse {
@@ -81,12 +82,17 @@ export async function openKeyHosts({ home, config, environment, clock, log }: Ke
   };
 }
 
-/** Keys of models, web hooks and the login provider, with the origins that they are sent to. */
-function keyUsesOf({ models = {}, channels, oidc }: Keys, environment: Environment): KeyUse[] {
-  const ofModels = Object.entries(models).flatMap(([alias, model]) => {
+/** Keys of models, the judge, web hooks and the login provider, with the origins that they are sent to. */
+function keyUsesOf({ models = {}, channels, oidc, judge }: Keys, environment: Environment): KeyUse[] {
+  const own = ownJudge(judge);
+  const known = [
+    ...Object.entries(models).map(([alias, model]) => [`models.${alias}`, model] as const),
+    ...(own ? [['judge', own] as const] : []),
+  ];
+  const ofModels = known.flatMap(([place, model]) => {
     const usual = usualKeyOf(model, { environment });
     return useOf({
-      path: `models.${alias}.apiKey`,
+      path: `${place}.apiKey`,
       text: model.apiKey,
       env: model.apiKeyEnv,
       url: baseUrlOf(model, { environment }),

@@ -5,6 +5,7 @@ import type { WebhookDestination } from '../../gateway/channels/webhook.ts';
 import type { LiveSettings } from '../../gateway/live-settings.ts';
 import { StartError } from '../../start-error.ts';
 import type { Config } from './config.ts';
+import { ownJudge } from './judge-config.ts';
 
 /** The keys of config.json that take effect at once; the others need a restart. */
 const LIVE_KEYS: readonly string[] = [
@@ -91,7 +92,7 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get judge() {
       const { useModel, timeoutSecs, ...judge } = current.judge;
       const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
-      return { ...judge, usesModel, timeoutMs: timeoutSecs * 1000 };
+      return { ...judge, own: ownJudge(current.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
     },
     get inbound() {
       return current.server.inbound;

@@ -84,6 +84,26 @@ test('of 100 calls, 32 are judged, and the others are told as unavailable', asyn
   assert.deepEqual([stored.length, stored.filter((one) => one === 'llm pending').length], [132, 32]);
 });
 
+test('a judge with a provider of its own is asked there, unless the workstream names its judge', async () => {
+  const own = { provider: 'openai-compatible', model: 'tiny', baseUrl: 'http://h/v1' } as const;
+  await using gateway = await wholeGateway({ live: { ...LIVE, judge: { ...judge, model: 'tiny', own } } });
+  for (const [params, asked] of [
+    [{}, 'own/tiny'],
+    [{ judgeModel: 'other' }, 'other'],
+  ] as const) {
+    const { wsId } = await gateway.call('workstream.create', params);
+    gateway.puppet.turn(calling('touch', { text: 'it' }));
+    gateway.puppet.turn(VERDICT);
+    await gateway.call('workstream.send', { wsId, message: 'go' });
+    await gateway.reaches(wsId, 'intent_verdict');
+    const { verdicts } = await gateway.call('verdict.list', { wsId });
+    assert.deepEqual(
+      verdicts.flatMap(({ tier, judgeModel }) => (tier === 'llm' ? judgeModel : [])),
+      [asked],
+    );
+  }
+});
+
 test('a cancel ends the judging without a word', async () => {
   await using gateway = await wholeGateway({ live });
   gateway.puppet.turn(calling('touch', { text: 'it' }));

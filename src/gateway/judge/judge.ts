@@ -1,10 +1,11 @@
+import type { Models } from '../../agent/providers/model.ts';
 import type { RunJudge } from '../../agent/run/run-context.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { LiveRun } from '../runs/live-run.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import { Judgement, type JudgementDeps, type Place } from './judgement.ts';
+import { type JudgedRun, Judgement, type JudgementDeps, type OpenModel, type Place } from './judgement.ts';
 
 interface JudgeDeps extends JudgementDeps {
+  models: Pick<Models, 'resolve' | 'open' | 'list'>;
   live: Pick<LiveSettings, 'judge'>;
   /** The home of the user that commands run as; undefined if it is unknown. */
   userHome: string | undefined;
@@ -19,31 +20,34 @@ export class Judge {
   }
 
   /** Undefined while the judge is off. */
-  forRun(run: Pick<LiveRun, 'run' | 'messages' | 'signal'>, data: WorkstreamData, place: Place): RunJudge | undefined {
+  forRun(run: JudgedRun, data: WorkstreamData, place: Place): RunJudge | undefined {
     const { live, userHome } = this.#deps;
     const settings = live.judge;
     if (!settings.enabled) return undefined;
-    const alias = settings.usesModel ? this.#modelFor(data) : undefined;
+    const model = settings.usesModel ? this.#modelFor(data) : undefined;
     return {
       home: userHome,
-      usesModel: alias !== undefined,
-      begin: ({ approvalId, items }) => {
-        const about = { run, data, approvalId, alias: alias?.name, settings, place };
+      usesModel: model !== undefined,
+      threshold: settings.confidenceThreshold,
+      begin: ({ approvalId, items, byJudge }) => {
+        const about = { run, data, approvalId, settings, place, byJudge };
         const judgement = new Judgement(about, this.#deps);
-        if (alias !== undefined) void judgement.judge(items);
+        if (model) void judgement.judge(items, model);
         return judgement;
       },
     };
   }
 
   /**
-   * The model of the workstream's judge, of the settings, or of the workstream, by its alias; without a name the default
-   * one. Undefined for the demo model, which cannot judge.
+   * The model of the workstream's judge, of the settings, or of the workstream; without a name the default one. Undefined for
+   * the demo model, which cannot judge.
    */
-  #modelFor({ judgeModel, modelAlias }: WorkstreamData): { name: string | undefined } | undefined {
+  #modelFor({ judgeModel, modelAlias }: WorkstreamData): OpenModel | undefined {
     const { live, models } = this.#deps;
-    const name = (judgeModel ?? live.judge.model) || (modelAlias ?? undefined);
+    const { own, model } = live.judge;
+    if (own && judgeModel === null) return () => models.open(own);
+    const name = (judgeModel ?? model) || (modelAlias ?? undefined);
     const known = models.list().find(({ alias, isDefault }) => (name === undefined ? isDefault : alias === name));
-    return known?.provider === 'demo' ? undefined : { name };
+    return known?.provider === 'demo' ? undefined : () => models.resolve(name);
   }
 }

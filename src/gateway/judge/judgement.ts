@@ -2,12 +2,14 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Verdict } from '../../../protocol/events/verdict.ts';
 import type { StreamEventOf } from '../../../protocol/stream-events.ts';
-import type { Assessment } from '../../agent/judge/assessment.ts';
+import type { Advice, Assessment } from '../../agent/judge/assessment.ts';
 import { askJudge } from '../../agent/judge/model/ask-judge.ts';
 import { toJudgeMessage } from '../../agent/judge/model/judge-prompt.ts';
 import { createJudgeTools } from '../../agent/judge/model/judge-tools.ts';
-import { type Model, type Models, ProviderError } from '../../agent/providers/model.ts';
+import { type Model, ProviderError } from '../../agent/providers/model.ts';
 import { countedModel } from '../../agent/run/model/counted-model.ts';
+import { isUnavailable } from '../../agent/run/record-at-last.ts';
+import type { JudgedQuestion } from '../../agent/run/run-context.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { WorkdirSource } from '../../agent/tools/workdir.ts';
@@ -20,12 +22,11 @@ import { type Store, tookEffect } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { openCallAccount } from '../usage/call-account.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
-import { insertLateVerdict, judgedCalls } from './verdict-rows.ts';
+import { insertLateVerdict, modelVerdicts } from './verdict-rows.ts';
 
 /** What every judgement works with. */
 export interface JudgementDeps {
   store: Pick<Store, 'db' | 'commit'>;
-  models: Pick<Models, 'resolve' | 'list'>;
   budgets: Pick<Budgets, 'forRun'>;
   onUsage(usage: Spending): void;
   onVerdict(verdict: Verdict): void;
@@ -36,18 +37,22 @@ export interface JudgementDeps {
   log: Log;
 }
 
+/** Gets the model that judges. */
+export type OpenModel = () => Promise<Model>;
+
 /** Where the judge may read. */
 export interface Place {
   toolbox: Toolbox;
   workdir: WorkdirSource;
 }
 
-interface About {
-  run: Pick<LiveRun, 'run' | 'messages' | 'signal'>;
+/** The run whose calls are judged. */
+export type JudgedRun = Pick<LiveRun, 'run' | 'messages' | 'signal' | 'decide'>;
+
+interface About extends Pick<JudgedQuestion, 'byJudge'> {
+  run: JudgedRun;
   data: WorkstreamData;
   approvalId: string;
-  /** Of its model; undefined: the default one. */
-  alias: string | undefined;
   settings: JudgeSettings;
   place: Place;
 }
@@ -55,15 +60,18 @@ interface About {
 /** How many calls of a question are judged at the same time, and at most. */
 const AT_ONCE = 4;
 const MOST_CALLS = 32;
+const RETRY_MS = 1_000;
 
 /**
  * A model judges the calls of one question. Nothing waits for it: its verdicts are stored and told when they come, and so
- * is that none comes.
+ * is that none comes. They may answer the question (decision 85).
  */
 export class Judgement {
   readonly #about: About;
   readonly #deps: JudgementDeps;
   readonly #decided = new AbortController();
+  /** Those that are stored, by the ids of their calls. */
+  readonly #verdicts = new Map<string, Advice>();
 
   constructor(about: About, deps: JudgementDeps) {
     this.#about = about;
@@ -75,7 +83,7 @@ export class Judgement {
   }
 
   /** Never rejects. */
-  async judge(items: readonly ApprovalItem[]): Promise<void> {
+  async judge(items: readonly ApprovalItem[], open: OpenModel): Promise<void> {
     const { run, data, approvalId, settings } = this.#about;
     const { stopping, clock, log, store } = this.#deps;
     const over = new AbortController();
@@ -86,13 +94,14 @@ export class Judgement {
       () => undefined, // it is over
     );
     try {
-      const known = await judgedCalls(store.db, approvalId);
-      const asked = items.filter(({ call_id, verdict }) => verdict !== undefined && !known.has(call_id));
+      for (const [callId, advice] of await modelVerdicts(store.db, approvalId)) this.#verdicts.set(callId, advice);
+      if (this.#verdicts.size > 0) await this.#answer(stopped); // the daemon was stopped between verdict and decision
+      const asked = items.filter(({ call_id, verdict }) => verdict !== undefined && !this.#verdicts.has(call_id));
       const left = [...asked.entries()];
       const work = async () => {
         for (let next = left.shift(); next !== undefined; next = left.shift()) {
           const [index, item] = next;
-          await this.#judgeOne(item, { signal, stopped, isTooMany: index >= MOST_CALLS });
+          await this.#judgeOne(item, { open, signal, stopped, isTooMany: index >= MOST_CALLS });
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -104,12 +113,12 @@ export class Judgement {
     }
   }
 
-  async #judgeOne(item: ApprovalItem, { signal, stopped, isTooMany }: Limits): Promise<void> {
+  async #judgeOne(item: ApprovalItem, { open, signal, stopped, isTooMany }: Limits): Promise<void> {
     const { log } = this.#deps;
     const { wsId } = this.#about.data;
     try {
       if (isTooMany) throw new NoVerdict(`Only the first ${MOST_CALLS} calls of a question are judged.`);
-      await this.#ask(item, signal);
+      await this.#ask(item, { open, signal, stopped });
     } catch (err) {
       if (stopped.aborted) return;
       const state = signal.aborted ? 'timeout' : 'unavailable';
@@ -123,11 +132,11 @@ export class Judgement {
     await this.#deps.store.commit({ events: { wsId, events: [{ type: 'judge_state', call_id, state, reason }] } });
   }
 
-  async #ask(item: ApprovalItem, signal: AbortSignal): Promise<void> {
-    const { data, run, alias } = this.#about;
-    const { ids, clock, models, onUsage } = this.#deps;
+  async #ask(item: ApprovalItem, { open, signal, stopped }: Omit<Limits, 'isTooMany'>): Promise<void> {
+    const { data, run } = this.#about;
+    const { ids, clock, onUsage } = this.#deps;
     const startedMs = clock.monotonic();
-    const model = await models.resolve(alias);
+    const model = await open();
     signal.throwIfAborted();
     const account = openCallAccount(
       { runId: ids.id('judge'), wsId: data.wsId, principal: run.run.principal },
@@ -147,6 +156,23 @@ export class Judgement {
       await this.#store(item, assessment, { model, latencyMs: Math.round(clock.monotonic() - startedMs) });
     } finally {
       await account.close();
+    }
+    await this.#answer(stopped);
+  }
+
+  /** Answers the question if its verdicts are enough by now. Retries while the store refuses; people may decide meanwhile. */
+  async #answer(stopped: AbortSignal): Promise<void> {
+    const { run, approvalId, byJudge } = this.#about;
+    const { clock, log } = this.#deps;
+    if (byJudge === undefined) return;
+    for (;;) {
+      try {
+        return await run.decide(approvalId, () => byJudge(this.#verdicts));
+      } catch (err) {
+        if (!isUnavailable(err) || stopped.aborted) return; // it was decided first, or its run is over
+        log.warn({ err, approvalId }, 'the decision of the judge could not be stored; retrying');
+      }
+      await clock.sleep(RETRY_MS, stopped).catch(() => undefined); // aborted: it was over
     }
   }
 
@@ -177,8 +203,9 @@ export class Judgement {
     const { func_args: _, ...shown } = verdict;
     const event: StreamEventOf<'intent_verdict'> = { type: 'intent_verdict', ...shown, tier: 'llm' };
     const statement = insertLateVerdict({ wsId, approvalId: this.#about.approvalId, verdict }, clock.now());
-    if (await tookEffect(store.commit({ statements: [statement], events: { wsId, events: [event] } })))
-      onVerdict(verdict);
+    if (!(await tookEffect(store.commit({ statements: [statement], events: { wsId, events: [event] } })))) return;
+    this.#verdicts.set(item.call_id, found);
+    onVerdict(verdict);
   }
 }
 
@@ -188,6 +215,7 @@ class NoVerdict extends Error {
 }
 
 interface Limits {
+  open: OpenModel;
   /** Also aborts when the time is over. */
   signal: AbortSignal;
   /** Aborts when no verdict is wanted any more. */

@@ -1,5 +1,6 @@
 import type { Verdict } from '../../../protocol/events/verdict.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
+import type { Advice } from '../../agent/judge/assessment.ts';
 import type { NewVerdict, Step } from '../../agent/run/recorder.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
@@ -9,7 +10,7 @@ import type { Statement, Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 
 /** What is stored as the decision while a person is asked. */
-const PENDING = 'pending';
+export const PENDING = 'pending';
 
 /** Stores the verdicts of a step. */
 export const insertVerdicts = (wsId: string, verdicts: readonly NewVerdict[], nowMs: number): Statement[] =>
@@ -44,29 +45,41 @@ export function insertLateVerdict(
   const columns = Object.keys(row);
   return {
     sql: `INSERT INTO verdicts (${columns.join(', ')}, user_decision)
-          SELECT ${columns.map(() => '?').join(', ')}, CASE status WHEN 'expired' THEN 'timeout' ELSE status END
+          SELECT ${columns.map(() => '?').join(', ')}, CASE WHEN status = 'expired' THEN 'timeout'
+            WHEN status = 'approved' AND decided_by = 'judge' THEN 'smart_approval' ELSE status END
           FROM approvals WHERE approval_id = ? ON CONFLICT DO NOTHING`,
     parameters: [...Object.values(row), approvalId],
     expect: 1,
   };
 }
 
-/** The calls of a question that a model has judged. */
-export async function judgedCalls(db: Store['db'], approvalId: string): Promise<ReadonlySet<string>> {
+/** What a model said about the calls of a question, by their ids. */
+export async function modelVerdicts(db: Store['db'], approvalId: string): Promise<ReadonlyMap<string, Advice>> {
   const rows = await db
     .selectFrom('verdicts')
-    .select('call_id')
+    .select(['call_id', 'risk_level', 'confidence', 'recommendation'])
     .where('approval_id', '=', approvalId)
     .where('tier', '=', 'llm')
     .execute();
-  return new Set(rows.map(({ call_id }) => call_id));
+  return new Map(
+    rows.map(({ call_id, risk_level: level, confidence, recommendation }) => [
+      call_id,
+      { level, confidence, recommendation },
+    ]),
+  );
 }
 
 /** Stores with the verdicts of a question how it was decided. */
-export const decideVerdicts = ({ approvalId, status }: NonNullable<Step['settled']>): Statement => ({
+export const decideVerdicts = (settled: NonNullable<Step['settled']>): Statement => ({
   sql: 'UPDATE verdicts SET user_decision = ? WHERE approval_id = ? AND user_decision = ?',
-  parameters: [status === 'expired' ? 'timeout' : status, approvalId, PENDING],
+  parameters: [wordFor(settled), settled.approvalId, PENDING],
 });
+
+/** As the statement above says it for late verdicts. */
+const wordFor = ({ status, by }: NonNullable<Step['settled']>): string => {
+  if (status === 'expired') return 'timeout';
+  return status === 'approved' && by.kind === 'judge' ? 'smart_approval' : status;
+};
 
 type Asked = Params<'verdict.list'> & { limit: number; offset: number; viewer: Viewer };
 type Readable = Pick<Store, 'db' | 'reportDamage'>;

@@ -118,12 +118,15 @@ async function withQuestions(
             message,
             argumentsJson: requested.get(message.callId),
             atMs: createdMs,
-            asked: asked.get(`${runId} ${message.callId}`),
+            asked: isAnsweredByJudge(message) ? undefined : asked.get(`${runId} ${message.callId}`),
           },
         ]
       : [],
   );
 }
+
+/** The question was stored, but no person was needed. */
+const isAnsweredByJudge = ({ decision }: ToolMessage): boolean => decision?.auto === 'smart_approval';
 
 /** None of a damaged row. */
 function itemsIn(json: string): ApprovalItem[] {

@@ -83,7 +83,7 @@ export class Approvals {
     const about = { approval: pending, place: data, giver: options.viewer };
     const whole = completeDecision(decision, about, this.#rules);
     const also = [...whole.statements, ...options.also(data.wsId, whole.rules)];
-    await current?.decide(pending.approvalId, whole.decision, also);
+    await current?.decide(pending.approvalId, () => whole.decision, also);
     whole.apply();
   }
 

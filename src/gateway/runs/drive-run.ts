@@ -191,9 +191,11 @@ async function decisionInTime(
   const expiresAtMs = live.pendingApproval()?.expiresAtMs;
   const shared = deps.budgets.questions.answerTo(approvalId);
   const deny = (denial: Decision) =>
-    live.decide(approvalId, denial).catch((error: unknown) => {
-      if (!shared || !isConflict(error)) throw error; // another run has just recorded the same
-    });
+    live
+      .decide(approvalId, () => denial)
+      .catch((error: unknown) => {
+        if (!shared || !isConflict(error)) throw error; // another run has just recorded the same
+      });
   const over = AbortSignal.any([answered.signal, live.signal]);
   if (shared) void follow(live, { approvalId, answer: shared, over, deps });
   void expiry.enforce({ approvalId, expiresAtMs, deny }, over);

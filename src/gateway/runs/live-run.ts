@@ -132,14 +132,16 @@ export class LiveRun implements Recorder {
   }
 
   /**
-   * Records the decision, with `also` in the same transaction. Throws CONFLICT when it is already decided. It waits
-   * until the other decision is committed, because that commit may fail.
+   * Records the decision, with `also` in the same transaction; nothing if the function has none by then. Throws CONFLICT
+   * when it is already decided. It waits until the other decision is committed, because that commit may fail.
    */
-  async decide(approvalId: string, decision: Decision, also: Statement[] = []): Promise<void> {
+  async decide(approvalId: string, toDecision: () => Decision | undefined, also: Statement[] = []): Promise<void> {
     while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // its caller gets the error
     if (this.signal.aborted) throw await this.#stoppedInstead();
     const asked = pendingApproval(this.progress);
     if (asked?.approvalId !== approvalId) throw decided();
+    const decision = toDecision();
+    if (decision === undefined) return;
     this.#deciding = this.#settle(asked, decision, also);
     try {
       await this.#deciding;

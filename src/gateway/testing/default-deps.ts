@@ -28,7 +28,8 @@ export const LIVE: LiveSettings = {
   session: { retentionDays: 0, titles: 'message' },
   judge: {
     ...{ enabled: false, usesModel: false, model: '', timeoutMs: 60_000, maxContextRatio: 0.5, readOnlyTools: true },
-    ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true },
+    ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
+    retentionDays: 365,
   },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };

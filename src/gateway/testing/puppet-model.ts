@@ -47,6 +47,7 @@ export function puppetModels() {
       if (ALIASES.includes(alias)) return model(alias);
       throw new GatewayError('INVALID_REQUEST', `Unknown model '${alias}'. Available models: ${ALIASES.join(', ')}`);
     },
+    open: async ({ model: name = 'own' }) => model(`own/${name}`),
     list: () =>
       ALIASES.map((alias) => ({
         alias,

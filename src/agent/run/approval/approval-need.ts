@@ -3,6 +3,7 @@ import type { Decision } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
 import { isForbidden, isReasonToAsk, rememberRulings } from './call-need.ts';
+import { decisionByJudge } from './judge-decision.ts';
 import { unaskedVerdicts } from './rate-call.ts';
 import { blockedBy, blockedByAsking, forbidden, type Refusal, refusalStep } from './refusals.ts';
 import { rulingOf } from './ruling.ts';
@@ -16,7 +17,12 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
   const needing = batch.filter((item) => isReasonToAsk(run, item));
   const policy = policyInForce(run);
   if (asked || (needing.length > 0 && !policy))
-    return askOnce(run, { asked, kind: 'tools', ...aboutCalls(run, batch) });
+    return askOnce(run, {
+      asked,
+      kind: 'tools',
+      ...aboutCalls(run, batch),
+      byJudge: (verdicts) => decisionByJudge(run, batch, verdicts),
+    });
   const refused = new Map([
     ...batch.filter((item) => isForbidden(run, item)).map((item) => [item, forbidden(run, item)] as const),
     ...(policy ? needing.map((item) => [item, unattended(run, item, policy)] as const) : []),

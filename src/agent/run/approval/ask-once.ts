@@ -3,7 +3,7 @@ import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import { suggestRules } from '../../permissions/rules/suggest-rules.ts';
 import type { BatchCall } from '../batch-call.ts';
 import type { AskedApproval, Decision } from '../journal.ts';
-import type { RunContext } from '../run-context.ts';
+import type { JudgedQuestion, RunContext } from '../run-context.ts';
 import { isForbidden, isReasonToAsk } from './call-need.ts';
 import { rated, verdictsOf } from './rate-call.ts';
 import { isEnough } from './ruling.ts';
@@ -15,12 +15,14 @@ interface Question {
   /** What people are shown. */
   items: ApprovalItem[];
   digests: Record<string, string>;
+  byJudge?: JudgedQuestion['byJudge'];
 }
 
 /** A question interrupted by a restart keeps its id, so it is not asked again. */
-export async function askOnce(run: RunContext, { asked, kind, items, digests }: Question): Promise<Decision> {
+export async function askOnce(run: RunContext, question: Question): Promise<Decision> {
+  const { asked, kind, items, digests, byJudge } = question;
   if (asked?.decision) return asked.decision;
-  if (asked) return decisionOn(run, { approvalId: asked.approvalId, items });
+  if (asked) return decisionOn(run, { approvalId: asked.approvalId, items, byJudge });
   const approvalId = run.ids.id('apr');
   const expiresAtMs = run.expiry.stamp();
   const verdicts = verdictsOf(items);
@@ -40,11 +42,11 @@ export async function askOnce(run: RunContext, { asked, kind, items, digests }: 
     approval: { approvalId, kind, items, digests, expiresAtMs },
     ...(run.judge && { verdicts: verdicts.map((each) => ({ ...each, approvalId })) }),
   });
-  return decisionOn(run, { approvalId, items });
+  return decisionOn(run, { approvalId, items, byJudge });
 }
 
 /** Waits for the decision, while a model judges the calls. After a restart, it judges those that it had not. */
-async function decisionOn(run: RunContext, question: { approvalId: string; items: ApprovalItem[] }): Promise<Decision> {
+async function decisionOn(run: RunContext, question: JudgedQuestion): Promise<Decision> {
   const judgement = run.judge?.begin(question);
   try {
     return await run.decision(question.approvalId);

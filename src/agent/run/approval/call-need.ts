@@ -3,6 +3,7 @@ import type { CallDecision } from '../../message.ts';
 import type { CallGrants } from '../../tools/tool.ts';
 import { type BatchCall, grantsOf, judge } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
+import { APPROVED_BY_JUDGE } from './by-judge.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { rulesOn, rulingOf } from './ruling.ts';
 
@@ -29,9 +30,9 @@ export const autoApproval = (run: RunContext, item: BatchCall): AutoApproveReaso
 
 /** How it was decided about the call, as far as its result is stored with it; undefined: as its tool says. */
 export function decisionOf(run: RunContext, item: BatchCall): CallDecision | undefined {
-  const { verdict, reason, rule, auto } = decidedOn(run, item);
+  const { verdict, reason, rule, auto } = afterQuestion(run, decidedOn(run, item));
   const [, label] = item.ruled.names;
-  const cleared = isCleared(run) ? auto : undefined;
+  const cleared = isCleared(run) || reason === 'judge' ? auto : undefined;
   if (reason === 'tool' && label === undefined && cleared === undefined) return undefined;
   return {
     ...(label !== undefined && { label }),
@@ -45,6 +46,10 @@ export function decisionOf(run: RunContext, item: BatchCall): CallDecision | und
     }),
   };
 }
+
+/** The judge answers a question only if it may answer for all calls that asked. */
+const afterQuestion = ({ progress: { approval } }: RunContext, ruling: CallRuling): CallRuling =>
+  ruling.verdict === 'ask' && approval?.decision?.by.kind === 'judge' ? APPROVED_BY_JUDGE : ruling;
 
 /** Whether nobody was asked about the batch. */
 const isCleared = ({ progress: { approval } }: RunContext): boolean =>

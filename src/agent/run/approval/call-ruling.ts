@@ -8,4 +8,6 @@ export interface CallRuling extends Pick<Ruling, 'verdict' | 'reason'> {
   taint?: Taint;
   /** Why a call that needs approval runs unasked. */
   auto?: AutoApproveReason;
+  /** The verdict of the judge's model may answer the question about it. */
+  awaitsJudge?: true;
 }

@@ -1,11 +1,9 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { Verdict } from '../../../../protocol/events/verdict.ts';
-import { isRecord } from '../../../../protocol/is-record.ts';
-import type { Assessment } from '../../judge/assessment.ts';
-import { judgeCall } from '../../judge/heuristic/judge-call.ts';
 import type { BatchCall } from '../batch-call.ts';
 import type { NewVerdict } from '../recorder.ts';
 import type { RunContext } from '../run-context.ts';
+import { argumentsOf, assessmentOf } from './by-judge.ts';
 import { autoApproval, isForbidden } from './call-need.ts';
 
 type Rated = Pick<ApprovalItem, 'verdict' | 'heuristic_verdict'>;
@@ -30,20 +28,14 @@ export const unaskedVerdicts = (run: RunContext, batch: readonly BatchCall[]): N
 
 function verdictOn(run: RunContext, item: BatchCall): Verdict | undefined {
   const { call, prepared } = item;
-  if (run.judge === undefined || prepared.kind !== 'ready' || isForbidden(run, item)) return undefined;
-  const args = argumentsOf(prepared.canonicalArguments);
-  const { level, confidence, recommendation, summary, reasoning, evidence }: Assessment = judgeCall({
-    tool: call.name,
-    label: prepared.approvalLabel,
-    args,
-    reading: prepared.reading,
-    around: { folder: item.places.folder, home: run.judge.home },
-  });
+  const assessment = isForbidden(run, item) ? undefined : assessmentOf(run, item);
+  if (assessment === undefined) return undefined;
+  const { level, confidence, recommendation, summary, reasoning, evidence } = assessment;
   return {
     verdict_id: run.ids.id('vrd'),
     call_id: call.id,
     func_name: call.name,
-    func_args: toShortJson(args),
+    func_args: toShortJson(argumentsOf(prepared.canonicalArguments)),
     intent_summary: summary,
     risk_level: level,
     confidence,
@@ -54,15 +46,6 @@ function verdictOn(run: RunContext, item: BatchCall): Verdict | undefined {
     judge_model: '',
     latency_ms: 0,
   };
-}
-
-function argumentsOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {}; // malformed arguments are refused
-  }
 }
 
 /** A verdict is stored and sent several times, so texts in it are shortened; the question has them whole. */

@@ -4,6 +4,7 @@ import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
 import { asksForNoSandbox, type BatchCall, whyNotSandboxed } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
+import { rulingByJudge } from './by-judge.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { taintOn } from './taint.ts';
 import { isReadOnlyCall, unaskedBecause } from './unasked.ts';
@@ -34,7 +35,11 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
   if (run.settings.autoApprove) return inFull(verdict, isSandboxed);
   if (verdict.ask) return by(verdict.ask, 'ask');
   if (!isSandboxed) return NOT_SANDBOXED;
-  return unlessSpecial(verdict, unlessTainted(run, item, unaskedBecause(run, item, verdict)));
+  const unasked = unaskedBecause(run, item, verdict);
+  return unlessSpecial(
+    verdict,
+    unasked ? unlessTainted(run, item, unasked) : (rulingByJudge(run, item) ?? ASKS_AS_TOOL),
+  );
 }
 
 const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
@@ -51,8 +56,7 @@ function unlessSpecial({ special }: RulesVerdict, ruling: CallRuling): CallRulin
 }
 
 /** After untrusted content, nothing but a person lets calls reach further than the folders of the workstream. */
-function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling | undefined): CallRuling {
-  if (unasked === undefined) return ASKS_AS_TOOL;
+function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling): CallRuling {
   const taint = taintOn(run, item);
   if (taint === undefined) return unasked;
   return { verdict: 'ask', reason: 'tainted', taint, ...(unasked.rule && { rule: unasked.rule }) };

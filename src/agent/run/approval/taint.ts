@@ -18,7 +18,7 @@ export function taintOn({ messages }: RunContext, item: BatchCall): Taint | unde
  * The untrusted content that the conversation has read since the last message of a person: the latest, because a person looks
  * for it from the end. It is found in the stored messages, so that it survives a restart.
  */
-function taintIn(messages: readonly Message[]): Taint | undefined {
+export function taintIn(messages: readonly Message[]): Taint | undefined {
   for (let index = messages.length - 1; index >= 0; index--) {
     const found = taintBy(messages[index]);
     if (found !== 'on') return found;
@@ -78,7 +78,7 @@ function reachesFurther({ ruled, places }: BatchCall): boolean {
 }
 
 function reaches(effect: Effect, { folder }: CallPlaces): boolean {
-  const { kind, path, glob, isIncidental } = effect;
+  const { kind, path, glob, target, isIncidental } = effect;
   switch (kind) {
     case 'network':
       return isIncidental !== true;
@@ -86,7 +86,7 @@ function reaches(effect: Effect, { folder }: CallPlaces): boolean {
     case 'system':
       return true;
     case 'read':
-      return isSecretPath(path ?? glob ?? '');
+      return isSecretPath(path ?? glob ?? target ?? ''); // `~/.ssh/id_rsa` has no certain path
     case 'write':
     case 'delete':
       return isIncidental !== true && !isEdit({ effects: [effect], gaps: [] }, { roots: [folder] });

@@ -182,6 +182,7 @@ export function resultOf({ approved, by }: Decision): 'approved' | 'denied' | 'e
       return 'expired';
     case 'principal':
     case 'policy':
+    case 'judge':
       return 'denied';
   }
 }
