@@ -5,7 +5,7 @@ import { killAtSteps } from '../decision-kills/kill-at-steps.ts';
 
 for (const [mode, who, by] of [
   ['ask', 'a person', 30],
-  ['auto', 'the judge', 15],
+  ['auto', 'the judge', 20],
 ] as const)
   test(`a question, its decision by ${who} and its calls survive a kill after any statement`, async (t) => {
     const from = randomInt(1, by);
