@@ -2,13 +2,15 @@ import { parseArgs } from 'node:util';
 import { toWholeNumber } from '../support/whole-number.ts';
 import { killAtSteps } from './kill-at-steps.ts';
 
-const HELP = `npm run decision-kills -- [--from 1] [--by 1]
+const HELP = `npm run decision-kills -- [--from 1] [--by 1] [--mode ask]
 
 A question is asked, judged and approved with a rule; its call runs, and the next one runs because of the rule. The daemon
 is killed (kill -9) after the first database statement of this, then again after the second one, and so on until it gets to
 the end. After each kill another daemon goes on, and the run must end with every call done, one rule and no lost decision.
+In the mode auto, there is one call, and the judge answers its question, nobody else.
 
   --from N   the first statement after which it is killed (1)
+  --mode M   ask or auto (ask)
   --by N     how many statements later the next kill comes (1)
 `;
 
@@ -16,6 +18,7 @@ const { values } = parseArgs({
   options: {
     from: { type: 'string', default: '1' },
     by: { type: 'string', default: '1' },
+    mode: { type: 'string', default: 'ask' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -25,6 +28,7 @@ const say = (text: string) => process.stdout.write(text);
 if (values.help) say(HELP);
 else {
   const { kills, findings } = await killAtSteps({
+    mode: values.mode === 'auto' ? 'auto' : 'ask',
     ...{ from: toWholeNumber('--from', values.from), by: toWholeNumber('--by', values.by) },
     say: (line) => say(`${line}\n`),
   });
