@@ -37,6 +37,13 @@ test('the listing of a large folder says that it is cut, and that of an empty on
   assert.equal((await it.list('x/y')).output, 'z  0 bytes');
 });
 
+test('a listing is an effect of its own, because names are no content', async () => {
+  await using it = await start();
+  const prepared = await it.prepare();
+  const effects = prepared.kind === 'ready' ? prepared.reading?.effects : undefined;
+  assert.deepEqual(effects, [{ kind: 'read', target: '.', path: it.workdir, certain: true, isListing: true }]);
+});
+
 test('listing outside the workdir needs approval; a path that is not a folder is refused', async () => {
   await using it = await start();
   await it.file('work/a.txt', '');

@@ -34,7 +34,7 @@ export function createListDirectoryTool({ confinement }: { confinement: Confinem
           preview: toWarnings(place),
           approvalLabel: 'list_directory',
           needsApproval: place.base === undefined,
-          reading: toFileEffect('read', place),
+          reading: toFileEffect('list', place),
           bindTo: place.path,
           execute: (run) => executeAt(call, place, { run, work: () => list(place, run.maxOutputBytes) }),
         };

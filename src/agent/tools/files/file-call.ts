@@ -53,10 +53,14 @@ function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared
   return { kind: 'refused', subject: call.path, reason };
 }
 
-/** The effect of a tool that reads or writes one file or folder. */
-export const toFileEffect = (kind: 'read' | 'write', { shown, path }: AllowedPlace): CommandReading => ({
+/** The effect of a tool that reads or writes one file or folder, or lists a folder: names are no content. */
+export const toFileEffect = (kind: 'read' | 'write' | 'list', { shown, path }: AllowedPlace): CommandReading => ({
   commands: [],
-  effects: [{ kind, target: shown, path, certain: true }],
+  effects: [
+    kind === 'list'
+      ? { kind: 'read', target: shown, path, certain: true, isListing: true }
+      : { kind, target: shown, path, certain: true },
+  ],
   gaps: [],
 });
 
