@@ -220,8 +220,10 @@ test('a second client sees the approval and the decision of the first client', a
   model.when('seen by both', callTools(bash('touch it')), say('done'));
   const { answer } = await talk.ask('seen by both');
   const { approvals } = await other.call('approval.list', { wsId: await requested.then(() => talk.wsId) });
-  assert.deepEqual(await requested, approvals[0]);
-  const { approvalId, sessionKey } = approvals[0] ?? assert.fail('nothing waits');
+  const { askedAtMs, ...asked } = approvals[0] ?? assert.fail('nothing waits');
+  assert.deepEqual(await requested, asked);
+  assert.ok(askedAtMs < asked.expiresAtMs);
+  const { approvalId, sessionKey } = asked;
   await other.call('approval.resolve', { approvalId, approved: true });
   assert.deepEqual(await resolved, { approvalId, wsId: talk.wsId, sessionKey, approved: true });
   await answer;

@@ -58,6 +58,13 @@ test('the grammars of our own have comments, strings, keywords and names', () =>
     ...['meta: @main', 'keyword: struct', 'type: A', 'keyword: let', 'string: "a\\""'],
     ...['comment: /* 1 ', 'comment: /* 2 */', 'comment:  */'],
   ]);
+  const sheet = '@media print { a.b#c:hover, [x="y"] { --w: 2px; color: #fff; margin: calc(1em + var(--w)) } }';
+  assert.deepEqual(marked(sheet, 'css'), [
+    ...['keyword: @media', 'selector-tag: print', 'selector-tag: a', 'selector-class: .b', 'selector-id: #c'],
+    ...['selector-pseudo: :hover', 'selector-attr: [x=', 'string: "y"', 'selector-attr: ]'],
+    ...['attribute: --w', 'number: 2px', 'attribute: color', 'number: #fff'],
+    ...['attribute: margin', 'built_in: calc', 'number: 1em', 'built_in: var', 'variable: --w'],
+  ]);
   assert.deepEqual(marked('if ($x -eq $null) { Get-Item "a $x" } # end', 'powershell'), [
     ...['keyword: if', 'variable: $x', 'operator: -eq', 'literal: $null', 'built_in: Get-Item'],
     ...['string: "a ', 'variable: $x', 'string: "', 'comment: # end'],

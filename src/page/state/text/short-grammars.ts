@@ -3,6 +3,27 @@ import type { LanguageFn } from 'highlight.js';
 // Grammars of highlight.js that are large compared with how often their languages are shown. These ones have what people see most:
 // comments, strings, numbers, keywords and names.
 
+/** Also for SCSS and Less. A value is short: looking further for its end would be slow in text that is no style sheet. */
+export const css: LanguageFn = (hljs) => ({
+  name: 'CSS',
+  case_insensitive: true,
+  contains: [
+    hljs.C_BLOCK_COMMENT_MODE,
+    { scope: 'keyword', begin: /@[a-z-]+/ },
+    hljs.APOS_STRING_MODE,
+    hljs.QUOTE_STRING_MODE,
+    { scope: 'attribute', begin: /(--)?\b[a-z][\w-]*(?=\s*:[^{};\n]{0,120}[;}\n])/ },
+    { scope: 'variable', begin: /--[\w-]+|\$[\w-]+/ },
+    { scope: 'number', begin: /#[\da-f]{3,8}\b(?![^{}\n]{0,80}\{)|(\b\d+(\.\d+)?|\B\.\d+)(%|[a-z]+)?/ },
+    { scope: 'selector-id', begin: /#[a-z_][\w-]*/ },
+    { scope: 'selector-class', begin: /\.[a-z_][\w-]*/ },
+    { scope: 'selector-attr', begin: /\[/, end: /\]/, contains: [hljs.APOS_STRING_MODE, hljs.QUOTE_STRING_MODE] },
+    { scope: 'selector-pseudo', begin: /::?[a-z-]+(?=[^;{}\n]{0,120}\{)/ },
+    { scope: 'built_in', begin: /[a-z-]+(?=\()/ },
+    { scope: 'selector-tag', begin: /\b[a-z][\w-]*(?=[^;{}\n]{0,120}\{)/ },
+  ],
+});
+
 const SWIFT =
   'actor any as associatedtype async await break case catch class continue convenience default defer deinit didSet do ' +
   'dynamic else enum extension fallthrough fileprivate final for func get guard if import in indirect infix init inout ' +
