@@ -29,7 +29,7 @@ export async function openRaceStage(): Promise<RaceStage> {
   model.onRequest(({ messages }) => {
     const file = parseModelQuestion(messages);
     if (String(messages[0]?.content).startsWith('You judge')) return judgement(benches.get(file));
-    if (messages.at(-1)?.role === 'tool') return say('done');
+    if (messages.some(({ role }) => role === 'tool')) return say('done'); // a message about the date may follow
     const isReading = messages.some(({ role, content }) => role === 'user' && String(content).startsWith('read '));
     const call = isReading
       ? { name: 'list_directory', arguments: { path: '/var/log' } }
