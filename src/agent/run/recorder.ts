@@ -67,6 +67,8 @@ export interface Step {
   settled?: {
     approvalId: string;
     status: 'approved' | 'denied' | 'expired' | 'cancelled';
+    /** Calls that were denied although the others were approved. */
+    deniedCallIds?: readonly string[];
     by: DecidedBy;
     feedback: string;
     always: boolean;

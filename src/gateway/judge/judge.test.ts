@@ -116,6 +116,30 @@ test('a cancel ends the judging without a word', async () => {
   assert.deepEqual([await statesOf(gateway, wsId), await storedOf(gateway, wsId)], [[], ['heuristic cancelled']]);
 });
 
+test('a call that is denied alone is stored as denied, also with a later verdict', async () => {
+  await using gateway = await wholeGateway({ live });
+  gateway.puppet.turn(calling('touch', { text: '1' }, 'one'), calling('touch', { text: '2' }, 'two'));
+  const late = Promise.withResolvers<void>();
+  gateway.puppet.turn(VERDICT);
+  gateway.puppet.turn(late.promise, VERDICT);
+  const { wsId, approvalId } = await openQuestion(gateway);
+  await gateway.reaches(wsId, 'intent_verdict');
+  const { approvals } = await gateway.call('approval.list', { wsId });
+  const [, second] = approvals[0]?.items.map(({ call_id }) => call_id) ?? [];
+  await gateway.call('approval.resolve', {
+    ...{ approvalId, approved: true },
+    decisions: { [second ?? '']: { approved: false } },
+  });
+  late.resolve();
+  await gateway.reaches(wsId, 'intent_verdict', 2);
+  const { verdicts } = await gateway.call('verdict.list', { wsId });
+  const denied = verdicts.flatMap(({ callId, decision }) => (decision === 'denied' ? [callId] : []));
+  assert.deepEqual(
+    [verdicts.length, verdicts.filter(({ decision }) => decision === 'approved').length, denied],
+    [4, 2, [second, second]],
+  );
+});
+
 test('a question that expires is stored as such with its verdicts', async () => {
   await using gateway = await wholeGateway({ live });
   gateway.puppet.turn(calling('touch', { text: 'it' }));

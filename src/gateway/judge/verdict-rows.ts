@@ -36,7 +36,10 @@ const toRow = (wsId: string, { verdict, approvalId, auto }: NewVerdict, nowMs: n
   created_ms: nowMs,
 });
 
-/** Stores the verdict of a model with what was decided by then; refused if there is one, or no question any more. */
+/**
+ * Stores the verdict of a model with what was decided about the call by then, as the verdict of the rules has it; refused if
+ * there is one, or no question any more.
+ */
 export function insertLateVerdict(
   { wsId, approvalId, verdict }: { wsId: string; approvalId: string; verdict: Verdict },
   nowMs: number,
@@ -45,10 +48,9 @@ export function insertLateVerdict(
   const columns = Object.keys(row);
   return {
     sql: `INSERT INTO verdicts (${columns.join(', ')}, user_decision)
-          SELECT ${columns.map(() => '?').join(', ')}, CASE WHEN status = 'expired' THEN 'timeout'
-            WHEN status = 'approved' AND decided_by = 'judge' THEN 'smart_approval' ELSE status END
-          FROM approvals WHERE approval_id = ? ON CONFLICT DO NOTHING`,
-    parameters: [...Object.values(row), approvalId],
+          SELECT ${columns.map(() => '?').join(', ')}, user_decision FROM verdicts
+          WHERE approval_id = ? AND call_id = ? AND tier = 'heuristic' ON CONFLICT DO NOTHING`,
+    parameters: [...Object.values(row), approvalId, verdict.call_id],
     expect: 1,
   };
 }
@@ -69,13 +71,13 @@ export async function modelVerdicts(db: Store['db'], approvalId: string): Promis
   );
 }
 
-/** Stores with the verdicts of a question how it was decided. */
+/** Stores with the verdicts of a question how each call was decided about. */
 export const decideVerdicts = (settled: NonNullable<Step['settled']>): Statement => ({
-  sql: 'UPDATE verdicts SET user_decision = ? WHERE approval_id = ? AND user_decision = ?',
-  parameters: [wordFor(settled), settled.approvalId, PENDING],
+  sql: `UPDATE verdicts SET user_decision = CASE WHEN call_id IN (SELECT value FROM json_each(?)) THEN 'denied' ELSE ? END
+        WHERE approval_id = ? AND user_decision = ?`,
+  parameters: [JSON.stringify(settled.deniedCallIds ?? []), wordFor(settled), settled.approvalId, PENDING],
 });
 
-/** As the statement above says it for late verdicts. */
 const wordFor = ({ status, by }: NonNullable<Step['settled']>): string => {
   if (status === 'expired') return 'timeout';
   return status === 'approved' && by.kind === 'judge' ? 'smart_approval' : status;

@@ -37,7 +37,7 @@ export function decisionStep(
       { type: 'ws_state', ws_id: data.wsId, state: 'running' },
     ],
     journal: [{ kind: 'approval_decided', approvalId, decision: { ...decision, always } }],
-    settled: { approvalId, status: statusOf(decision), by, feedback, always },
+    settled: { approvalId, status: statusOf(decision), deniedCallIds: deniedIds, by, feedback, always },
     durable: true,
   };
 }
