@@ -65,6 +65,42 @@ test('The schema of the settings must have the default and the range of every se
   );
 });
 
+test('the settings of the judge have the names, ranges and defaults of the specification, and its key is secret', async () => {
+  const { body } = await ask('GET', 'admin/settings/schema');
+  const rows = body.schema.filter(({ section }: { section: string }) => section === 'judge');
+  const shown = rows.map((each: Record<string, unknown>) => {
+    const { key, type, default: initial, min_value, max_value, is_secret, settable, restart_required } = each;
+    return [
+      String(key).replace('judge.', ''),
+      type,
+      initial,
+      min_value,
+      max_value,
+      is_secret,
+      settable,
+      restart_required,
+    ];
+  });
+  const usual = [false, true, false];
+  assert.deepEqual(shown, [
+    ['enabled', 'bool', true, null, null, ...usual],
+    ['use_model', 'bool', true, null, null, ...usual],
+    ['model', 'str', '', null, null, ...usual],
+    ['provider', 'str', '', null, null, ...usual],
+    ['base_url', 'str', '', null, null, ...usual],
+    ['api_key', 'str', '', null, null, true, false, false],
+    ['api_key_env', 'str', '', null, null, ...usual],
+    ['timeout', 'float', 60, 5, 600, ...usual],
+    ['confidence_threshold', 'float', 0.7, 0, 1, ...usual],
+    ['max_context_ratio', 'float', 0.5, 0.1, 1, ...usual],
+    ['read_only_tools', 'bool', true, null, null, ...usual],
+    ['cancel_on_approval', 'bool', false, null, null, ...usual],
+    ['retention_days', 'int', 365, 0, 36_500, ...usual],
+    ['output_guard', 'bool', true, null, null, ...usual],
+    ['redact_secrets', 'bool', true, null, null, ...usual],
+  ]);
+});
+
 test('A changed setting must be stored in config.json, and take effect at once unless it needs a restart', async () => {
   const { status, body } = await put('server.max_workstreams', { value: 7 });
   assert.deepEqual(

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'server.maxWorkstreams': 'server.max_workstreams',
   'ratelimit.requestsPerSecond': 'ratelimit.requests_per_second',
   'ratelimit.trustedProxies': 'ratelimit.trusted_proxies',
+  'judge.useModel': 'judge.use_model',
   'judge.timeoutSecs': 'judge.timeout',
   'judge.baseUrl': 'judge.base_url',
   'judge.apiKey': 'judge.api_key',
