@@ -104,6 +104,23 @@ test(
   },
 );
 
+test('a simulation of rules says what further rules would do with past calls', sandboxed, async () => {
+  await using talk = await openConversation(daemon, { mode: 'full' });
+  const file = newFile();
+  await run(talk, `\`touch ${file}\``);
+  const add = [{ action: 'deny', match: { program: 'touch' }, ws_id: talk.wsId }];
+  const { status, body } = await operator(`POST ${RULES}/simulate`, { add, limit: 1 });
+  const [{ call_id, created, ...call }] = body.calls;
+  assert.deepEqual(
+    [status, body.total, body.changed, call],
+    [
+      ...[200, 1, 1],
+      { ws_id: talk.wsId, func_name: 'bash', subject: `touch ${file}`, was: 'run', would: 'deny', rule_id: 'new:0' },
+    ],
+  );
+  assert.deepEqual((await operator(`GET ${RULES}`)).body.rules, []);
+});
+
 test('a harmless command runs unasked, and a mode changes what else does', sandboxed, async () => {
   await using talk = await openConversation(daemon);
   const set = (mode: 'ask' | 'read_only' | 'edits') => talk.client.call('workstream.update', { wsId: talk.wsId, mode });

@@ -79,6 +79,8 @@ export const policyEndpoints = {
             call_id: z.string(),
             func_name: z.string(),
             approval_label: z.string(),
+            /** What it works on, such as the beginning of a command. */
+            subject: z.string().nullable(),
             created: z.string(),
             was: Verdict,
             would: Verdict,

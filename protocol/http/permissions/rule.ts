@@ -91,6 +91,8 @@ export const ruleEndpoints = {
             ws_id: z.string(),
             call_id: z.string(),
             func_name: z.string(),
+            /** What it works on, such as the beginning of a command. */
+            subject: z.string().nullable(),
             created: z.string(),
             was: Verdict,
             would: Verdict,

@@ -45,11 +45,12 @@ export const policyRoutes = [
     reply: ({ total, changed, calls }) => ({
       total,
       changed,
-      calls: calls.map(({ wsId, callId, tool, label, atMs, was, would, policy }) => ({
+      calls: calls.map(({ wsId, callId, tool, label, subject, atMs, was, would, policy }) => ({
         ws_id: wsId,
         call_id: callId,
         func_name: tool,
         approval_label: label,
+        subject: subject ?? null,
         created: iso(atMs),
         was,
         would,

@@ -80,10 +80,11 @@ export const ruleRoutes = [
     reply: ({ total, changed, calls }) => ({
       total,
       changed,
-      calls: calls.map(({ wsId, callId, tool, atMs, was, would, ruleId }) => ({
+      calls: calls.map(({ wsId, callId, tool, subject, atMs, was, would, ruleId }) => ({
         ws_id: wsId,
         call_id: callId,
         func_name: tool,
+        subject: subject ?? null,
         created: iso(atMs),
         was,
         would,
