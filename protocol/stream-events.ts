@@ -2,23 +2,14 @@ import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
 import { commandResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
+import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
+import { pastRulingShape } from './events/rules.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
 import { WaitReason } from './events/wait-reason.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
-
-/** The subject of an `info`, by which clients decide. `model_fallback`: another model answers for the rest of the run. */
-const InfoCode = z.enum(['model_fallback']);
-
-/** The fields of an `info`, also as a note. */
-export const infoShape = {
-  message: z.string(),
-  code: InfoCode.optional(),
-  /** How important it is; absent means `info`. */
-  level: z.literal('warning').optional(),
-};
 
 /** The states of a workstream (spec http-and-sse, "States and transitions"). */
 export const WorkstreamState = z.enum(['idle', 'thinking', 'running', 'attention', 'error']);
@@ -104,6 +95,8 @@ export const HistoryMessage = z
     ...commandResultShape,
     /** On tool messages. */
     outcome: CallOutcome.optional(),
+    /** On tool messages, unless it was decided as the tool says: what was decided about the call, and why. */
+    ruling: z.object(pastRulingShape).optional(),
     /**
      * The call was denied, expired or blocked, or its result begins like theirs; on the tool message and on the assistant
      * message that requested it. Programs should use `outcome`.

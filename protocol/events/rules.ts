@@ -127,11 +127,17 @@ export const DecidingRule = z.object({
 });
 export type DecidingRule = z.infer<typeof DecidingRule>;
 
+/** What was decided about a call that has ended, as far as it is stored with its result. */
+export const pastRulingShape = {
+  verdict: z.enum(['run', 'ask', 'block']),
+  reason: z.enum(RULING_REASONS),
+  rule: DecidingRule.omit({ name: true, match: true }).optional(),
+};
+
 /** What is decided about a call, and why. */
 export const Ruling = z
   .object({
-    verdict: z.enum(['run', 'ask', 'block']),
-    reason: z.enum(RULING_REASONS),
+    ...pastRulingShape,
     rule: DecidingRule.optional(),
     /** What the conversation has read, if that is why a call asks that would run otherwise. */
     taint: Taint.optional(),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { infoShape } from '../../events/info.ts';
 import { optionalText } from '../../frames.ts';
 import { LIMITS } from '../../limits.ts';
 import { MessageFailure } from '../../run-outcome.ts';
-import { Attachment, CallOutcome, DecidedBy, infoShape } from '../../stream-events.ts';
+import { Attachment, CallOutcome, DecidedBy } from '../../stream-events.ts';
 
 const Count = z.int().min(0);
 const base = { createdMs: Count };

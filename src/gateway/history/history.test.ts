@@ -97,6 +97,36 @@ for (const [outcome, output] of FLAGGED) {
   });
 }
 
+test('a result says what was decided about its call, with the rule, if it is stored', () => {
+  const rule = { action: 'deny', place: 'folder', wanted: true } as const;
+  const rulings = [
+    { verdict: 'block', reason: 'rule', rule: 'rul_1', ...rule },
+    { verdict: 'run', reason: 'policy', policy: 'pol_1', ...rule, action: 'allow', place: 'everywhere' },
+    { verdict: 'run', reason: 'harmless', auto: 'harmless' },
+    { label: 'overwrite_file' },
+    undefined,
+  ] as const;
+  const shown = toHistory(store(...rulings.map((decision) => ({ ...resultOf('one'), ...(decision && { decision }) }))));
+  assert.deepEqual(
+    shown.map(({ ruling }) => ruling),
+    [
+      {
+        verdict: 'block',
+        reason: 'rule',
+        rule: { rule_id: 'rul_1', source: 'rule', action: 'deny', place: 'folder' },
+      },
+      {
+        verdict: 'run',
+        reason: 'policy',
+        rule: { rule_id: 'pol_1', source: 'policy', action: 'allow', place: 'everywhere' },
+      },
+      { verdict: 'run', reason: 'harmless' },
+      undefined,
+      undefined,
+    ],
+  );
+});
+
 test('a failed, cancelled or unknown call does not count as denied', () => {
   for (const outcome of ['failed', 'cancelled', 'unknown'] as const) {
     const [answer, result] = toHistory(store(asks, resultOf('one', 'Not run: the run had ended', outcome)));

@@ -1,6 +1,6 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { CallOutcome, HistoryMessage } from '../../../protocol/stream-events.ts';
-import type { ToolMessage } from '../../agent/message.ts';
+import type { CallDecision, ToolMessage } from '../../agent/message.ts';
 import { DENIED_BY_USER } from '../../agent/run/result-texts.ts';
 import type { StoredMessage } from './messages.ts';
 
@@ -63,7 +63,8 @@ function toHistoryMessage({ seq, createdMs, message, isDamaged }: StoredMessage)
 }
 
 function toToolEntry(message: ToolMessage) {
-  const { callId, name, output, outcome, exitCode, durationMs, notSandboxed, limit, refusedHosts, kept } = message;
+  const { callId, name, output, outcome, exitCode, durationMs, notSandboxed, limit, refusedHosts, kept, decision } =
+    message;
   const denied = NOT_ALLOWED.includes(outcome) || PREFIXES.some((words) => output.startsWith(words));
   return {
     role: 'tool' as const,
@@ -78,9 +79,18 @@ function toToolEntry(message: ToolMessage) {
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
     ...(limit !== undefined && { limit }),
     ...(refusedHosts && { refused_hosts: [...refusedHosts] }),
+    ...rulingOf(decision),
     ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };
+}
+
+function rulingOf({ verdict, reason, policy, rule, action, place }: CallDecision = {}): Pick<HistoryMessage, 'ruling'> {
+  if (verdict === undefined || reason === undefined) return {};
+  const rule_id = policy ?? rule;
+  const source = policy === undefined ? ('rule' as const) : ('policy' as const);
+  const isKnown = rule_id !== undefined && action !== undefined && place !== undefined;
+  return { ruling: { verdict, reason, ...(isKnown && { rule: { rule_id, source, action, place } }) } };
 }
 
 const NOT_ALLOWED: readonly CallOutcome[] = ['denied', 'expired', 'blocked'];
