@@ -100,6 +100,26 @@ test('unattended, a command that changes a protected path is blocked, and the mo
   assert.match(result?.output ?? '', /programs outside the sandbox run or obey/);
 });
 
+test('unattended runs follow the permission rules: one that denies stands above the job, one that allows is enough', async () => {
+  const command = 'touch notes.txt';
+  const deny: RuleSource = { ...allow({ program: 'touch' }), action: 'deny' };
+  const outcomes = [
+    { policy: { mode: 'deny' as const } },
+    { policy: { mode: 'deny' as const }, callRules: [allow({ command })] },
+    { policy: { mode: 'allow' as const, tools: ['bash'] } },
+    { policy: { mode: 'allow' as const, tools: ['bash'] }, callRules: [deny] },
+  ].map(async (options) => {
+    const { wasAsked, result, item } = await runOne({ command, ...options });
+    return [wasAsked, result?.outcome, item?.ruling?.reason];
+  });
+  assert.deepEqual(await Promise.all(outcomes), [
+    [false, 'blocked', 'tool'],
+    [false, 'done', 'rule'],
+    [false, 'done', 'job'],
+    [false, 'blocked', 'rule'],
+  ]);
+});
+
 test('a host that was not reached asks, whatever allows the command, with a rule for the host; then it is reached', async () => {
   const command = 'make';
   const unreached = 'api.example.org';
