@@ -215,5 +215,8 @@ test('no other field of the protocol names a working directory', () => {
   const placed = ['rule.create', 'rule.simulate'];
   const creating = ['cluster/workstreams/new', 'route/workstreams/new', 'workstreams/import', 'workstreams/new'];
   assert.deepEqual(methods.sort(), [...placed, 'workstream.create', 'workstream.import', 'workstream.update']);
-  assert.deepEqual(routes.toSorted(), [...creating, 'rules', 'rules/simulate'].map((route) => `/v1/api/${route}`).toSorted());
+  assert.deepEqual(
+    new Set(routes),
+    new Set([...creating, 'rules', 'rules/simulate'].map((route) => `/v1/api/${route}`)),
+  );
 });
