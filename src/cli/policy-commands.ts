@@ -100,8 +100,8 @@ export function addRuleCommands(program: Command, { root, around, withTarget }: 
 const withMatch = (command: Command): Command =>
   command
     .option('--program <name>', 'a program, wherever it stands in a command')
-    .option('--args <arg...>', 'all arguments of the program')
-    .option('--args-start <arg...>', 'the first arguments of the program')
+    .option('--args <arg...>', 'all arguments of the program; those with a dash: --args=--force')
+    .option('--args-start <arg...>', 'its first arguments; those with a dash: --args-start=--force')
     .option('--command <text>', 'the exact text of a command')
     .option('--path <path>', 'a file, or a folder with everything below it')
     .option('--access <how>', 'read or write (default: both)')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Verdict } from '../../../protocol/events/verdict.ts';
 import { createPaint } from './paint.ts';
 import { type Question, toDecisionLine, toQuestionLines, toQuestionRoom } from './question-lines.ts';
 
@@ -70,6 +71,12 @@ test('a question says which of its calls tool policies decide about', () => {
   );
 });
 
+const VERDICT: Verdict = {
+  ...{ verdict_id: 'vrd_1', call_id: 'a', func_name: 'bash', func_args: '{}', intent_summary: 'Runs make.' },
+  ...{ risk_level: 'high', confidence: 0.8, recommendation: 'review', reasoning: 'It is not known.', evidence: [] },
+  ...{ tier: 'heuristic', judge_model: '', latency_ms: 0 },
+};
+
 test('effects are one line, which names only their kinds where room is short', () => {
   const asked = question('make');
   const effects = {
@@ -85,6 +92,11 @@ test('effects are one line, which names only their kinds where room is short', (
     `  Writes: . · Network: ${'a'.repeat(30)}.example · Unknown: make all?`,
     '  Writes · Network · Unknown',
   ]);
+  const rated = { ...known, items: known.items.map((item) => ({ ...item, verdict: VERDICT })) };
+  assert.equal(
+    toQuestionLines(rated, { paint, room: { rows: 4, columns: 40 } })[2],
+    '  High risk · Writes · Network · Unknown',
+  );
 });
 
 test('a question about a budget says what is used up, and how much more it asks for', () => {

@@ -10,6 +10,7 @@ import { repeatedCall } from '../../../protocol/text/repeated-call.ts';
 import { toRulingWords } from '../../../protocol/text/rule-words.ts';
 import type { Room } from '../../../protocol/text/text-ends.ts';
 import { ASK_INSTRUCTIONS, UNTRUSTED_INSTRUCTIONS } from '../../../protocol/text/untrusted-instructions.ts';
+import { RISK_WORDS } from '../../../protocol/text/verdict-words.ts';
 import type { Paint } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
 import {
@@ -117,16 +118,18 @@ function factsOf({ ruling, policy }: ApprovalItem): string[] {
   return policy ? [POLICY_WORDS[policy.action]] : [];
 }
 
-/** Without much room, the line names only the kinds. */
-function toEffectLines({ effects }: ApprovalItem, { paint, room }: PreviewStyle): string[] {
-  if (effects === undefined || effects.list.length === 0) return [];
+/** The risk and the effects. Without much room, the line names only the kinds of effects. */
+function toEffectLines({ effects, verdict }: ApprovalItem, { paint, room }: PreviewStyle): string[] {
+  const risk = verdict === undefined ? [] : [RISK_WORDS[verdict.risk_level]];
   const toLine = (isShort: boolean) =>
-    toEffectPhrases(effects, { isShort })
-      .map(({ text }) => toSafeText(text))
-      .join(' · ');
+    [...risk, ...(effects ? toEffectPhrases(effects, { isShort }).map(({ text }) => toSafeText(text)) : [])].join(
+      ' · ',
+    );
   const [full, short] = [toLine(false), toLine(true)];
+  if (full === '') return [];
   const isFitting = room === undefined || full.length <= room.columns * (room.rows > ROWS_OF_FEW ? 2 : 1);
-  return [paint('dim', `  ${isFitting ? full : short}`)];
+  const isGrave = verdict?.risk_level === 'high' || verdict?.risk_level === 'critical';
+  return [paint(isGrave ? 'red' : 'dim', `  ${isFitting ? full : short}`)];
 }
 
 /** For a subject that its preview repeats in full. */

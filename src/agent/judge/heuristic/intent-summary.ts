@@ -35,7 +35,11 @@ export function toSummary({ tool, reading }: Pick<JudgedCall, 'tool' | 'reading'
   ]);
 }
 
+/** A dot before the full stop would look like the folder above. */
+const HERE = 'the working directory';
+
 const toShort = (text: string): string => {
+  if (text === '.' || text === './') return HERE;
   const visible = toVisibleLine(text);
   return visible.length <= MOST_TARGET ? visible : `${visible.slice(0, MOST_TARGET - 1)}…`;
 };

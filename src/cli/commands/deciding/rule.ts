@@ -1,3 +1,4 @@
+import { RequestError } from '../../../../protocol/client/request-error.ts';
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import { POLICY_ACTIONS, type PolicyAction } from '../../../../protocol/events/policy-actions.ts';
 import type { RuleMatch } from '../../../../protocol/events/rules.ts';
@@ -92,6 +93,10 @@ function whereOf({ wsId, folder, userId }: Rule): string {
 
 /** Adds a rule and prints its id. */
 export async function addRule(word: string, command: RuleCommand<AddRuleFlags>): Promise<void> {
+  if (Object.values(matchIn(command.flags)).every((value) => value === undefined))
+    throw new UsageError(
+      'say what the rule is about: --program, --command, --path, --host, --tool, --node or --node-command',
+    );
   const fields = { ...ruleIn(word, command.flags), expiresInMs: toLength(command.flags.hours) };
   const rule = await ask(command, (client) => client.call('rule.create', fields));
   process.stdout.write(command.flags.json ? toJson(rule) : `${rule.ruleId}\n`);
@@ -108,7 +113,9 @@ export async function changeRule(ruleId: string, command: RuleCommand<ChangeRule
   };
   if (Object.values(change).every((value) => value === undefined))
     throw new UsageError('nothing to change: use --action, --priority, --hours or --no-end');
-  const rule = await ask(command, (client) => client.call('rule.update', { ruleId, ...change }));
+  const rule = await ask(command, (client) =>
+    client.call('rule.update', { ruleId, ...change }).catch(withName(ruleId)),
+  );
   if (command.flags.json) process.stdout.write(toJson(rule));
   else process.stderr.write('Changed; it counts for the next call of every run.\n');
 }
@@ -128,7 +135,7 @@ export async function simulateRules(word: string | undefined, command: RuleComma
     result: await client.call('rule.simulate', params),
   }));
   const unknown = without.filter((id) => rules.every(({ ruleId }) => ruleId !== id));
-  if (unknown.length > 0) throw new StartError(`No rule "${unknown[0]}". List them with: headgate rule list`);
+  if (unknown[0] !== undefined) throw new StartError(noRule(unknown[0]));
   if (json) process.stdout.write(toJson(result));
   else printSimulation(result, rules);
 }
@@ -208,9 +215,21 @@ function toNumber(flag: string, text: string | undefined): number | undefined {
 }
 
 export async function removeRule(ruleId: string, command: RuleCommand): Promise<void> {
-  await ask(command, (client) => client.call('rule.delete', { ruleId }));
+  await ask(command, async (client) => {
+    await client.call('rule.delete', { ruleId }).catch(withName(ruleId));
+  });
   process.stderr.write('Removed.\n');
 }
+
+/** Says which rule is missing, and how to find those that exist. */
+const withName =
+  (ruleId: string) =>
+  (error: unknown): never => {
+    if (error instanceof RequestError && error.code === 'NOT_FOUND') throw new StartError(noRule(ruleId));
+    throw error;
+  };
+
+const noRule = (ruleId: string): string => `No rule "${ruleId}". List them with: headgate rule list`;
 
 async function ask<T>({ flags, around, root }: RuleCommand, use: (client: GatewayClient) => Promise<T>): Promise<T> {
   const target = await resolveTarget(flags, around);
