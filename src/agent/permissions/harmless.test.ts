@@ -35,6 +35,11 @@ const HARMLESS = [
     'diff a.txt b.txt | head',
     'jq .name package.json',
   ],
+  ...[
+    'for path in src lib; do echo "$path"; done',
+    'wait $pid; ls',
+    'while read -r line; do echo "$line"; done < a.txt',
+  ],
 ];
 
 const EDITS = [
@@ -124,6 +129,19 @@ const OTHERS = [
     'git reset --hard',
     'git clean -fdx',
   ],
+  // Shortened options.
+  ...["sed --exp='1e touch x' a.txt", "env --spl='touch x'", 'env --ch=/etc cat shadow', 'env --ch /srv cat x'],
+  // Variables that are set without an assignment.
+  ...['printf -v PATH /x; ls', 'printf -vPATH /x; ls', 'read PATH < a.txt; ls', 'read -aPATH < a.txt; ls'],
+  ...['mapfile -t PATH < a.txt; ls', 'for PATH in /x; do ls; done', 'while read -r PATH; do ls; done < a.txt'],
+  ...[
+    '((PATH = 1)); ls',
+    'let PATH=1; ls',
+    'echo $((PATH = 1)); ls',
+    'exec {PATH}< a.txt; ls',
+    'coproc PATH { cat; }; ls',
+  ],
+  ...['echo ${PATH:=x}; ls', ': ${CDPATH:=/srv}; cd x; cat a.txt', 'wait -p PATH; ls', 'read HOME < a.txt; cat ~/x'],
 ];
 
 test('commands that only read the roots and the system are harmless', () => {

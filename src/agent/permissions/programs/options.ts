@@ -90,17 +90,18 @@ class Sorter implements SortedArguments {
 
   #readLong(word: ShellWord): void {
     const [, name = word.start, equals] = /^([^=]+)(=?)/.exec(word.start) ?? [];
-    const use = this.#options.get(name) ?? this.#findAbbreviated(name);
+    const full = this.#options.has(name) ? name : this.#findAbbreviated(name);
+    const use = this.#options.get(full);
     const isCutOff = word.value === undefined && equals === '';
     if (use === undefined || isCutOff) this.strange.push(word);
-    else if (equals !== '') this.#add(name, use, dropStart(word, name.length + 1));
-    else this.#addNext(name, use);
+    else if (equals !== '') this.#add(full, use, dropStart(word, name.length + 1));
+    else this.#addNext(full, use);
   }
 
-  /** Long options may be shortened. One that may stand for an option with a value does. */
-  #findAbbreviated(name: string): Use | undefined {
-    for (const [long, use] of this.#options) if (use !== 'flag' && long.startsWith(name)) return use;
-    return undefined;
+  /** Long options may be shortened; rules ask for the whole name. One that may stand for an option with a value does. */
+  #findAbbreviated(name: string): string {
+    for (const [long, use] of this.#options) if (use !== 'flag' && long.startsWith(name)) return long;
+    return name;
   }
 
   #readShort(word: ShellWord): void {

@@ -24,9 +24,11 @@ function noteValue(name: string, word: Word, { findings, arithmetic, scope }: Pl
   checkQuotedCode(toShellWord(word, scope.home), findings);
 }
 
-/** Notes that a variable gets any value. */
-export const noteUnknownValue = (name: string, { arithmetic }: Pick<Place, 'arithmetic'>): void =>
-  arithmetic.assign(name, false);
+/** Notes that the shell gives a variable a value otherwise than by an assignment: a number, or anything. */
+export function noteSet(name: string, isNumber: boolean, place: Place): void {
+  place.arithmetic.assign(name, isNumber);
+  noteVariable(name, { isExported: false, at: name }, place);
+}
 
 /** Notes that a variable is set, or passed on to programs. */
 export function noteVariable(

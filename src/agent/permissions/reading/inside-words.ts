@@ -1,10 +1,14 @@
 import { forEachChild, type ParameterExpansionPart, type ParsedScript, type SyntaxNode } from 'unbash';
 import { type ArithmeticUses, useArithmetic } from './arithmetic.ts';
+import { namesSetIn } from './arithmetic-names.ts';
+import { noteSet } from './assignments.ts';
 import type { Findings } from './findings.ts';
+import type { Scope } from './scope.ts';
 
 interface InsideReader {
   findings: Findings;
   arithmetic: ArithmeticUses;
+  scope: Scope;
   /** Reads the script of a substitution. */
   substitution(script: ParsedScript): void;
 }
@@ -48,6 +52,7 @@ function checkArithmetic(node: SyntaxNode, reader: InsideReader): void {
       useArithmetic(reader, node.value);
       return;
     case 'ArithmeticExpansion':
+      for (const name of namesSetIn(node.expression)) noteSet(name, true, reader);
       if (node.expression === undefined && /\w/.test(node.text)) reader.findings.addGap('not_parsed', node.text);
       return;
     case 'TestBinary':
@@ -74,6 +79,8 @@ function checkParameter(node: ParameterExpansionPart, reader: InsideReader): voi
     useArithmetic(reader, operation.offset.value);
     if (operation.length) useArithmetic(reader, operation.length.value);
   }
+  // `${PATH:=x}` sets it.
+  if (operation?.type === 'Default' && /^:?=$/.test(operation.operator)) noteSet(node.parameter, false, reader);
   // `@P` expands the value as a prompt, with its substitutions.
   if (operation?.type === 'Transform' && operation.operand.value.includes('P'))
     reader.findings.addGap('unknown_code', text);

@@ -2,6 +2,7 @@ import type { HereDoc, Redirection } from 'unbash';
 import type { ReadRedirection } from '../command-reading.ts';
 import type { Stdin } from '../programs/program.ts';
 import { addPath } from '../programs/targets.ts';
+import { noteVariable } from './assignments.ts';
 import type { Findings } from './findings.ts';
 import type { Scope } from './scope.ts';
 import { type ShellWord, toShellWord } from './shell-word.ts';
@@ -14,6 +15,9 @@ interface Place {
 /** Adds what redirections read and write. */
 export function readRedirections(redirections: readonly Redirection[], place: Place): ReadRedirection[] {
   return redirections.map((redirection) => {
+    const { descriptor } = redirection;
+    if (descriptor?.type === 'FileDescriptorVariable')
+      noteVariable(descriptor.name, { isExported: false, at: descriptor.name }, place);
     if (redirection.type !== 'Redirect') return { operator: redirection.operator, target: undefined };
     const { operator } = redirection;
     const target = redirection.target && toShellWord(redirection.target, place.scope.home);

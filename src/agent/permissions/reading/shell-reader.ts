@@ -18,7 +18,7 @@ import type { NestedReader, Stdin } from '../programs/program.ts';
 import { runProgram } from '../programs/run-program.ts';
 import { ArithmeticUses, isNumberText } from './arithmetic.ts';
 import { namesSetIn } from './arithmetic-names.ts';
-import { noteUnknownValue } from './assignments.ts';
+import { noteSet } from './assignments.ts';
 import { callsItself } from './calls-itself.ts';
 import { endsOnFailure, isExitCommand } from './exits.ts';
 import { type Findings, ReadingTooLong } from './findings.ts';
@@ -92,11 +92,14 @@ export class ShellReader implements NestedReader {
     }
   }
 
+  #setter(scope: Scope): { findings: Findings; arithmetic: ArithmeticUses; scope: Scope } {
+    return { findings: this.findings, arithmetic: this.arithmetic, scope };
+  }
+
   /** Everything that runs while words are expanded. */
   #inside(node: SyntaxNode, { scope, stdin }: Place): void {
     readInside(node, {
-      findings: this.findings,
-      arithmetic: this.arithmetic,
+      ...this.#setter(scope),
       substitution: (script) => this.#script(script, { scope: scope.fork(), stdin }),
     });
   }
@@ -141,6 +144,7 @@ export class ShellReader implements NestedReader {
         this.#case(node, place);
         return;
       case 'Coproc':
+        if (node.name) noteSet(node.name.text, true, this.#setter(place.scope));
         this.#read(node.body, { scope: place.scope.fork(), stdin: UNKNOWN });
         return;
       default:
@@ -164,7 +168,7 @@ export class ShellReader implements NestedReader {
         this.#inside(node, place);
         return;
       case 'ArithmeticCommand':
-        for (const name of namesSetIn(node.expression)) this.arithmetic.assign(name, true);
+        for (const name of namesSetIn(node.expression)) noteSet(name, true, this.#setter(place.scope));
         this.#inside(node, place);
         return;
       default:
@@ -252,14 +256,13 @@ export class ShellReader implements NestedReader {
     for (const word of node.wordlist ?? []) this.#inside(word, place);
     const values = node.wordlist ?? [];
     const isNumber = values.length > 0 && values.every(({ text }) => isNumberText(text));
-    if (isNumber) this.arithmetic.assign(node.name.value, true);
-    else noteUnknownValue(node.name.value, this);
+    noteSet(node.name.value, isNumber, this.#setter(place.scope));
     this.#later([node.body], place);
   }
 
   #arithmeticFor({ initialize, test, update, body }: ArithmeticFor, place: Place): void {
     for (const each of [initialize, test, update]) if (each) this.#inside(each, place);
-    for (const name of namesSetIn(initialize)) this.arithmetic.assign(name, true);
+    for (const name of namesSetIn(initialize)) noteSet(name, true, this.#setter(place.scope));
     this.#later([body], place);
   }
 

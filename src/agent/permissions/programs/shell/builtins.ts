@@ -1,6 +1,6 @@
 import { useArithmetic } from '../../reading/arithmetic.ts';
-import { checkQuotedCode, noteUnknownValue, noteVariable } from '../../reading/assignments.ts';
-import type { ShellWord } from '../../reading/shell-word.ts';
+import { checkQuotedCode, noteSet, noteVariable } from '../../reading/assignments.ts';
+import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { sortArguments, toOptions } from '../options.ts';
 import type { ProgramCall, ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
@@ -54,9 +54,11 @@ function setVariables(call: ProgramCall): void {
   for (const word of call.args) {
     checkQuotedCode(word, call.findings);
     if (word.value === undefined) call.findings.addGap('arithmetic', word.written);
-    else noteUnknownValue(word.value.replace(/\[.*/s, ''), call);
+    else noteSet(word.value.replace(/\[.*/s, ''), false, call);
   }
 }
+
+const afterA = ({ value = '' }: ShellWord): ShellWord => toKnownWord(value.replace(/^-[a-z]*?a/, ''));
 
 function unset(call: ProgramCall): void {
   setVariables(call);
@@ -70,7 +72,8 @@ function printf(call: ProgramCall): void {
     if (first?.isFree || first?.start.startsWith('-')) call.findings.addGap('arithmetic', first.written);
     return;
   }
-  if (first.value.startsWith('-v')) setVariables({ ...call, args: second === undefined ? [] : [second] });
+  if (first.value === '-v') setVariables({ ...call, args: second === undefined ? [] : [second] });
+  else if (first.value.startsWith('-v')) setVariables({ ...call, args: [toKnownWord(first.value.slice(2))] });
 }
 
 /** `-v` evaluates subscripts of the name that it tests. */
@@ -93,7 +96,7 @@ function evaluate(call: ProgramCall): void {
     const [, variable, expression = word.value] = /^([A-Za-z_]\w*)[-+*/%]?=(.*)$/s.exec(word.value ?? '') ?? [];
     if (expression === undefined) call.findings.addGap('arithmetic', word.written);
     else useArithmetic(call, expression);
-    if (variable !== undefined) call.arithmetic.assign(variable, true);
+    if (variable !== undefined) noteSet(variable, true, call);
   }
 }
 
@@ -123,16 +126,20 @@ export const BUILTINS = new Map([
     'read mapfile readarray getopts': (call) => {
       if (call.name !== 'read' && call.name !== 'getopts' && call.args.some(({ start }) => start.startsWith('-C')))
         call.findings.addGap('unknown_code', call.name);
-      setVariables({ ...call, args: call.args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start)) });
+      // An array may be named in the word of its option: `-aPATH`.
+      const args = call.args.map((word) => (/^-[a-z]*a./.test(word.value ?? '') ? afterA(word) : word));
+      setVariables({ ...call, args: args.filter(({ start }) => start === '' || /^[A-Za-z_$]/.test(start)) });
     },
     unset,
+    // -p names a variable.
+    wait: (call) => (call.args.some(({ start }) => /^-\w*p/.test(start)) ? setVariables(call) : undefined),
     printf,
     'test [': testFile,
     let: evaluate,
     set: (call) => setOptions(call, HARMLESS_SET),
     shopt: (call) => setOptions(call, HARMLESS_SHOPT),
     'enable hash bind complete compopt compgen fc history': changesLookups,
-    ': true false echo pwd exit return break continue shift wait jobs bg fg disown dirs type times umask ulimit caller suspend logout':
+    ': true false echo pwd exit return break continue shift jobs bg fg disown dirs type times umask ulimit caller suspend logout':
       nothing,
   }),
   ...CODE_BUILTINS,
