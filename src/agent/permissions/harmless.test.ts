@@ -36,6 +36,14 @@ const HARMLESS = [
     'jq .name package.json',
   ],
   ...[
+    'git branch --sort=-committerdate',
+    'git branch --contains HEAD~2',
+    "git tag --list 'v2.*' --column=row",
+    'git tag',
+    'git config --get user.name',
+    'git config list --show-origin',
+    'git config user.email',
+    'git ls-files .env',
     'for path in src lib; do echo "$path"; done',
     'wait $pid; ls',
     'while read -r line; do echo "$line"; done < a.txt',
@@ -131,6 +139,17 @@ const OTHERS = [
   ],
   // Shortened options.
   ...["sed --exp='1e touch x' a.txt", "env --spl='touch x'", 'env --ch=/etc cat shadow', 'env --ch /srv cat x'],
+  ...['git grep --open-files-in-p=x y', 'git log --ext-d', 'git show --textc', 'git archive --rem=x HEAD'],
+  ...['git commit --fil=/srv/x', 'git commit -qF a.txt', 'git commit -aF a.txt', 'git commit --gpg-s -m x'],
+  // What a command of git shows, unless its other arguments say otherwise.
+  ...['git branch -v -D x', 'git branch -r -d o/x', 'git branch -q x', 'git branch -v x', 'git branch --sort=x -m a b'],
+  ...['git branch --list -D x', 'git branch --show-current --unset-upstream', 'git tag -a v1', 'git tag -n -d v1'],
+  ...['git config --add core.fsmonitor get', 'git config core.fsmonitor ./x list', 'git config --list --unset core.x'],
+  ...['git config get --unset core.x', 'git config edit', 'git config set core.pager get', 'git config $X'],
+  ...['git stash -m list', 'git notes --ref list add -m x', 'git bisect view push', 'git bisect visualize x'],
+  // Secrets that are recorded.
+  ...['git blame .env', 'git log -p -- .env', 'git diff HEAD .env', 'git show :0:.env', 'git log -L 1,5:.env'],
+  ...['git archive HEAD .env', 'git archive --add-file=/srv/x HEAD', 'git grep -e x -- id_rsa'],
   // Variables that are set without an assignment.
   ...['printf -v PATH /x; ls', 'printf -vPATH /x; ls', 'read PATH < a.txt; ls', 'read -aPATH < a.txt; ls'],
   ...['mapfile -t PATH < a.txt; ls', 'for PATH in /x; do ls; done', 'while read -r PATH; do ls; done < a.txt'],
@@ -141,7 +160,7 @@ const OTHERS = [
     'exec {PATH}< a.txt; ls',
     'coproc PATH { cat; }; ls',
   ],
-  ...['echo ${PATH:=x}; ls', ': ${CDPATH:=/srv}; cd x; cat a.txt', 'wait -p PATH; ls', 'read HOME < a.txt; cat ~/x'],
+  ...[`echo \${PATH:=x}; ls`, `: \${CDPATH:=/srv}; cd x; cat a.txt`, 'wait -p PATH; ls', 'read HOME < a.txt; cat ~/x'],
 ];
 
 test('commands that only read the roots and the system are harmless', () => {

@@ -1,4 +1,10 @@
-import { forEachChild, type ParameterExpansionPart, type ParsedScript, type SyntaxNode } from 'unbash';
+import {
+  type ArithmeticExpression,
+  forEachChild,
+  type ParameterExpansionPart,
+  type ParsedScript,
+  type SyntaxNode,
+} from 'unbash';
 import { type ArithmeticUses, useArithmetic } from './arithmetic.ts';
 import { namesSetIn } from './arithmetic-names.ts';
 import { noteSet } from './assignments.ts';
@@ -52,7 +58,7 @@ function checkArithmetic(node: SyntaxNode, reader: InsideReader): void {
       useArithmetic(reader, node.value);
       return;
     case 'ArithmeticExpansion':
-      for (const name of namesSetIn(node.expression)) noteSet(name, true, reader);
+      noteNumbers(node.expression, reader);
       if (node.expression === undefined && /\w/.test(node.text)) reader.findings.addGap('not_parsed', node.text);
       return;
     case 'TestBinary':
@@ -70,19 +76,33 @@ function checkArithmetic(node: SyntaxNode, reader: InsideReader): void {
   }
 }
 
+const noteNumbers = (expression: ArithmeticExpression | undefined, reader: InsideReader): void =>
+  namesSetIn(expression).forEach((name) => {
+    noteSet(name, true, reader);
+  });
+
 function checkParameter(node: ParameterExpansionPart, reader: InsideReader): void {
-  const { operation, index, prefix, text } = node;
+  const { index, prefix, operation, text } = node;
   const isWholeArray = index !== undefined && /^[@*]$/.test(index.value);
   if (index !== undefined && !isWholeArray) useArithmetic(reader, index.value);
   if (prefix === '!' && operation?.type !== 'Names' && !isWholeArray) reader.findings.addGap('arithmetic', text);
-  if (operation?.type === 'Slice') {
-    useArithmetic(reader, operation.offset.value);
-    if (operation.length) useArithmetic(reader, operation.length.value);
+  checkOperation(node, reader);
+}
+
+function checkOperation({ operation, parameter, text }: ParameterExpansionPart, reader: InsideReader): void {
+  switch (operation?.type) {
+    case 'Slice':
+      useArithmetic(reader, operation.offset.value);
+      if (operation.length) useArithmetic(reader, operation.length.value);
+      return;
+    case 'Default':
+      if (/^:?=$/.test(operation.operator)) noteSet(parameter, false, reader);
+      return;
+    case 'Transform':
+      // `@P` expands the value as a prompt, with its substitutions.
+      if (operation.operand.value.includes('P')) reader.findings.addGap('unknown_code', text);
+      return;
+    case 'Unknown':
+      reader.findings.addGap('not_parsed', text);
   }
-  // `${PATH:=x}` sets it.
-  if (operation?.type === 'Default' && /^:?=$/.test(operation.operator)) noteSet(node.parameter, false, reader);
-  // `@P` expands the value as a prompt, with its substitutions.
-  if (operation?.type === 'Transform' && operation.operand.value.includes('P'))
-    reader.findings.addGap('unknown_code', text);
-  if (operation?.type === 'Unknown') reader.findings.addGap('not_parsed', text);
 }

@@ -1,3 +1,4 @@
+import { isSecretPath } from '../../../tools/files/secret-path.ts';
 import type { Scope } from '../../reading/scope.ts';
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
 import { sortArguments, toOptions } from '../options.ts';
@@ -54,31 +55,49 @@ const addRepository = (
     ...more,
   });
 
-const EXTERNAL =
-  /^(--ext-diff|--textconv|-O|--open-files-in-pager|--exec|--upload-pack|-u|--receive-pack|--show-signature|--paginate|--filters)/;
+const EXTERNAL = /^(-O|-u)/;
+const EXTERNAL_LONG = [
+  ...['--ext-diff', '--textconv', '--open-files-in-pager', '--exec', '--upload-pack', '--receive-pack', '--remote'],
+  ...['--show-signature', '--paginate', '--filters', '--batch-command'],
+];
+
+/** Long options may be shortened. */
+const mayBe = ({ start }: ShellWord, options: readonly string[]): boolean => {
+  const [name = ''] = start.split('=', 1);
+  return /^--./.test(name) && options.some((option) => option.startsWith(name));
+};
 
 /** --output of diffs, and options that start programs. */
 function addSpecialOptions(call: ProgramCall): void {
   const end = call.args.findIndex(({ value }) => value === '--');
   for (const word of call.args.slice(0, end < 0 ? undefined : end)) {
-    if (word.isFree || EXTERNAL.test(word.start)) addUnknown(call, word);
+    if (word.isFree || EXTERNAL.test(word.start) || mayBe(word, EXTERNAL_LONG)) addUnknown(call, word);
     if (/^--ou/.test(word.start)) addOutput(call, word); // long options may be shortened
   }
   addOutside(call);
 }
 
-/** `HEAD:file`; it may be a secret that is recorded. */
-const FILE_OF_REVISION = /^[\w@{}^~./-]*:(?!\/\/)[\w./-]+$/;
+/** `HEAD:file`, `:0:file` or `-L 1,5:file`; it may be a secret that is recorded. */
+const FILE_OF_REVISION = /^[\w@{}^~./:,+-]*:(?!\/\/)[\w./-]+$/;
+/** Commands that never print what is in the files. */
+const WITHOUT_CONTENT = /^git (status|ls-files|ls-tree|check-ignore|check-attr|rev-parse|rev-list|add|commit)$/;
 
 /** Outside a repository, `diff` and `grep` read any files; `blame` reads some instead of the file itself. */
 function addOutside(call: ProgramCall): void {
   const isOutside = call.args.some(({ start }) => start.startsWith('--no-i'));
   for (const word of call.args) {
-    if (/^(\/|~|\.\.(\/|$))/.test(word.start) || (isOutside && !word.start.startsWith('-'))) addUse(call, 'read', word);
-    else if (FILE_OF_REVISION.test(word.start))
-      addUse(call, 'read', word.value === undefined ? word : toKnownWord(word.value.replace(/^[^:]*:/, '')));
-    else if (/^--(contents|ignore-revs-file)/.test(word.start)) addUnknown(call, word);
+    const { start } = word;
+    if (/^(\/|~|\.\.(\/|$))/.test(start) || (isOutside && !start.startsWith('-'))) addUse(call, 'read', word);
+    else if (mayBe(word, ['--contents', '--ignore-revs-file', '--add-file'])) addUnknown(call, word);
+    else addRecorded(call, word);
   }
+}
+
+function addRecorded(call: ProgramCall, word: ShellWord): void {
+  const { value, start } = word;
+  if (FILE_OF_REVISION.test(start))
+    addUse(call, 'read', value === undefined ? word : toKnownWord(value.replace(/^.*:/s, '')));
+  else if (isSecretPath(value ?? '') && !WITHOUT_CONTENT.test(call.name)) addUse(call, 'read', word);
 }
 
 function addOutput(call: ProgramCall, word: ShellWord): void {
@@ -105,12 +124,15 @@ const commits: ProgramRule = (call) => {
   addRepository(call, 'write');
   call.findings.addEffect({ kind: 'unknown', target: call.name, certain: false, isProject: true });
   addSpecialOptions(call);
-  for (const word of call.args) if (COMMIT_FILES.test(word.start)) addUnknown(call, word);
+  for (const word of call.args)
+    if (COMMIT_FILES.test(word.start) || mayBe(word, COMMIT_FILES_LONG)) addUnknown(call, word);
 };
 
-/** Files that are read into the message, and lists of files. */
-const COMMIT_FILES =
-  /^(-F|--file|-t|--template|--pathspec-from-file|-S|--gpg-sign|-i|--interactive|-e|--edit|-p|--patch)/;
+/** Files that are read into the message, lists of files, and programs of others. Of `-m`, the text follows. */
+const COMMIT_FILES = /^-[^-mcCu]*[FtSiep]/;
+const COMMIT_FILES_LONG = [
+  ...['--file', '--template', '--pathspec-from-file', '--gpg-sign', '--interactive', '--edit', '--patch'],
+];
 
 /** Changes the repository and the files of the working tree. */
 const checksOut: ProgramRule = (call) => {
@@ -144,21 +166,30 @@ const pulls: ProgramRule = (call) => {
   checksOut(call);
 };
 
+const LISTING = {
+  'git branch':
+    /^(-[arvlqi]+|--(list|all|remotes|verbose|show-current|(no-)?contains|(no-)?merged|points-at|sort|format|(no-)?column|(no-)?color|ignore-case|(no-)?abbrev)(=.*)?)$/s,
+  'git tag':
+    /^(-[li]|-n\d*|--(list|(no-)?contains|(no-)?merged|points-at|sort|format|(no-)?column|(no-)?color|ignore-case)(=.*)?)$/s,
+} as const;
+/** Options with which names are patterns or commits, and nothing is created. */
+const LISTS_NAMES = /^(-l|-n\d*|--(list|(no-)?contains|(no-)?merged|points-at)(=.*)?)$/s;
+
 /** Without a new name, or with an option that lists, it only prints. */
 const listsOrRecords: ProgramRule = (call) => {
-  const lists =
-    /^(-a|-r|-v|-vv|-l|-n\d*|--list|--all|--remotes|--show-current|--contains|--merged|--no-merged|--sort|--format|-h|list|show|get-url|-q)($|=)/;
-  const isListing = call.args.every(({ value, start }) =>
-    value !== undefined ? lists.test(value) : lists.test(start),
-  );
-  if (isListing || (call.args[0] !== undefined && lists.test(call.args[0].start) && call.name !== 'git remote'))
-    reads(call);
+  const options = call.name === 'git tag' ? LISTING['git tag'] : LISTING['git branch'];
+  const values = call.args.map(({ value }) => value ?? '--unknown');
+  const isListing = values.every((value) => !value.startsWith('-') || options.test(value));
+  const hasNames = values.some((value) => !value.startsWith('-'));
+  if (isListing && (!hasNames || values.some((value) => LISTS_NAMES.test(value)))) reads(call);
   else records(call);
-  if (
-    call.name === 'git remote' &&
-    call.args.some(({ value }) => /^(show|update|prune|add|set-head)$/.test(value ?? ''))
-  )
-    addNetwork(call);
+};
+
+/** Addresses are in the settings; what is known of a remote is asked of it. */
+const remote: ProgramRule = (call) => {
+  if (call.args.every(({ value }) => /^(-v|--verbose|show|get-url)$/.test(value ?? ''))) reads(call);
+  else records(call);
+  if (call.args.some(({ value }) => /^(show|update|prune|add|set-head)$/.test(value ?? ''))) addNetwork(call);
 };
 
 /** What the commands of a command only show. */
@@ -168,7 +199,7 @@ const SHOWN: Record<string, RegExp> = {
   'git stash': /^(list|show)$/,
   'git worktree': /^list$/,
   'git submodule': /^(status|summary)?$/,
-  'git bisect': /^(log|view|visualize)$/,
+  'git bisect': /^log$/, // the others start what their arguments say
   'git notes': /^(list|show)?$/,
   'git bundle': /^(verify|list-heads)$/,
 };
@@ -177,27 +208,36 @@ function isShown({ name, args }: ProgramCall): boolean {
   const plain = args.filter(({ start }) => !start.startsWith('-'));
   if (name === 'git symbolic-ref' && (plain.length !== 1 || args.some(({ start }) => /^-(d|m|-delete)/.test(start))))
     return false;
+  // The word behind an option may be its value.
+  if (name !== 'git symbolic-ref' && plain[0] !== undefined && plain[0] !== args[0]) return false;
   const first = name === 'git symbolic-ref' ? args[0] : plain[0];
   return first?.splits !== true && (SHOWN[name]?.test(first === undefined ? '' : (first.value ?? '?')) ?? false);
 }
+
+const GETS = /^(--get(-all|-regexp|-urlmatch|-color|-colorbool)?|--list|-l)$/;
+const GETS_SO =
+  /^(--(global|system|local|worktree|show-origin|show-scope|name-only|null|bool|int|bool-or-int|path|expiry-date|(no-)?includes|all|regexp|fixed-value|show-names)|-z|--(type|default|value|url)=.*)$/s;
 
 /** Settings may name programs that run later. */
 function config(call: ProgramCall): void {
   const file = call.args.find(({ start }) => /^(-f|--f|--blob)/.test(start));
   if (file) addUnknown(call, file);
-  const isReading = call.args.some(({ value }) =>
-    /^(--get|--get-all|--get-regexp|--list|-l|get|list)$/.test(value ?? ''),
-  );
-  const names = call.args.filter(({ start }) => !start.startsWith('-'));
-  if (
-    isReading ||
-    (names.length === 1 && !call.args.some(({ start }) => /^--(unset|remove|rename|edit|add)|^-e/.test(start)))
-  ) {
+  if (isGetting(call.args.filter((word) => word !== file))) {
     addRepository(call, 'read');
     return;
   }
-  const isGlobal = call.args.some(({ value }) => value === '--global' || value === '--system');
+  const isGlobal = call.args.some((word) => mayBe(word, ['--global', '--system']));
   call.findings.addEffect({ kind: 'write', target: isGlobal ? '~/.gitconfig' : '.git/config', certain: false });
+}
+
+/** Whether it only prints settings: one of them, or with an option or a first word that says so. */
+function isGetting(args: readonly ShellWord[]): boolean {
+  const values = args.map(({ value }) => value ?? '--unknown');
+  const options = values.filter((value) => value.startsWith('-'));
+  if (!options.every((value) => GETS.test(value) || GETS_SO.test(value))) return false;
+  const [name, ...more] = values.filter((value) => !value.startsWith('-'));
+  if (options.some((value) => GETS.test(value)) || values[0] === 'get' || values[0] === 'list') return true;
+  return name !== undefined && name !== 'edit' && more.length === 0;
 }
 
 const COMMANDS = toRules({
@@ -214,7 +254,8 @@ const COMMANDS = toRules({
     addManualCache(call);
     for (const word of call.args) if (word.value === undefined || word.value.startsWith('-')) addUnknown(call, word);
   },
-  'branch tag remote': listsOrRecords,
+  'branch tag': listsOrRecords,
+  remote,
   'add commit': commits,
   'gc prune repack pack-refs update-index update-ref write-tree hash-object fsck': records,
   'checkout switch restore reset merge rebase cherry-pick revert am apply rm mv clean read-tree checkout-index':
@@ -232,7 +273,7 @@ const COMMANDS = toRules({
   },
   archive: (call) => {
     reads(call);
-    for (const word of call.args) if (/^(-o|--output|--remote|--exec)/.test(word.start)) addUnknown(call, word);
+    for (const word of call.args) if (/^-o/.test(word.start) || mayBe(word, ['--output'])) addUnknown(call, word);
   },
   'format-patch': (call) => {
     reads(call);
