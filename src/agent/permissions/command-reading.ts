@@ -49,6 +49,8 @@ export interface ReadCommand {
   redirections: readonly ReadRedirection[];
   /** The program that starts it, such as `xargs`; absent if the shell does. */
   startedBy?: string;
+  /** The working directory in which it runs; absent if that is uncertain. */
+  folder?: string;
 }
 
 export interface ReadRedirection {

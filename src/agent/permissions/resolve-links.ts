@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { CommandReading, Effect } from './command-reading.ts';
+import type { CommandReading, Effect, ReadCommand } from './command-reading.ts';
 import { escapeGlob, toNamePattern, toPlainText } from './reading/globs.ts';
 
 /** The part of the file system that names are resolved with. */
@@ -19,7 +19,12 @@ const MAX_MATCHES = 200;
  */
 export async function resolveLinks(reading: CommandReading, names: NameReader): Promise<CommandReading> {
   const resolved = await Promise.all(reading.effects.map((effect) => resolveEffect(effect, names)));
-  return { ...reading, effects: resolved.flat() };
+  const commands = await Promise.all(reading.commands.map((command) => resolveFolder(command, names)));
+  return { ...reading, commands, effects: resolved.flat() };
+}
+
+async function resolveFolder(command: ReadCommand, names: NameReader): Promise<ReadCommand> {
+  return command.folder === undefined ? command : { ...command, folder: await toRealPath(command.folder, names) };
 }
 
 async function resolveEffect(effect: Effect, names: NameReader): Promise<Effect[]> {

@@ -77,6 +77,7 @@ function toRuled({ name }: ToolCall, prepared: PreparedCall, { folder, readable 
     names: approvalLabel === name ? [name] : [name, approvalLabel],
     ...matched,
     ...(reading && { reading }),
+    ...(matched?.command !== undefined && matched.node === undefined && { folder }),
     ...(writes.length > 0 && { protectedWrites: writes }),
   };
 }

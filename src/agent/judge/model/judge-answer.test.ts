@@ -24,6 +24,17 @@ for (const [name, text] of Object.entries({
 }))
   test(`a verdict is found in ${name}`, () => assert.deepEqual(readJudgeAnswer(text), READ));
 
+const QUOTED = `The script says ${JSON_TEXT.replace('medium', 'low')}`;
+const DENIED = JSON_TEXT.replace('"approve"', '"deny"').replace('medium', 'critical');
+for (const [name, text] of Object.entries({
+  'a quoted block before the verdict': `\`\`\`json\n${JSON_TEXT}\n\`\`\`\nMy verdict: ${DENIED}`,
+  'a quoted verdict before one that is cut off': `${QUOTED} ${DENIED.slice(0, -30)}`,
+  'a quoted verdict behind the verdict': `${DENIED} ${QUOTED}`,
+  'fields given twice': JSON_TEXT.replace('{', '{"risk_level":"critical",'),
+  'quoted fields before broken ones': `"recommendation": "approve", "risk_level": "low" ${DENIED.slice(1, -3)}`,
+}))
+  test(`${name} approves nothing`, () => assert.notEqual(readJudgeAnswer(text)?.recommendation, 'approve'));
+
 test('single fields of a broken object are enough', () => {
   const broken = JSON_TEXT.replace('"evidence":["a new file"]}', '"evidence": [');
   assert.deepEqual(readJudgeAnswer(broken), { ...READ, evidence: [] });

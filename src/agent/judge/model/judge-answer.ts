@@ -22,16 +22,22 @@ const Answer = z.object({
 
 /**
  * Reads the verdict from the answer of a model: the whole text, a fenced block, the last braces that are JSON, or single
- * fields. Undefined if it has none, or a malformed one: it is never completed by guessing.
+ * fields. Undefined if it has none, or a malformed one: it is never completed by guessing. Also if it approves although the
+ * text has stricter words, too: one of the two may be a quotation of what was judged.
  */
 export function readJudgeAnswer(text: string): Assessment | undefined {
   if (text.length > MOST_ANSWER) return undefined;
   for (const candidate of candidatesIn(text)) {
     const parsed = Answer.safeParse(candidate);
-    if (parsed.success) return toAssessment(parsed.data);
+    if (parsed.success) return agreed(toAssessment(parsed.data), text);
   }
   return undefined;
 }
+
+const STRICTER = /"recommendation"\s*:\s*"\s*(review|deny)|"risk_level"\s*:\s*"\s*(high|critical)/i;
+
+const agreed = (assessment: Assessment, text: string): Assessment | undefined =>
+  assessment.recommendation === 'approve' && STRICTER.test(text) ? undefined : assessment;
 
 function toAssessment({ risk_level: level, ...answer }: z.output<typeof Answer>): Assessment {
   // A model that calls a call dangerous and approves it contradicts itself; the stricter half counts.

@@ -70,7 +70,9 @@ export class ShellReader implements NestedReader {
     if (words.length === 0) return;
     if (this.#depth >= MAX_NESTED_CODE) throw new ReadingTooLong();
     for (const { value, written } of words) if (value === undefined) this.findings.addGap('unknown_words', written);
-    this.findings.addCommand({ words, assignments: [], redirections: [], startedBy: place.startedBy });
+    const { startedBy, scope } = place;
+    const folder = scope.folder === undefined ? {} : { folder: scope.folder };
+    this.findings.addCommand({ words, assignments: [], redirections: [], startedBy, ...folder });
     this.#depth += 1;
     runProgram(words, { ...place, findings: this.findings, arithmetic: this.arithmetic, reader: this });
     this.#depth -= 1;

@@ -29,7 +29,9 @@ export function readSimpleCommand(command: Command, place: Place): SimpleCommand
   const named = command.name === undefined ? [] : [command.name, ...command.args];
   const words = named.map((word) => readWord(word, place));
   for (const word of words) if (word.value === undefined) findings.addGap('unknown_words', word.written);
-  findings.addCommand({ words, assignments: assigned.map(({ name }) => name), redirections });
+  const { folder } = place.scope;
+  const assignments = assigned.map(({ name }) => name);
+  findings.addCommand({ words, assignments, redirections, ...(folder !== undefined && { folder }) });
   return { words, stdin: toStdin(command.redirects, place.stdin) };
 }
 

@@ -6,6 +6,7 @@ import { readCommand } from '../read-command.ts';
 import { compileCallRules } from './compile-rules.ts';
 import type { RuledCall } from './matching.ts';
 import type { RuleSource } from './rule-source.ts';
+import { suggestRules } from './suggest-rules.ts';
 
 const rule = (action: RuleSource['action'], match: RuleMatch, more: Partial<RuleSource> = {}): RuleSource => ({
   ...{ ruleId: `${action} ${JSON.stringify(match)}`, source: 'rule', action, match, place: 'everywhere', priority: 0 },
@@ -40,6 +41,34 @@ test('a rule that allows a program covers neither redirections nor other command
   for (const command of ['npm test', 'npm test -- --watch']) assert.equal(said(command, yes), 'allow', command);
   for (const command of ['npm test > /etc/x', 'npm test; rm x', 'npm run test', 'npm test $(rm x)', 'X=1 npm test'])
     assert.equal(said(command, yes), 'nothing', command);
+});
+
+test('a rule that allows a program covers neither a file of its name nor what it finds in other folders', () => {
+  const allowed = (command: string, match: RuleMatch) => {
+    const reading = readCommand(command, { folder: '/work', home: '/home/me' });
+    return saidOf({ names: ['bash'], command, reading, folder: '/work' }, [rule('allow', match)]);
+  };
+  const test = { program: 'npm', argsStart: ['test'] };
+  for (const command of ['npm test', '/usr/bin/npm test', 'cd sub && npm test', 'sh -c "npm test"'])
+    assert.equal(allowed(command, test), 'allow', command);
+  for (const command of ['./npm test', 'x/npm test', '/tmp/npm test', 'cd /tmp/x && npm test', 'cd .. && npm test'])
+    assert.equal(allowed(command, test), 'nothing', command);
+  for (const command of ['cd "$X" && npm test', 'env -C /srv npm test', '(cd /worker; npm test)'])
+    assert.equal(allowed(command, test), 'nothing', command);
+  const build = { program: './build.sh', args: [] };
+  assert.deepEqual([allowed('./build.sh', build), allowed('cd /srv && ./build.sh', build)], ['allow', 'nothing']);
+  assert.equal(said('/tmp/x/rm a', rule('deny', { program: 'rm' })), 'deny', 'what denies does not ask where it is');
+});
+
+test('the beginning of a command is suggested only if files and hosts are no part of it', () => {
+  const suggested = (command: string) => {
+    const call = { names: ['bash'], command, reading: readCommand(command, { folder: '/work', home: '/home/me' }) };
+    return suggestRules(call, () => true).flatMap(({ kind, match }) => (kind === 'prefix' ? [match.argsStart] : []));
+  };
+  assert.deepEqual(suggested('npm install lodash'), [['install', 'lodash']]);
+  assert.deepEqual(suggested('git push origin'), [['push', 'origin']]);
+  for (const command of ['rm build', 'cp a b', 'curl example.com', 'tar xf a.tar', 'tee a', 'chmod x a', 'pkill node'])
+    assert.deepEqual(suggested(command), [], command);
 });
 
 test('the exact text of a command covers it whole, and nothing else', () => {

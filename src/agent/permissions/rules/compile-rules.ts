@@ -173,11 +173,16 @@ function applies(call: RuledCall, part: Part, { rule, matcher }: Compiled): bool
   if (part.kind === 'gap') return false;
   if (part.kind === 'command') {
     const command = reading.commands[part.index];
-    return !matcher.hasEffect && command !== undefined && matcher.fitsCommand(command) === 'yes';
+    return !matcher.hasEffect && command !== undefined && matcher.allowsCommand(command, call);
   }
   const { effect } = part;
   if (matcher.hasEffect && matcher.fitsEffect(effect) !== 'yes') return false;
-  return matcher.hasProgram ? programFit(reading, effect, matcher) === 'yes' : isCertain(effect);
+  return matcher.hasProgram ? allowsProgramOf(effect, matcher, { ...call, reading }) : isCertain(effect);
+}
+
+function allowsProgramOf({ by }: Effect, matcher: Matcher, call: RuledCall & { reading: CommandReading }): boolean {
+  const command = by === undefined ? undefined : call.reading.commands[by];
+  return command !== undefined && matcher.allowsCommand(command, call);
 }
 
 /** What is not known is asked about anyway, unless a rule names its program. */

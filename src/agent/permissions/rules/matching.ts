@@ -15,6 +15,8 @@ export interface RuledCall {
   nodeCommand?: string;
   /** What it does. Its paths are real ones. Absent if that is not known for the tool. */
   reading?: CommandReading;
+  /** The working directory, if it is a command. */
+  folder?: string;
   /** What it changes that programs outside the sandbox run or obey. */
   protectedWrites?: readonly ProtectedWrite[];
 }
@@ -31,6 +33,8 @@ export interface Matcher {
   /** It names a program or the exact command: whoever gave it knew what runs. */
   namesCommand: boolean;
   fitsCommand(command: ReadCommand): Fit;
+  /** Whether it allows the program of a command of the call: what a person thought of, where they thought of it. */
+  allowsCommand(command: ReadCommand, call: RuledCall): boolean;
   /** Without the fields about the program, which belong to its command. */
   fitsEffect(effect: Effect): Fit;
   /** It has fields about effects. */
@@ -52,6 +56,9 @@ export function compileMatch(match: RuleMatch): Matcher {
     isWhole: !hasProgram && !hasEffect,
     namesCommand: hasProgram || match.command !== undefined,
     fitsCommand: (command) => fitsProgram(match, command),
+    allowsCommand: (command, { folder }) =>
+      fitsProgram(match, command) === 'yes' &&
+      (!hasProgram || (isSameProgram(match, command) && isThere(command, folder))),
     fitsEffect: (effect) => strictest([fitsPath(match, effect), fitsHost(match, effect)]),
     hasEffect,
     hasProgram,
@@ -74,6 +81,16 @@ function fitsProgram({ program, args, argsStart }: RuleMatch, { words }: ReadCom
   if (args !== undefined) return fitsWords(args, rest, true);
   return argsStart === undefined ? 'yes' : fitsWords(argsStart, rest, false);
 }
+
+/** A name stands for the program that the shell finds, or one of the system: not for any file that is called so. */
+function isSameProgram({ program }: RuleMatch, { words: [first] }: ReadCommand): boolean {
+  const value = first?.value ?? '';
+  return value === program || /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/.test(value);
+}
+
+/** In another folder, the same words run what somebody else wrote there. */
+const isThere = (command: ReadCommand, folder: string | undefined): boolean =>
+  folder === undefined || (command.folder !== undefined && isBelow(folder, command.folder));
 
 const nameIn = (value: string, program: string): string => (program.includes('/') ? value : path.basename(value));
 

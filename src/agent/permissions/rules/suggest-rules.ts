@@ -72,16 +72,25 @@ const RUNS_OTHERS =
 
 /** The one program that asks, with its first arguments. */
 function forPrefix({ commands, effects }: CommandReading): Candidate[] {
-  const asking = [...new Set(effects.flatMap(({ by }) => by ?? []))].flatMap((by) => commands[by] ?? []);
-  const prefixes = [...new Map(asking.flatMap(prefixOf).map((match) => [JSON.stringify(match), match])).values()];
+  const asking = [...new Set(effects.flatMap(({ by }) => by ?? []))];
+  const found = asking.flatMap((by) => {
+    const [command, targets] = [
+      commands[by],
+      effects.flatMap((effect) => (effect.by === by ? (effect.target ?? []) : [])),
+    ];
+    return command === undefined ? [] : prefixOf(command, targets);
+  });
+  const prefixes = [...new Map(found.map((match) => [JSON.stringify(match), match])).values()];
   return prefixes.map((match) => ({ kind: 'prefix', match }));
 }
 
-function prefixOf({ words, startedBy }: ReadCommand): RuleMatch[] {
+/** None if its first arguments are files or hosts: those that follow, such as the next file of `rm`, would be any. */
+function prefixOf({ words, startedBy }: ReadCommand, targets: readonly string[]): RuleMatch[] {
   const [first, ...rest] = words;
   if (first?.value === undefined || startedBy !== undefined || RUNS_OTHERS.test(path.basename(first.value))) return [];
   const begin = rest.findIndex(({ value }) => value === undefined || !SUBCOMMAND.test(value));
   const known = rest.slice(0, begin === -1 ? 2 : Math.min(begin, 2)).flatMap(({ value }) => value ?? []);
+  if (known.some((text) => targets.includes(text))) return [];
   return known.length > 0 ? [{ program: first.value, argsStart: known }] : [];
 }
 
