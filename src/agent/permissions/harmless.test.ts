@@ -51,6 +51,7 @@ const HARMLESS = [
 ];
 
 const EDITS = [
+  ...['chmod --ref=a.txt b.txt', 'ln -s a.txt b.txt', 'ln a.txt b.txt', 'ln -s ../a.txt src/b.txt'],
   ...['touch a.txt', 'echo x > a.txt', 'mkdir -p src/new', 'mv a.txt b.txt', 'rm a.txt', 'rm -rf build', 'rm src/*.o'],
   ...[
     'sed -i s/a/b/ a.ts',
@@ -141,6 +142,10 @@ const OTHERS = [
   ...["sed --exp='1e touch x' a.txt", "env --spl='touch x'", 'env --ch=/etc cat shadow', 'env --ch /srv cat x'],
   ...['git grep --open-files-in-p=x y', 'git log --ext-d', 'git show --textc', 'git archive --rem=x HEAD'],
   ...['git commit --fil=/srv/x', 'git commit -qF a.txt', 'git commit -aF a.txt', 'git commit --gpg-s -m x'],
+  ...['grep --reg=x /srv/a', 'npm test --script-sh=x', 'npm --pre x test', 'npx --pac=x tsc', 'make --ev=x', 'ss --ki'],
+  ...['grep --fi=.env a.txt', 'chmod --ref=a.txt /srv/x'],
+  // What a link leads to.
+  ...['ln .env x', 'ln -s .env x; cat x', 'ln -s /srv/a x; cat x', 'ln -t x .env'],
   // What a command of git shows, unless its other arguments say otherwise.
   ...['git branch -v -D x', 'git branch -r -d o/x', 'git branch -q x', 'git branch -v x', 'git branch --sort=x -m a b'],
   ...['git branch --list -D x', 'git branch --show-current --unset-upstream', 'git tag -a v1', 'git tag -n -d v1'],

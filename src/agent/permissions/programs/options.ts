@@ -36,6 +36,12 @@ export function toOptions(text: string): Options {
 
 const USES: readonly Use[] = ['flag', 'value', 'host', 'list', ...EffectKind.options];
 
+/** Whether a word is one of these long options, which may be shortened. */
+export const mayBe = ({ start }: Pick<ShellWord, 'start'>, options: readonly string[]): boolean => {
+  const [name = ''] = start.split('=', 1);
+  return /^--./.test(name) && options.some((option) => option.startsWith(name));
+};
+
 /** A misspelled use counts as an unknown effect. */
 const toUse = (text: string): Use => USES.find((use) => use === text) ?? 'unknown';
 

@@ -1,5 +1,6 @@
+import { isSecretPath } from '../../../tools/files/secret-path.ts';
 import { dropStart, type ShellWord } from '../../reading/shell-word.ts';
-import type { SortedArguments } from '../options.ts';
+import { mayBe, type SortedArguments } from '../options.ts';
 import { addEffect, addUnknown, addUse, type ProgramCall, type ProgramRule, type Use } from '../program.ts';
 import { toRule, toRules } from '../rows.ts';
 import { addFolder } from '../targets.ts';
@@ -25,19 +26,25 @@ function toCopy(source: Use): ProgramRule {
   });
 }
 
-/** With one operand, the link is made here. */
+/** With one operand, the link is made here. Through a link, a later command reads or changes what it leads to. */
 function link(call: ProgramCall, { operands, given }: SortedArguments): void {
   const hasTarget = given.has('-t') || given.has('--target-directory');
   const [only, ...more] = operands;
+  const isSymbolic = given.has('-s') || given.has('--symbolic');
+  const sources = hasTarget || more.length === 0 ? operands : operands.slice(0, -1);
+  // The way of a symbolic link begins at its folder, so only these are known.
+  for (const word of isSymbolic ? sources.filter(isElsewhere) : sources) addUse(call, 'read', word);
   if (hasTarget || only === undefined) return;
   const target = more.at(-1);
   if (target) addUse(call, 'write', target);
   else addFolder(call, 'write');
 }
 
+const isElsewhere = ({ value = '', start }: ShellWord): boolean => isSecretPath(value) || start.startsWith('/');
+
 /** `install -d` makes folders. */
 const install: ProgramRule = (call) => {
-  if (call.args.some(({ start }) => /^-[a-zA-Z]*d|^--directory$/.test(start))) FOLDERS(call);
+  if (call.args.some(({ start }) => /^-[a-zA-Z]*d/.test(start) || mayBe({ start }, ['--directory']))) FOLDERS(call);
   else toCopy('read')(call);
 };
 const FOLDERS = toRule({
@@ -66,7 +73,7 @@ const MODE_OPTIONS =
 const chmod: ProgramRule = (call) => {
   const isMode = ({ value }: ShellWord) => value !== undefined && /^-[rwxXst]+$/.test(value);
   const hasMode = call.args.some(isMode);
-  const row = hasMode || call.args.some(({ start }) => start.startsWith('--reference')) ? CHMOD_FILES : CHMOD;
+  const row = hasMode || call.args.some((word) => mayBe(word, ['--reference'])) ? CHMOD_FILES : CHMOD;
   row({ ...call, args: call.args.filter((word) => !isMode(word)) });
 };
 const CHMOD = toRule({ options: `${MODE_OPTIONS} --reference:read`, operands: ['value', 'write'] });

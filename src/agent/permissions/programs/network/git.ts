@@ -1,7 +1,7 @@
 import { isSecretPath } from '../../../tools/files/secret-path.ts';
 import type { Scope } from '../../reading/scope.ts';
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
-import { sortArguments, toOptions } from '../options.ts';
+import { mayBe, sortArguments, toOptions } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
 import { addFolder, addManualCache, addNetwork, resolvePath } from '../targets.ts';
@@ -60,12 +60,6 @@ const EXTERNAL_LONG = [
   ...['--ext-diff', '--textconv', '--open-files-in-pager', '--exec', '--upload-pack', '--receive-pack', '--remote'],
   ...['--show-signature', '--paginate', '--filters', '--batch-command'],
 ];
-
-/** Long options may be shortened. */
-const mayBe = ({ start }: ShellWord, options: readonly string[]): boolean => {
-  const [name = ''] = start.split('=', 1);
-  return /^--./.test(name) && options.some((option) => option.startsWith(name));
-};
 
 /** --output of diffs, and options that start programs. */
 function addSpecialOptions(call: ProgramCall): void {

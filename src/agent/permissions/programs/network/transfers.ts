@@ -143,8 +143,8 @@ export const TRANSFERS = toRules({
     // Closing sockets, and entries of tables.
     for (const word of call.args)
       if (
-        /^-\w*[Ksdf]|^--(kill|set|delete|file)/.test(word.start) &&
-        !(call.name !== 'arp' && !/K|kill/.test(word.start))
+        /^-\w*[KDsdf]|^--(ki|di|set|delete|file)/.test(word.start) &&
+        !(call.name !== 'arp' && !/K|D|^--[kd]i/.test(word.start))
       )
         addUse(call, 'system', word);
   },

@@ -9,7 +9,7 @@ export const isVersion = (args: readonly ShellWord[]): boolean =>
 
 /** Options and settings that name other files, programs or settings than those of the project. */
 const LEADS_ELSEWHERE =
-  /^~|[=:@][/~]|^--?(eval|init-script|init-file|settings|global-settings|require|import|loader|rcfile|config-file|basetemp|rootdir|confcutdir|output|out|outfile|outdir|out-dir)\b|^(SHELL|MAKEFLAGS|MAKEFILES|CC|CXX|LD|AR|PATH)[:+?]?=|^-[fEIo]|^-D\w*(exec|command)/i;
+  /^~|[=:@][/~]|^--?(ev|eval|init-script|init-file|settings|global-settings|require|import|loader|rcfile|config-file|basetemp|rootdir|confcutdir|output|out|outfile|outdir|out-dir)\b|^(SHELL|MAKEFLAGS|MAKEFILES|CC|CXX|LD|AR|PATH)[:+?]?=|^-[fEIo]|^-D\w*(exec|command)/i;
 const IS_ELSEWHERE = /^\/|(^|[/=])\.\.(\/|$)/;
 
 /** Builds, checks or tests the project: runs what its files say, which may change anything in it. */

@@ -1,4 +1,5 @@
 import type { ShellWord } from '../../reading/shell-word.ts';
+import { mayBe } from '../options.ts';
 import { addEffect, addUnknown, type ProgramCall, type ProgramRule } from '../program.ts';
 import { toRules } from '../rows.ts';
 import { addFolder, addNetwork } from '../targets.ts';
@@ -53,13 +54,20 @@ function addInstallation(call: ProgramCall, command: ShellWord | undefined, isSy
 }
 
 /** Options that lead to other programs, settings or folders. */
+const LEADING = (
+  'config prefix cache userconfig globalconfig script-shell node-options viewer editor git python manifest-path target-dir ' +
+  'root log package call yes'
+)
+  .split(' ')
+  .map((name) => `--${name}`);
+
 const hasPlainOptions = ({ args }: ProgramCall): boolean =>
   !args.some(
-    ({ start, value }) =>
-      (value === undefined && start === '') ||
-      /^--(config|prefix|cache|userconfig|globalconfig|script-shell|node-options|viewer|editor|git|python|manifest-path|target-dir|root|log|package|call|yes)|^-[ocpyw]/.test(
-        start,
-      ),
+    (word) =>
+      (word.value === undefined && word.start === '') ||
+      /^-[ocpyw]/.test(word.start) ||
+      LEADING.some((option) => word.start.startsWith(option)) ||
+      (word.start.length > 3 && mayBe(word, LEADING)),
   );
 
 /** Rules of programs that install packages and build projects. */

@@ -1,4 +1,5 @@
 import { type ShellWord, toKnownWord } from '../../reading/shell-word.ts';
+import { mayBe } from '../options.ts';
 import { addUnknown, addUse, type ProgramCall, type ProgramRule } from '../program.ts';
 import { type Row, toRule, toRules } from '../rows.ts';
 import { addManualCache, addNameLookup } from '../targets.ts';
@@ -33,16 +34,19 @@ const RIPGREP = toGrep(`
   -f,--file,--ignore-file:read --pre,--hostname-bin:unknown
 `);
 
+const RECURSIVE = ['--recursive', '--dereference-recursive'];
+
 /** Searches below the working directory unless paths are given. */
 function grep(call: ProgramCall): void {
   const isRipgrep = call.name === 'rg';
   const { withPattern, files: onlyFiles } = isRipgrep ? RIPGREP : GREP;
-  const hasPattern = call.args.some(({ start }) => /^-[^-]*[ef]|^--(regexp|file|files|type-list)\b/.test(start));
+  const hasPattern = call.args.some(
+    (word) => /^-[^-]*[ef]/.test(word.start) || mayBe(word, ['--regexp', '--file', '--files', '--type-list']),
+  );
   (hasPattern ? onlyFiles : withPattern)(call);
   const followed = call.args.find(({ start }) => (isRipgrep ? /^-[^-]*L|^--follow/ : /^-[^-]*R|^--deref/).test(start));
   if (followed) addLinks(call, followed);
-  const isRecursive =
-    isRipgrep || call.args.some(({ start }) => /^-[^-]*[rR]|^--(dereference-)?recursive$/.test(start));
+  const isRecursive = isRipgrep || call.args.some((word) => /^-[^-]*[rR]/.test(word.start) || mayBe(word, RECURSIVE));
   if (!isRecursive) return;
   const plain = call.args.filter(({ start }) => !start.startsWith('-')).length;
   // The value of a long option may look like a path.
