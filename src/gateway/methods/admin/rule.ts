@@ -32,6 +32,7 @@ export function ruleMethods(deps: RuleMethodDeps): Handlers<keyof typeof ruleCon
       if (place.wsId !== undefined) await requirePerceived(place.wsId, call, deps);
       requireDecider(place, call);
       const { action, wsId, userId, priority } = params;
+      requireRank({ action, priority }, call);
       const fields = {
         action,
         match: checkMatch(match),
@@ -47,6 +48,8 @@ export function ruleMethods(deps: RuleMethodDeps): Handlers<keyof typeof ruleCon
     'rule.update': async ({ ruleId, action, priority, expiresInMs }, call) => {
       const before = await visibleRule(ruleId, call, deps);
       requireDecider(before, call);
+      requireAuthor(before, call);
+      requireRank({ action: action ?? before.action, priority: priority ?? before.priority }, call);
       const change = {
         ...(action !== undefined && { action }),
         ...(priority !== undefined && { priority }),
@@ -58,6 +61,7 @@ export function ruleMethods(deps: RuleMethodDeps): Handlers<keyof typeof ruleCon
     'rule.delete': async ({ ruleId }, call) => {
       const before = await visibleRule(ruleId, call, deps);
       requireDecider(before, call);
+      requireAuthor(before, call);
       await rules.remove(before, call.audited(toRuleRecord(before)));
       return { status: 'ok' };
     },
@@ -76,11 +80,27 @@ async function requirePerceived(wsId: string, call: Call, { workstreams }: Pick<
   if (!(await workstreams.isStored(wsId, viewerOf(call)))) throw unknownWorkstream();
 }
 
+const isAdmin = (call: Call): boolean => viewerOf(call).permissions.has('admin.policies');
+
+/** Nobody allows themselves what a rule or tool policy for everybody asks about. Those have the priority 0, if no other is given. */
+function requireRank(
+  { action, priority = 0 }: Pick<Rule, 'action'> & { priority?: number | undefined },
+  call: Call,
+): void {
+  if (action !== 'allow' || priority <= 0 || isAdmin(call)) return;
+  throw new GatewayError('FORBIDDEN', 'Rules that allow, with a priority above 0, need the permission admin.policies');
+}
+
+/** What others forbid a user, or want to be asked about, is not theirs to lift. */
+function requireAuthor({ action, userId, createdBy }: Rule, call: Call): void {
+  if (action === 'allow' || userId === undefined || createdBy === editorOf(call) || isAdmin(call)) return;
+  throw new GatewayError('FORBIDDEN', 'Rules that others made about a user need the permission admin.policies');
+}
+
 /** Rules about one workstream or oneself need what `always` needs; all others need `admin.policies`. */
 function requireDecider(place: Pick<Rule, 'wsId' | 'folder' | 'userId'>, call: Call): void {
   requireGiver(viewerOf(call), place);
-  const isAdmin = viewerOf(call).permissions.has('admin.policies');
-  if (!isAdmin && !mayApprove(call))
+  if (!isAdmin(call) && !mayApprove(call))
     throw new GatewayError('FORBIDDEN', "Rules need the permission 'approve' or 'tools.approve'");
 }
 

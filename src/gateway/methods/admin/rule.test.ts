@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wholeGateway } from '../../testing/whole-gateway.ts';
+
+const member = (userId: string) => ({
+  userId,
+  id: userId,
+  permissions: new Set(['read', 'write', 'approve'] as const),
+});
+const match = { program: 'touch' };
+
+test('nobody raises what they allow above what is asked about everywhere, nor lifts what others forbid them', async () => {
+  await using gateway = await wholeGateway();
+  const ada = member('ada');
+  const own = { match, userId: 'ada' };
+  const code = async (...call: Parameters<typeof gateway.refusal>) => (await gateway.refusal(...call)).code;
+  assert.equal(await code('rule.create', { ...own, action: 'allow', priority: 1 }, ada), 'FORBIDDEN');
+  const { ruleId } = await gateway.call('rule.create', { ...own, action: 'allow', priority: -1 }, ada);
+  assert.equal(await code('rule.update', { ruleId, priority: 1 }, ada), 'FORBIDDEN');
+  const { ruleId: strict } = await gateway.call('rule.create', { ...own, action: 'ask', priority: 1 }, ada);
+  assert.equal(await code('rule.update', { ruleId: strict, action: 'allow' }, ada), 'FORBIDDEN');
+  await gateway.call('rule.delete', { ruleId: strict }, ada);
+
+  const forbidden = await gateway.call('rule.create', { ...own, action: 'deny' }, { id: 'root' });
+  const named = { ruleId: forbidden.ruleId };
+  assert.equal(await code('rule.delete', named, ada), 'FORBIDDEN');
+  assert.equal(await code('rule.update', { ...named, action: 'allow' }, ada), 'FORBIDDEN');
+  assert.equal(await code('rule.update', { ...named, expiresInMs: 1_000 }, ada), 'FORBIDDEN');
+  await gateway.call('rule.delete', named, { id: 'root' });
+});
