@@ -144,6 +144,7 @@ const OTHERS = [
   ...['git commit --fil=/srv/x', 'git commit -qF a.txt', 'git commit -aF a.txt', 'git commit --gpg-s -m x'],
   ...['grep --reg=x /srv/a', 'npm test --script-sh=x', 'npm --pre x test', 'npx --pac=x tsc', 'make --ev=x', 'ss --ki'],
   ...['grep --fi=.env a.txt', 'chmod --ref=a.txt /srv/x'],
+  ...['curl --ur example.com', 'curl --pro example.com https://example.org'],
   // What a link leads to.
   ...['ln .env x', 'ln -s .env x; cat x', 'ln -s /srv/a x; cat x', 'ln -t x .env'],
   // What a command of git shows, unless its other arguments say otherwise.

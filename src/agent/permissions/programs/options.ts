@@ -106,8 +106,9 @@ class Sorter implements SortedArguments {
 
   /** Long options may be shortened; rules ask for the whole name. One that may stand for an option with a value does. */
   #findAbbreviated(name: string): string {
-    for (const [long, use] of this.#options) if (use !== 'flag' && long.startsWith(name)) return long;
-    return name;
+    const found = [...this.#options].filter(([long, use]) => use !== 'flag' && long.startsWith(name));
+    const uses = new Set(found.map(([, use]) => use));
+    return uses.size === 1 ? (found[0]?.[0] ?? name) : name; // of several uses, nobody knows which
   }
 
   #readShort(word: ShellWord): void {

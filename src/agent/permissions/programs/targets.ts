@@ -73,9 +73,12 @@ export const addFolder = (place: Place, use: PathUse, folder = '.'): void => add
 /** Adds a connection to the host of a URL, of `user@host:path` or of a plain name. */
 export function addHost({ findings }: Pick<Place, 'findings'>, word: ShellWord): void {
   const { value, start, written } = word;
-  const host = toHost(value ?? start);
+  const text = value ?? start;
+  const host = toHost(text);
   // Of an unknown word, the host is certain only if something known follows it.
-  const isCertain = value !== undefined || /^[a-z+]+:\/\/[^/]+\//i.test(start);
+  const isKnown = value !== undefined || /^[a-z+]+:\/\/[^/]+\//i.test(start);
+  // curl has patterns of its own, and programs disagree about backslashes.
+  const isCertain = isKnown && !text.includes('\\') && !/[{}*?\s]|^\[(?![a-f\d:.]*:[a-f\d:.]*\]$)/i.test(host);
   findings.addEffect({ kind: 'network', target: isCertain && host !== '' ? host : written, certain: isCertain });
 }
 

@@ -86,6 +86,13 @@ test('paths are a folder and everything below it, hosts a name or all below one'
   const host = rule('deny', { host: '*.example.org' });
   assert.equal(said('curl https://a.example.org/x', host), 'deny');
   assert.equal(said('curl https://example.com/x', host), 'nothing');
+  for (const url of [
+    'https://{a,b}.example.org',
+    'https://[a-c].example.org',
+    'https://a.example.org\\@b',
+    '--resolve x:1:2 c',
+  ])
+    assert.equal(said(url.startsWith('--') ? `curl ${url}` : `curl '${url}'`, host), 'unclear', url);
 });
 
 test('what denies comes first, then the priority, then what asks, then the narrower place', () => {

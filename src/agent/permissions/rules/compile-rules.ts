@@ -71,11 +71,12 @@ function judge(call: RuledCall, ordered: readonly Compiled[]): RulesVerdict {
   if (found.length === 0) return { special, ...(call.reading && { left: call.reading }) };
   const denied = found.filter(({ rule }) => rule.action === 'deny');
   const others = found.filter(({ rule }) => rule.action !== 'deny');
+  const parts = call.reading ? partsOf(call.reading) : [];
   for (const { rule, matcher } of denied)
-    if (fitOf(call, matcher, NOTHING_ALLOWED) === 'yes') return { deny: rule, special };
-  const parts = decideParts(call, others);
-  const unclear = denied.find(({ matcher }) => fitOf(call, matcher, parts.isNamed) === 'maybe')?.rule;
-  return { ...parts.verdict, special, ...(unclear && { unclear }) };
+    if (fitOf(call, matcher, { parts, named: NOTHING }) === 'yes') return { deny: rule, special };
+  const { verdict, named } = decideParts(call, parts, others);
+  const unclear = denied.find(({ matcher }) => fitOf(call, matcher, { parts, named }) === 'maybe')?.rule;
+  return { ...verdict, special, ...(unclear && { unclear }) };
 }
 
 /** A part of a call that is decided by itself: a gap, the program of a command, or an effect. */
@@ -85,15 +86,20 @@ type Part =
   | { kind: 'command'; index: number }
   | { kind: 'effect'; effect: Effect };
 
-const NOTHING_ALLOWED = () => false;
+const NOTHING: ReadonlySet<Part> = new Set();
 
-/** How well a rule that denies fits a call. `isNamed`: a person allowed the part by its program or its exact text. */
-function fitOf(call: RuledCall, matcher: Matcher, isNamed: (part: Part) => boolean): Fit {
+interface SomeParts {
+  parts: readonly Part[];
+  /** Parts that a person allowed by their program or their exact text. */
+  named: ReadonlySet<Part>;
+}
+
+/** How well a rule that denies fits a call. */
+function fitOf(call: RuledCall, matcher: Matcher, { parts, named }: SomeParts): Fit {
   const { reading } = call;
   if (matcher.isWhole) return 'yes';
   if (reading === undefined || isElsewhere(call)) return 'no';
-  const parts = partsOf(reading).filter((part) => part.kind !== 'whole');
-  return widest(parts.map((part) => (isNamed(part) ? onlyYes : asIs)(fitOfPart(reading, part, matcher))));
+  return widest(parts.map((part) => (named.has(part) ? onlyYes : asIs)(fitOfPart(reading, part, matcher))));
 }
 
 /** Programs, paths and hosts are those of this machine; what a node does is matched by its id and its command. */
@@ -135,33 +141,25 @@ function programFit({ commands }: CommandReading, { by }: Effect, matcher: Match
 
 interface Parts {
   verdict: Omit<RulesVerdict, 'special'>;
-  isNamed(part: Part): boolean;
+  named: ReadonlySet<Part>;
 }
 
 /** Finds the first rule for every part: it asks if one part does, and allows what is left over after all parts. */
-function decideParts(call: RuledCall, ordered: readonly Compiled[]): Parts {
+function decideParts(call: RuledCall, inside: readonly Part[], ordered: readonly Compiled[]): Parts {
   const { reading } = call;
-  const parts: Part[] = [{ kind: 'whole' }, ...(reading ? partsOf(reading) : [])];
+  const whole: Part = { kind: 'whole' };
+  const parts = [whole, ...inside];
   const first = new Map(parts.map((part) => [part, ordered.find((one) => applies(call, part, one))]));
   const rules = [...first.values()].flatMap((one) => one ?? []);
   const ask = rules.find(({ rule }) => rule.action === 'ask')?.rule;
   const allow = rules.find(({ rule }) => rule.action === 'allow')?.rule;
   const isAllowed = (part: Part) => first.get(part)?.rule.action === 'allow';
-  const names = new Set(parts.filter((part) => isAllowed(part) && first.get(part)?.matcher.namesCommand));
-  const whole = parts[0];
-  const coversAll = whole !== undefined && isAllowed(whole);
-  const left = reading && !coversAll ? leftOf(reading, parts, isAllowed) : undefined;
+  const named = new Set(parts.filter((part) => isAllowed(part) && first.get(part)?.matcher.namesCommand));
+  const left = reading && !isAllowed(whole) ? leftOf(reading, parts, isAllowed) : undefined;
   return {
     verdict: { ...(ask && { ask }), ...(allow && { allow }), ...(left && { left }) },
-    isNamed: (part) => [...names].some((named) => isSame(named, part)),
+    named,
   };
-}
-
-/** Parts are made again for each question about the call. */
-function isSame(a: Part, b: Part): boolean {
-  if (a.kind === 'effect' && b.kind === 'effect') return a.effect === b.effect;
-  if (a.kind === 'command' && b.kind === 'command') return a.index === b.index;
-  return a.kind === b.kind;
 }
 
 /** A rule that asks applies where it may match, one that allows only where it does. */

@@ -12,15 +12,16 @@ const OPTIONS = toOptions(`
   --remote-name-all --remote-time --remove-on-error --retry-all-errors --retry-connrefused --show-error --silent --ssl --ssl-reqd --styled-output --tcp-fastopen
   --tcp-nodelay --tlsv1 --tlsv1.0 --tlsv1.1 --tlsv1.2 --tlsv1.3 --tr-encoding --verbose --version --xattr --doh-insecure --proxy-insecure --show-headers --skip-existing
   -A,-C,-e,-H,-m,-P,-Q,-r,-t,-u,-U,-X,-y,-Y,-z,--user-agent,--continue-at,--referer,--header,--max-time,--range,--user,--proxy-user,--request,--speed-limit,--speed-time:value
-  --time-cond,--connect-timeout,--retry,--retry-delay,--retry-max-time,--max-redirs,--max-filesize,--limit-rate,--resolve,--proto,--proto-redir,--proto-default,--oauth2-bearer:value
+  --time-cond,--connect-timeout,--retry,--retry-delay,--retry-max-time,--max-redirs,--max-filesize,--limit-rate,--proto,--proto-redir,--proto-default,--oauth2-bearer:value
   --interface,--local-port,--ciphers,--tls-max,--aws-sigv4,--keepalive-time,--proxy-header,--noproxy,--request-target,--parallel-max,--rate,--dns-servers,--pinnedpubkey:value
   -d,-F,-w,--data,--data-ascii,--data-binary,--data-urlencode,--form,--write-out,--json,--url-query,-b,--cookie:value --data-raw,--form-string:value
   -E,-T,--cert,--key,--cacert,--capath,--crlfile,--upload-file,--netrc-file,--etag-compare:read
   -o,-c,-D,--output,--cookie-jar,--dump-header,--trace,--trace-ascii,--stderr,--etag-save,--hsts,--alt-svc,--libcurl,--output-dir:write
-  -x,--proxy,--preproxy,--socks4,--socks4a,--socks5,--socks5-hostname,--doh-url,--connect-to,--url:host
-  -K,--config,--unix-socket,--abstract-unix-socket,--engine,--telnet-option:unknown
+  -x,--proxy,--preproxy,--socks4,--socks4a,--socks5,--socks5-hostname,--doh-url,--url:host
+  -K,--config,--resolve,--connect-to,--unix-socket,--abstract-unix-socket,--engine,--telnet-option:unknown
 `);
-const DATA = /^(-[dFwb]|--(data|data-ascii|data-binary|data-urlencode|form|write-out|json|url-query|cookie))$/;
+const DATA =
+  /^(-[dFHwb]|--(header|proxy-header|data|data-ascii|data-binary|data-urlencode|form|write-out|json|url-query|cookie))$/;
 
 /** curl: hosts, and every file that it sends or stores. */
 function curl(call: ProgramCall): void {
