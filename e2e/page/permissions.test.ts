@@ -41,6 +41,10 @@ test('a card says how risky the call is; a narrow rule lets the same call run un
   await send(page, 'once more');
   await page.locator('.answer', { hasText: 'Gone again.' }).waitFor();
   await state(page, 'idle');
+  const allowed = page.locator('.tool', { hasText: 'A rule of this workstream allows' });
+  await allowed.waitFor();
+  await page.reload();
+  await allowed.waitFor();
   await send(page, 'another');
   await card.getByText('another.d').first().waitFor();
 });
@@ -85,6 +89,7 @@ test('the mode of a workstream is changed at its head; what it lets run is not a
   await page.locator('.answer', { hasText: 'It was blocked.' }).waitFor();
   await state(page, 'idle');
   assert.equal(await contentOf('mode.txt'), 'not there');
+  await page.locator('.tool.blocked', { hasText: 'This workstream is in the mode “Read only”.' }).waitFor();
   await choose(/^Edits/);
   await shows('Edits');
   model.when('write now', bash('echo ran > mode.txt'), say('Written.'));

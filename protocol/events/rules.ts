@@ -134,6 +134,11 @@ export const pastRulingShape = {
   rule: DecidingRule.omit({ name: true, match: true }).optional(),
 };
 
+/** What was decided about a call: less is known once it is read from the history. */
+export type PastRuling = Omit<Ruling, 'rule'> & {
+  rule?: (Omit<DecidingRule, 'name' | 'match'> & Partial<Pick<DecidingRule, 'name' | 'match'>>) | undefined;
+};
+
 /** What is decided about a call, and why. */
 export const Ruling = z
   .object({

@@ -36,6 +36,10 @@ const verdictShape = {
 /** The verdict of a model, which comes later. */
 export const lateVerdictShape = { ...verdictShape, tier: z.literal('llm') };
 
+/** The same outside the event that tells it. */
+export const ModelVerdict = z.object(lateVerdictShape).meta({ id: 'ModelVerdict' });
+export type ModelVerdict = z.infer<typeof ModelVerdict>;
+
 /** Why there is no verdict of a model. */
 export const judgeStateShape = {
   call_id: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { ApprovalItem } from '../events/approval-item.ts';
 import { RuleChoice } from '../events/rules.ts';
+import { ModelVerdict } from '../events/verdict.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { QuestionKind } from '../stream-events.ts';
@@ -26,6 +27,8 @@ export type Approval = z.infer<typeof Approval>;
 const LISTED = {
   /** When it was asked. */
   askedAtMs: z.int().min(0),
+  /** What the judge's model has said about its calls so far; absent if that is nothing. */
+  modelVerdicts: z.array(ModelVerdict).optional(),
 };
 
 /** What is decided about single calls of an approval, by their ids. */

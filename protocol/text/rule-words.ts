@@ -1,4 +1,4 @@
-import type { DecidingRule, RuleMatch, RuleTerm, Ruling, SuggestedRule, Taint } from '../events/rules.ts';
+import type { DecidingRule, PastRuling, RuleMatch, RuleTerm, Ruling, SuggestedRule, Taint } from '../events/rules.ts';
 import { toVisibleLine } from './visible-text.ts';
 
 /** A person has to see where a text ends, and what is not shown of it. */
@@ -93,25 +93,26 @@ function toNames(texts: readonly string[]): string {
   return texts.length > MAX_NAMED ? `${names} and ${texts.length - MAX_NAMED} more` : names;
 }
 
-function toReasonWords({ verdict, reason, rule, taint }: Ruling): string | undefined {
+function toReasonWords({ verdict, reason, rule, taint }: PastRuling): string | undefined {
   switch (reason) {
     case 'rule':
-      return (
-        rule &&
-        `A rule ${PLACES[rule.place]} ${verdict === 'ask' ? 'asks about' : 'blocks'} ${toMatchWords(rule.match)}.`
-      );
+      return rule && `A rule ${PLACES[rule.place]} ${DOES[verdict]} ${toMatched(rule) ?? 'it'}.`;
     case 'unclear':
-      return `${rule ? `A rule ${PLACES[rule.place]} blocks ${toMatchWords(rule.match)}` : 'A rule blocks something'}, and this might be it: not all of the command is known.`;
+      return `A rule${rule ? ` ${PLACES[rule.place]}` : ''} blocks ${toMatched(rule) ?? 'something'}, and this might be it: not all of the command is known.`;
     case 'tainted':
       return `It would run unasked, but since your last message the agent has read ${taint ? toTaintWords(taint) : 'untrusted content'}.`;
     case 'mode':
       return verdict === 'block' ? 'This workstream is in the mode “Read only”.' : undefined;
     case 'judge':
-      return 'The judge did not approve it.';
+      return verdict === 'run' ? undefined : 'The judge did not approve it.';
     default:
       return undefined; // the tool asks as always, or the card has its own line about it
   }
 }
+
+const DOES: Record<Ruling['verdict'], string> = { run: 'allows', ask: 'asks about', block: 'blocks' };
+
+const toMatched = (rule: PastRuling['rule']): string | undefined => rule?.match && toMatchWords(rule.match);
 
 const RUNS: Partial<Record<Ruling['reason'], string>> = {
   rule: 'A rule allows it.',
@@ -119,3 +120,39 @@ const RUNS: Partial<Record<Ruling['reason'], string>> = {
   mode: 'The mode of this workstream allows it.',
   judge: 'The judge approved it.',
 };
+
+/** Why a call ran unasked, needed approval or was blocked, beside its result. Undefined where nothing has to be said. */
+export function toDecidedWords(ruling: PastRuling): string | undefined {
+  const { verdict, reason, rule } = ruling;
+  if (reason === 'policy')
+    return `${rule?.name ? `The tool policy ${quote(rule.name)}` : 'A tool policy'} ${DOES[verdict]} it.`;
+  const because = verdict === 'ask' ? toNeedWords(ruling) : undefined;
+  if (because !== undefined) return `It needs approval because ${because}.`;
+  return toReasonWords(ruling) ?? (verdict === 'run' ? UNASKED[reason] : undefined);
+}
+
+function toNeedWords({ reason, taint, protected_paths: paths = [], hosts = [] }: PastRuling): string | undefined {
+  switch (reason) {
+    case 'tainted':
+      return `the agent has read ${taint ? toTaintWords(taint) : 'untrusted content'}`;
+    case 'protected':
+      return `it changes what programs outside the sandbox run or obey${paths.length === 0 ? '' : `: ${toNames(paths)}`}`;
+    case 'hosts':
+      return `an earlier attempt could not reach ${hosts.length === 0 ? 'hosts that' : `${toNames(hosts)}, which`} the command does not name`;
+    case 'repeated':
+      return 'the run made the same call before';
+    default:
+      return undefined;
+  }
+}
+
+const UNASKED: Partial<Record<Ruling['reason'], string>> = {
+  ...RUNS,
+  blanket: 'This workstream ran every call without asking.',
+  auto_approve_tools: 'The tool is one of those that run unasked in this workstream.',
+  job: 'The job allows this tool.',
+};
+
+/** Whether it goes without saying: nobody gave a rule for it, and nobody judged it. */
+export const isPlainRuling = ({ verdict, reason }: PastRuling): boolean =>
+  verdict === 'run' && (reason === 'harmless' || reason === 'blanket');

@@ -1,10 +1,12 @@
+import type { PastRuling } from '../../../protocol/events/rules.ts';
 import type { Attachment, HistoryMessage, HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { isPlainRuling } from '../../../protocol/text/rule-words.ts';
 import { type Here, toClockTime } from '../local-time.ts';
 import { toMarkdownLines } from '../terminal/markdown.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
 import type { Sheet } from '../terminal/sheet.ts';
-import { countOf, toHeaderText } from '../terminal/tool-lines.ts';
+import { countOf, toDecidedLine, toHeaderText } from '../terminal/tool-lines.ts';
 import { cutToRow } from '../terminal/wrap.ts';
 
 /** How many earlier messages are shown, and how many lines of each. */
@@ -28,12 +30,13 @@ export function toHistoryLines(
   const hasOlder = truncated || shown.length < messages.length;
   const older = hasOlder ? [[paint('dim', '… older messages are on the page')]] : [];
   const failed = new Set(shown.flatMap(({ outcome = 'done', call_id }) => (outcome === 'done' ? [] : [call_id])));
+  const rulings = new Map(shown.flatMap(({ call_id, ruling }) => (ruling ? [[call_id, ruling]] : [])));
   const first = shown[0]?.seq ?? 0;
   const cuts = notes.filter(({ kind, after_seq }) => kind === 'compacted' && after_seq >= first);
   const blocks = shown.map((message, index) => ({
     seq: message.seq,
     lines: [
-      ...toMessageLines(message, { paint, columns, failed, here }),
+      ...toMessageLines(message, { paint, columns, failed, rulings, here }),
       ...(isLastAnswer(message, shown[index + 1]) ? toTimeLine(message.created_ms, paint, here) : []),
     ],
   }));
@@ -54,9 +57,15 @@ export function toTimeLine(atMs: number | undefined, paint: Paint, here: Here | 
   return atMs === undefined || here === undefined ? [] : [paint('dim', toClockTime(atMs, here))];
 }
 
+/** How the calls ended, by their ids. */
+interface Ends {
+  failed: ReadonlySet<string | undefined>;
+  rulings: ReadonlyMap<string | undefined, PastRuling>;
+}
+
 function toMessageLines(
   { role, content, partial, attachments, failed, tool_calls: calls, created_ms: atMs }: HistoryMessage,
-  sheet: Sheet & { failed: ReadonlySet<string | undefined>; here: Here | undefined },
+  sheet: Sheet & Ends & { here: Here | undefined },
 ): string[] {
   const { paint, columns } = sheet;
   switch (role) {
@@ -70,9 +79,12 @@ function toMessageLines(
     case 'assistant': {
       const lines = content === null || content === '' ? [] : toMarkdownLines(content, sheet);
       const stopped = partial === true ? [paint('dim', '(stopped)')] : [];
-      const ran = (calls ?? []).map(({ id, name, arguments: args }) => {
+      const ran = (calls ?? []).flatMap(({ id, name, arguments: args }) => {
         const mark = sheet.failed.has(id) ? paint('red', '✖') : paint('green', '✔');
-        return cutToRow(`${mark} ${toHeaderText({ name, header: name, subject: subjectOf(args) }, paint)}`, columns);
+        const head = `${mark} ${toHeaderText({ name, header: name, subject: subjectOf(args) }, paint)}`;
+        const ruling = sheet.rulings.get(id);
+        const told = ruling && !isPlainRuling(ruling) ? toDecidedLine(ruling, paint) : [];
+        return [head, ...told].map((line) => cutToRow(line, columns));
       });
       return [...keepEnd(lines, paint), ...stopped, ...ran];
     }

@@ -201,6 +201,39 @@ test('a long output is cut to its last lines, and /output prints all of it', () 
   );
 });
 
+test('one line says why a call ran unasked or was blocked, also in the history', () => {
+  const ruling = { verdict: 'run', reason: 'judge' } as const;
+  const { tell } = open();
+  const lines = tell({ type: 'tool_info', items: [{ ...item('c1', ['bash', 'make']), ruling }] }, result('ok'));
+  assert.deepEqual(lines, ['✔ bash make', '  The judge approved it.', '  ok']);
+  const stored = open();
+  const call = { name: 'bash', arguments: '{"command":"make"}' };
+  const calls = ['c1', 'c2'].map((id) => ({ id, ...call }));
+  const end = (seq: number, call_id: string, more: Partial<HistoryMessage>): HistoryMessage => ({
+    ...{ seq, role: 'tool', content: '', tool_calls: null, call_id, name: 'bash' },
+    ...more,
+  });
+  const messages: HistoryMessage[] = [
+    { seq: 1, role: 'assistant', content: null, tool_calls: calls },
+    end(2, 'c1', { outcome: 'blocked', ruling: { verdict: 'block', reason: 'mode' } }),
+    end(3, 'c2', { outcome: 'done', ruling: { verdict: 'run', reason: 'harmless' } }),
+  ];
+  stored.tell({ type: 'history', messages });
+  assert.deepEqual(stored.lines, [...['✖ bash make', '  This workstream is in the mode “Read only”.'], '✔ bash make']);
+});
+
+test('a question has said why it asks, so that its result does not', () => {
+  const { tell } = open();
+  const ruling = { verdict: 'ask', reason: 'tainted' } as const;
+  const lines = tell(
+    { ...asks('a1'), items: [{ ...item('c1', ['bash', 'make']), ruling }] },
+    decides('a1', true),
+    result('ok'),
+  );
+  assert.deepEqual(lines.slice(-2), ['✔ bash make', '  ok']);
+  assert.equal(lines.filter((line) => line.includes('untrusted content')).length, 1);
+});
+
 test('over pipes, no hint names a command', () => {
   const { tell } = open(undefined, false);
   const output = Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n');

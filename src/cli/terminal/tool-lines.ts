@@ -1,5 +1,7 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import type { PastRuling } from '../../../protocol/events/rules.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
+import { toDecidedWords } from '../../../protocol/text/rule-words.ts';
 import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../../protocol/text/text-ends.ts';
 import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toDiffStyle } from './diff-lines.ts';
@@ -17,7 +19,9 @@ export interface ToolCall {
   /** Whether the preview is a diff. */
   isDiff: boolean;
   notSandboxed: string | undefined;
-  /** A person has seen the preview in a question. */
+  /** What was decided about it; absent: as its tool says. */
+  ruling?: PastRuling | undefined;
+  /** A person has seen the preview, and why it asked, in a question. */
   wasAsked: boolean;
 }
 
@@ -37,6 +41,7 @@ export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => (
   preview: item.preview,
   isDiff: item.preview_type === 'diff',
   notSandboxed: item.not_sandboxed,
+  ruling: item.ruling,
   wasAsked,
 });
 
@@ -65,9 +70,17 @@ export function toResultLines(
   const mark = isDone ? paint('green', '✔') : paint('red', '✖');
   const lines = toOutputLines(output);
   const head = `${mark} ${toHeaderText(call, paint)}`;
-  if (QUIET_TOOLS.includes(call.name) && isDone) return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`];
+  const decided = call.wasAsked ? [] : toDecidedLine(call.ruling, paint);
+  if (QUIET_TOOLS.includes(call.name) && isDone)
+    return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`, ...decided];
   const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, room: PREVIEW_ROOM });
-  return [head, ...preview, ...toTail(lines, style)];
+  return [head, ...decided, ...preview, ...toTail(lines, style)];
+}
+
+/** Why it ran unasked, or was blocked; no line where nothing has to be said. */
+export function toDecidedLine(ruling: PastRuling | undefined, paint: Paint): string[] {
+  const words = ruling && toDecidedWords(ruling);
+  return words === undefined ? [] : [paint('dim', `${INDENT}${toOneLine(words)}`)];
 }
 
 /** The last lines of a running call's output. */

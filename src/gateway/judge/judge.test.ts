@@ -84,6 +84,33 @@ test('of 100 calls, 32 are judged, and the others are told as unavailable', asyn
   assert.deepEqual([stored.length, stored.filter((one) => one === 'llm pending').length], [132, 32]);
 });
 
+test('who lists a question later finds what the model has said about it, as the event had it', async () => {
+  await using gateway = await wholeGateway({ live });
+  gateway.puppet.turn(calling('touch', { text: 'it' }));
+  gateway.puppet.turn(VERDICT);
+  const { wsId } = await openQuestion(gateway);
+  await gateway.reaches(wsId, 'intent_verdict');
+  const told = (await gateway.events(wsId)).flatMap((event) => {
+    if (event.type !== 'intent_verdict') return [];
+    const { type: _, ...verdict } = event;
+    return [verdict];
+  });
+  const other = await gateway.call('workstream.create', {});
+  gateway.puppet.turn(calling('touch', { text: 'more' }));
+  gateway.puppet.turn(never());
+  await gateway.call('workstream.send', { wsId: other.wsId, message: 'go' });
+  await gateway.reaches(other.wsId, 'approve_request');
+  const { approvals } = await gateway.call('approval.list', {});
+  assert.equal(told[0]?.intent_summary, 'Touches it.');
+  assert.deepEqual(
+    approvals.map((approval) => [approval.wsId, approval.modelVerdicts]),
+    [
+      [wsId, told],
+      [other.wsId, undefined],
+    ],
+  );
+});
+
 test('a judge with a provider of its own is asked there, unless the workstream names its judge', async () => {
   const own = { provider: 'openai-compatible', model: 'tiny', baseUrl: 'http://h/v1' } as const;
   await using gateway = await wholeGateway({ live: { ...LIVE, judge: { ...judge, model: 'tiny', own } } });

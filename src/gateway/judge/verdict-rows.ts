@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../protocol/events/verdict.ts';
+import type { ModelVerdict, Verdict } from '../../../protocol/events/verdict.ts';
 import type { Params, Result } from '../../../protocol/index.ts';
 import type { Advice } from '../../agent/judge/assessment.ts';
 import type { NewVerdict, Step } from '../../agent/run/recorder.ts';
@@ -71,6 +71,22 @@ export async function modelVerdicts(db: Store['db'], approvalId: string): Promis
   );
 }
 
+/** The whole verdicts of models about calls that wait, by the ids of their questions. */
+export async function pendingModelVerdicts(store: Readable): Promise<ReadonlyMap<string | null, ModelVerdict[]>> {
+  const read = storedReader(store);
+  const rows = await store.db
+    .selectFrom('verdicts')
+    .innerJoin('approvals', 'approvals.approval_id', 'verdicts.approval_id')
+    .selectAll('verdicts')
+    .where('approvals.status', '=', 'pending')
+    .where('verdicts.tier', '=', 'llm')
+    .orderBy('verdicts.created_ms')
+    .orderBy('verdicts.verdict_id')
+    .execute();
+  const grouped = Map.groupBy(rows, ({ approval_id }) => approval_id);
+  return new Map([...grouped].map(([id, some]) => [id, some.map((row) => toModelVerdict(row, read))]));
+}
+
 /** Stores with the verdicts of a question how each call was decided about. */
 export const decideVerdicts = (settled: NonNullable<Step['settled']>): Statement => ({
   sql: `UPDATE verdicts SET user_decision = CASE WHEN call_id IN (SELECT value FROM json_each(?)) THEN 'denied' ELSE ? END
@@ -116,6 +132,24 @@ function choose(db: Store['db'], { wsId, sinceMs, untilMs, riskLevel, viewer }: 
   return chosen;
 }
 
+const toModelVerdict = (row: VerdictTable, read: ReadStored): ModelVerdict => ({
+  verdict_id: row.verdict_id,
+  call_id: row.call_id,
+  func_name: row.func_name,
+  intent_summary: row.intent_summary,
+  risk_level: row.risk_level,
+  confidence: row.confidence,
+  recommendation: row.recommendation,
+  reasoning: row.reasoning,
+  evidence: evidenceOf(row, read),
+  tier: 'llm',
+  judge_model: row.judge_model,
+  latency_ms: row.latency_ms,
+});
+
+const evidenceOf = ({ evidence_json: json, verdict_id: id }: VerdictTable, read: ReadStored): string[] =>
+  read(json, `the evidence of verdict ${id}`, isListOf(isText)) ?? [];
+
 const toVerdict = (row: VerdictTable, read: ReadStored): Result<'verdict.list'>['verdicts'][number] => ({
   verdictId: row.verdict_id,
   wsId: row.ws_id,
@@ -127,7 +161,7 @@ const toVerdict = (row: VerdictTable, read: ReadStored): Result<'verdict.list'>[
   confidence: row.confidence,
   recommendation: row.recommendation,
   reasoning: row.reasoning,
-  evidence: read(row.evidence_json, `the evidence of verdict ${row.verdict_id}`, isListOf(isText)) ?? [],
+  evidence: evidenceOf(row, read),
   tier: row.tier,
   judgeModel: row.judge_model,
   latencyMs: row.latency_ms,

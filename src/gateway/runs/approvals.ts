@@ -1,6 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Result } from '../../../protocol/index.ts';
 import type { Rule } from '../../../protocol/methods/admin/rule.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
+import { pendingModelVerdicts } from '../judge/verdict-rows.ts';
 import { type AskedDecision, completeDecision } from '../rules/given-rules.ts';
 import type { Rules } from '../rules/rules.ts';
 import { DAEMON, type Viewer } from '../sharing/perception.ts';
@@ -47,20 +49,25 @@ export class Approvals {
     return [...new Map(pending.toReversed().map((approval) => [approval.approvalId, approval])).values()].reverse();
   }
 
-  /** The same with the time when each was asked, which a restart does not change. */
-  async listAsked(viewer: Viewer, wsId?: string): Promise<(Approval & { askedAtMs: number })[]> {
+  /** The same with the time when each was asked, which a restart does not change, and what the judge's model said meanwhile. */
+  async listAsked(viewer: Viewer, wsId?: string): Promise<Result<'approval.list'>['approvals']> {
     const pending = this.list(viewer, wsId);
     if (pending.length === 0) return [];
-    const rows = await this.#store.db
-      .selectFrom('approvals')
-      .select(['approval_id', 'asked_ms'])
-      .where('status', '=', 'pending')
-      .execute();
+    const [rows, verdicts] = await Promise.all([
+      this.#store.db
+        .selectFrom('approvals')
+        .select(['approval_id', 'asked_ms'])
+        .where('status', '=', 'pending')
+        .execute(),
+      pendingModelVerdicts(this.#store),
+    ]);
     const asked = new Map(rows.map(({ approval_id, asked_ms }) => [approval_id, asked_ms]));
     return pending
       .flatMap((approval) => {
         const askedAtMs = asked.get(approval.approvalId);
-        return askedAtMs === undefined ? [] : [{ ...approval, askedAtMs }]; // decided meanwhile
+        const modelVerdicts = verdicts.get(approval.approvalId);
+        if (askedAtMs === undefined) return []; // decided meanwhile
+        return { ...approval, askedAtMs, ...(modelVerdicts && { modelVerdicts }) };
       })
       .sort((a, b) => a.askedAtMs - b.askedAtMs);
   }

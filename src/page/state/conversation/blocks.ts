@@ -1,4 +1,5 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { PastRuling } from '../../../../protocol/events/rules.ts';
 import type { BudgetQuestion, MessageFailure } from '../../../../protocol/run-outcome.ts';
 import type {
   Attachment,
@@ -63,6 +64,8 @@ export interface ToolBlock extends Placed {
   recalled: { name: string; arguments: string } | undefined;
   /** Why it ran, or runs, without the sandbox. */
   notSandboxed: string | undefined;
+  /** What was decided about it; undefined: as its tool says. */
+  ruling: PastRuling | undefined;
   phase: ToolPhase;
   /** The end of the live output, with colour codes. */
   live: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryMessage, HistoryNote, StreamEvent } from '../../../../protocol/stream-events.ts';
+import type { DecidedBy, HistoryMessage, HistoryNote, StreamEvent } from '../../../../protocol/stream-events.ts';
 import { isTool } from './blocks.ts';
 import { fold, item } from './conversation-fixture.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
@@ -87,6 +87,39 @@ test('a call that ran without the sandbox shows this live and from the history',
     ...[live(refused), toBlocks([assistant(1, 'a'), result(2, 'a', { outcome: 'denied' })])],
   ].map((blocks) => blocks.filter(isTool).map(({ notSandboxed }) => notSandboxed));
   assert.deepEqual(shown, [[not_sandboxed], [not_sandboxed], [not_sandboxed], [undefined], [undefined]]);
+});
+
+test('what was decided about a call is known live and from the history', () => {
+  const ruling = { verdict: 'run', reason: 'rule' } as const;
+  const older = toBlocks([assistant(1, 'a')]);
+  const stored = [result(2, 'a', { ruling })];
+  const asked: StreamEvent = {
+    ...{ type: 'approve_request', approval_id: 'q', kind: 'tools', expires_at_ms: 9 },
+    items: [item('a', { ruling: { verdict: 'ask', reason: 'tainted' } })],
+  };
+  const approved = (by: DecidedBy): StreamEvent => ({
+    ...{
+      type: 'approval_resolved',
+      approval_id: 'q',
+      approved: true,
+      feedback: '',
+      by,
+      always: false,
+      call_ids: ['a'],
+    },
+  });
+  const shown = [
+    fold([{ type: 'tool_info', items: [item('a', { ruling })] }]).blocks,
+    toBlocks([assistant(1, 'a'), ...stored]),
+    joinPages(older, toBlocks(stored)),
+    toBlocks([assistant(1, 'a'), result(2, 'a')]),
+    fold([asked, approved({ kind: 'principal', id: 'ada' })]).blocks,
+    fold([asked, approved({ kind: 'judge' })]).blocks,
+  ].map((blocks) => blocks.filter(isTool).map((tool) => tool.ruling));
+  assert.deepEqual(shown, [
+    ...[[ruling], [ruling], [ruling], [undefined]],
+    ...[[{ verdict: 'ask', reason: 'tainted' }], [{ verdict: 'run', reason: 'judge' }]],
+  ]);
 });
 
 test('malformed stored arguments leave only the name of the tool', () => {

@@ -72,8 +72,8 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
     if (!orphan) return block;
-    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed } = orphan;
-    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed };
+    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling } = orphan;
+    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling };
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -96,13 +96,14 @@ function addResult(blocks: readonly Block[], message: HistoryMessage, key: strin
   const { outcome = is_error ? 'failed' : 'done' } = message;
   const output = content ?? '';
   const isItsCall = (block: Block): block is ToolBlock => isUnanswered(block) && block.callId === call_id;
-  if (!blocks.some(isItsCall))
-    return finishTool(
-      blocks,
-      { ...toResultEnd(message), type: 'tool_result', call_id, name, output, outcome, is_error },
-      key,
-    );
-  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, phase: outcome, result: output, ...toEnd(message) }));
+  const { ruling } = message;
+  if (!blocks.some(isItsCall)) {
+    const end = { ...toResultEnd(message), type: 'tool_result', call_id, name, output, outcome, is_error } as const;
+    const isNew = (block: Block): block is ToolBlock => isTool(block) && block.callId === call_id;
+    return replaceLast(finishTool(blocks, end, key), isNew, (tool) => ({ ...tool, ruling }));
+  }
+  const ended = { phase: outcome, result: output, ...toEnd(message), ruling };
+  return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, ...ended }));
 }
 
 const toResultEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed }: HistoryMessage) => ({

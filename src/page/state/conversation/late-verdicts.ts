@@ -1,4 +1,5 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
+import type { ModelVerdict } from '../../../../protocol/events/verdict.ts';
 import type { StreamEventOf } from '../../../../protocol/stream-events.ts';
 import type { Block } from './blocks.ts';
 
@@ -17,9 +18,24 @@ export function addLate(blocks: readonly Block[], late: Late): readonly Block[] 
   return blocks.with(index, { ...question, items, heard, silent });
 }
 
+/** Calls of a question that is read from a list, with what the model has said about them by then. */
+export const withModelVerdicts = (
+  items: readonly ApprovalItem[],
+  verdicts: readonly ModelVerdict[] = [],
+): readonly ApprovalItem[] =>
+  items.map((item) => {
+    const late = verdicts.find(({ call_id }) => call_id === item.call_id);
+    return late ? withVerdict(item, late) : item;
+  });
+
 /** The fixed rules' verdict stays beside that of the model. */
 function withLate(item: ApprovalItem, late: Late): ApprovalItem {
   if (late.type === 'judge_state') return item;
   const { type: _, ...verdict } = late;
-  return { ...item, verdict: { ...verdict, func_args: item.verdict?.func_args ?? '' } };
+  return withVerdict(item, verdict);
 }
+
+const withVerdict = (item: ApprovalItem, verdict: ModelVerdict): ApprovalItem => ({
+  ...item,
+  verdict: { ...verdict, func_args: item.verdict?.func_args ?? '' },
+});

@@ -81,11 +81,18 @@ export function decideApproval(
   const decided = blocks.with(index, { ...approval, decision });
   const result = resultOf(decision);
   if (approval.question === 'instructions') return decided; // no call follows
-  if (result === 'approved') return denySome(startTools(decided, approval.items, key), decision);
+  if (result === 'approved') {
+    const items = decision.by.kind === 'judge' ? approval.items.map(approvedByJudge) : approval.items;
+    return denySome(startTools(decided, items, key), decision);
+  }
   if (approval.question === 'outcome') return decided;
   const phase = result === 'withdrawn' ? 'cancelled' : result;
   return [...decided, ...approval.items.map((item, at) => ({ ...toToolBlock(item, `${key}.${at}`), phase }) as const)];
 }
+
+/** The judge answers in place of a person: the call needed nobody's approval. */
+const approvedByJudge = (item: ApprovalItem): ApprovalItem =>
+  item.ruling?.verdict === 'ask' ? { ...item, ruling: { verdict: 'run', reason: 'judge' } } : item;
 
 /** The calls of an approved question that a person denied. */
 const denySome = (blocks: readonly Block[], { denied_call_ids: denied = [] }: Decision): readonly Block[] =>
@@ -112,6 +119,7 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   isDiff: false,
   recalled: undefined,
   notSandboxed: undefined,
+  ruling: undefined,
   phase: 'running',
   live: '',
   liveDropped: 0,
@@ -144,6 +152,7 @@ const toToolBlock = (item: ApprovalItem, key: string): ToolBlock => ({
   preview: item.preview,
   isDiff: item.preview_type === 'diff',
   notSandboxed: item.not_sandboxed,
+  ruling: item.ruling,
   phase: item.error === null ? 'running' : 'failed',
   result: item.error ?? undefined,
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { item } from '../conversation/conversation-fixture.ts';
+import { withModelVerdicts } from '../conversation/late-verdicts.ts';
 import { createFakeClient } from '../fake-client.ts';
 import { Inbox } from './inbox.ts';
 
@@ -8,6 +9,12 @@ const asked = (approvalId: string, askedAtMs = 1) => ({
   ...requested(approvalId),
   askedAtMs,
 });
+
+const VERDICT = {
+  ...{ verdict_id: 'v1', func_name: 'bash', intent_summary: 'Deletes a.', risk_level: 'low', confidence: 0.9 },
+  ...{ recommendation: 'approve', reasoning: 'It is a copy.', evidence: [], tier: 'llm', judge_model: 'gpt' },
+  latency_ms: 1,
+};
 
 const requested = (approvalId: string) => ({
   approvalId,
@@ -41,6 +48,19 @@ test('questions of all workstreams are listed by their age, and leave when they 
   assert.equal(await inbox.decide('b', { approved: false, feedback: 'no' }), undefined);
   assert.deepEqual(ids(), ['c']);
   assert.deepEqual(calls.at(-1), ['approval.resolve', { approvalId: 'b', approved: false, feedback: 'no' }]);
+});
+
+test('what the model has said about a question stays when it is asked again', async () => {
+  const { inbox, answer, emit } = openInbox();
+  const modelVerdicts = [{ ...VERDICT, call_id: 'c1' }];
+  answer('approval.list', () => ({ approvals: [{ ...asked('a'), modelVerdicts }] }));
+  await inbox.read();
+  emit('approval.requested', requested('a'));
+  const [waiting] = inbox.waiting.value ?? [];
+  assert.deepEqual(
+    withModelVerdicts(waiting?.items ?? [], waiting?.modelVerdicts).map(({ verdict }) => verdict?.reasoning),
+    ['It is a copy.'],
+  );
 });
 
 test('a list that is older than a decision does not bring the question back', async () => {

@@ -5,7 +5,7 @@ import { refusalOf } from '../accounts/refusal.ts';
 import type { Decided } from '../approvals/rule-choices.ts';
 import { type PageClient, Reading } from '../reading/reading.ts';
 
-/** A question with the time when it was asked. */
+/** A question with the time when it was asked, and what the judge's model has said about it. */
 export type AskedApproval = Result<'approval.list'>['approvals'][number];
 
 interface Port {
@@ -62,8 +62,9 @@ export class Inbox {
   }
 
   #ask(asked: Approval, nowMs: number): void {
-    const { askedAtMs = nowMs } = this.#waiting.peek()?.find((one) => one.approvalId === asked.approvalId) ?? {};
-    this.#set([...this.#others(asked.approvalId), { ...asked, askedAtMs }]);
+    const known = this.#waiting.peek()?.find((one) => one.approvalId === asked.approvalId);
+    const { askedAtMs = nowMs, modelVerdicts } = known ?? {};
+    this.#set([...this.#others(asked.approvalId), { ...asked, askedAtMs, modelVerdicts }]);
   }
 
   #end(approvalId: string): void {

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { isPlainRuling, toDecidedWords } from '../../../../protocol/text/rule-words.ts';
 import { hasOwnPreview } from '../../state/conversation/asked-item.ts';
 import type { ToolBlock, ToolPhase } from '../../state/conversation/blocks.ts';
 import { recallPreview } from '../../state/conversation/recalled-preview.ts';
@@ -26,6 +27,7 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
   const [chosen, choose] = useRemembered(`open ${tool.key}`);
   const { word, icon } = PHASES[tool.phase];
   const isOpen = chosen ?? opensItself(tool);
+  const told = tool.ruling && !isPlainRuling(tool.ruling) ? toDecidedWords(tool.ruling) : undefined;
   return (
     <section class={`block tool ${tool.phase}`} aria-label={`Tool ${tool.name}, ${word}`}>
       <button type="button" class="tool-head" aria-expanded={isOpen} onClick={() => choose(!isOpen)}>
@@ -36,6 +38,7 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
           {[word, ...toEnding(tool)].join(' · ')}
         </span>
       </button>
+      {told !== undefined && <p class="ruling">{told}</p>}
       {isOpen && <ToolBody tool={tool} />}
     </section>
   );
@@ -53,7 +56,7 @@ function toEnding({ phase, exitCode, durationMs }: ToolBlock): string[] {
 function ToolBody({ tool }: { tool: ToolBlock }) {
   const output = tool.result ?? tool.live;
   const isRunning = tool.phase === 'running';
-  const { recalled } = tool;
+  const { recalled, ruling } = tool;
   const preview = useMemo(
     () => (recalled ? recallPreview(recalled) : { text: tool.preview, isDiff: tool.isDiff }),
     [recalled, tool.preview],
@@ -71,6 +74,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
       {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
       {tool.warning && <OutputWarning {...tool.warning} />}
       {isEmpty && !isRunning && <p class="dropped">No output.</p>}
+      {ruling && isPlainRuling(ruling) && <p class="dropped">{toDecidedWords(ruling)}</p>}
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { withModelVerdicts } from '../../state/conversation/late-verdicts.ts';
 import type { AskedApproval } from '../../state/inbox/inbox.ts';
 import { tabName } from '../../state/tab.ts';
 import { toDistance, toLength } from '../../state/text/moment.ts';
@@ -67,7 +68,8 @@ interface InboxCardProps {
 function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const problem = useSignal<string | undefined>(undefined);
   const card = useRef<HTMLLIElement>(null);
-  const { approvalId, wsId, kind, items, budget } = asked;
+  const { approvalId, wsId, kind, budget, modelVerdicts } = asked;
+  const items = withModelVerdicts(asked.items, modelVerdicts);
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const name = toVisibleLine(tab ? tabName(tab) : asked.sessionKey);
   const owner = tab && desk.accounts.owners.otherThan(app.who.value, tab.row.value);
