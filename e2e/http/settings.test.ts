@@ -92,6 +92,7 @@ test('the settings of the judge have the names, ranges and defaults of the speci
     ['api_key_env', 'str', '', null, null, ...usual],
     ['timeout', 'float', 60, 5, 600, ...usual],
     ['confidence_threshold', 'float', 0.7, 0, 1, ...usual],
+    ['tokens_per_question', 'int', 0, 0, 100_000_000, ...usual],
     ['max_context_ratio', 'float', 0.5, 0.1, 1, ...usual],
     ['read_only_tools', 'bool', true, null, null, ...usual],
     ['cancel_on_approval', 'bool', false, null, null, ...usual],

@@ -128,7 +128,9 @@ async function openSwitched(t: TestContext) {
     async returns() {
       lost = '';
       isAway = false;
-      await button(page, 'Try now').click();
+      // The page may be back by itself before the click.
+      const clicked = button(page, 'Try now').click();
+      await Promise.race([page.locator('.link-open').waitFor(), clicked.catch(() => undefined)]);
     },
   };
 }

@@ -46,6 +46,8 @@ export interface JudgeSettings {
   readonly timeoutMs: number;
   /** How sure a verdict has to be that lets a call run in the mode `auto`, up to 1. */
   readonly confidenceThreshold: number;
+  /** How many tokens the judge may use for the calls of one question; 0: as many as budgets allow. */
+  readonly tokensPerQuestion: number;
   /** How much of the model's context window the conversation may take, up to 1. */
   readonly maxContextRatio: number;
   readonly readOnlyTools: boolean;

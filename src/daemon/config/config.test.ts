@@ -31,7 +31,15 @@ const DEFAULTS: Config = {
   approvals: { alwaysSecs: 28_800 },
   session: { retentionDays: 0, titles: 'model' },
   judge: {
-    ...{ enabled: true, useModel: true, model: '', timeoutSecs: 60, maxContextRatio: 0.5, readOnlyTools: true },
+    ...{
+      enabled: true,
+      useModel: true,
+      model: '',
+      timeoutSecs: 60,
+      maxContextRatio: 0.5,
+      tokensPerQuestion: 0,
+      readOnlyTools: true,
+    },
     ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
     ...{ retentionDays: 365, provider: '', baseUrl: '', apiKey: '', apiKeyEnv: '' },
   },
@@ -99,7 +107,15 @@ test('every setting can be set', () => {
     approvalTimeoutSecs: 60,
     approvals: { alwaysSecs: 0 },
     judge: {
-      ...{ enabled: false, useModel: false, model: 'fast', timeoutSecs: 5, maxContextRatio: 1, readOnlyTools: false },
+      ...{
+        enabled: false,
+        useModel: false,
+        model: 'fast',
+        timeoutSecs: 5,
+        maxContextRatio: 1,
+        tokensPerQuestion: 0,
+        readOnlyTools: false,
+      },
       ...{ cancelOnApproval: true, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.95 },
       ...{ retentionDays: 0, provider: 'openai', baseUrl: HOST, apiKey: 'k', apiKeyEnv: 'HEADGATE_KEY_J' },
     },

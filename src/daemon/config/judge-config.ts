@@ -41,6 +41,12 @@ export const JudgeConfig = z.object({
     .max(1)
     .default(0.5)
     .describe('How much of its context window the conversation may take.'),
+  tokensPerQuestion: z
+    .int()
+    .min(0)
+    .max(100_000_000)
+    .default(0)
+    .describe('Tokens that a model may use to judge the calls of one question; 0: only the budgets count.'),
   readOnlyTools: z.boolean().default(true).describe('Whether the model that judges may read files of the project.'),
   cancelOnApproval: z
     .boolean()

@@ -27,6 +27,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'judge.apiKeyEnv': 'judge.api_key_env',
   'judge.retentionDays': 'judge.retention_days',
   'judge.confidenceThreshold': 'judge.confidence_threshold',
+  'judge.tokensPerQuestion': 'judge.tokens_per_question',
   'judge.maxContextRatio': 'judge.max_context_ratio',
   'judge.readOnlyTools': 'judge.read_only_tools',
   'judge.cancelOnApproval': 'judge.cancel_on_approval',

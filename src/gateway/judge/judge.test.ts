@@ -131,6 +131,18 @@ test('a judge with a provider of its own is asked there, unless the workstream n
   }
 });
 
+test('a judge that has used its tokens for a question is unavailable for the calls that are left', async () => {
+  await using gateway = await wholeGateway({ live: { ...LIVE, judge: { ...judge, tokensPerQuestion: 1 } } });
+  const calls = Array.from({ length: 6 }, (_, n) => calling('touch', { text: `${n}` }, `call_${n}`));
+  gateway.puppet.turn(...calls);
+  for (let n = 0; n < 4; n += 1) gateway.puppet.turn(VERDICT);
+  const { wsId } = await openQuestion(gateway);
+  await gateway.reaches(wsId, 'intent_verdict', 4); // four are judged at once
+  await gateway.reaches(wsId, 'judge_state', 2);
+  const reason = 'The judge has used up what it may use for one question (1 tokens).';
+  assert.deepEqual(await statesOf(gateway, wsId), Array(2).fill(['unavailable', reason]));
+});
+
 test('a cancel ends the judging without a word', async () => {
   await using gateway = await wholeGateway({ live });
   gateway.puppet.turn(calling('touch', { text: 'it' }));

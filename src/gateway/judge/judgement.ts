@@ -72,6 +72,8 @@ export class Judgement {
   readonly #decided = new AbortController();
   /** Those that are stored, by the ids of their calls. */
   readonly #verdicts = new Map<string, Advice>();
+  /** The tokens of all requests about this question that have ended. */
+  #usedTokens = 0;
 
   constructor(about: About, deps: JudgementDeps) {
     this.#about = about;
@@ -144,8 +146,12 @@ export class Judgement {
       this.#deps,
     );
     const counted = countedModel(model, {
-      begin: account.begin,
-      async end(spending) {
+      begin: (asked, request) => {
+        this.#checkTokens();
+        return account.begin(asked, request);
+      },
+      end: async (spending) => {
+        this.#usedTokens += spending.usage.promptTokens + spending.usage.completionTokens;
         onUsage(spending);
         await account.end(spending);
       },
@@ -158,6 +164,13 @@ export class Judgement {
       await account.close();
     }
     await this.#answer(stopped);
+  }
+
+  /** Calls that are judged at the same time may exceed the limit by one request each. */
+  #checkTokens(): void {
+    const { tokensPerQuestion: most } = this.#about.settings;
+    if (most > 0 && this.#usedTokens >= most)
+      throw new NoVerdict(`The judge has used up what it may use for one question (${most} tokens).`);
   }
 
   /** Answers the question if its verdicts are enough by now. Retries while the store refuses; people may decide meanwhile. */

@@ -29,7 +29,7 @@ export const LIVE: LiveSettings = {
   judge: {
     ...{ enabled: false, usesModel: false, model: '', timeoutMs: 60_000, maxContextRatio: 0.5, readOnlyTools: true },
     ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
-    retentionDays: 365,
+    ...{ retentionDays: 365, tokensPerQuestion: 0 },
   },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
