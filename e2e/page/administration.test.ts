@@ -193,7 +193,9 @@ test('a tool policy is tried, added, switched, changed and deleted', async (t) =
   const admin = await newUser(daemon, ['builtin-admin']);
   const page = await visitAs(t, daemon, { username: admin.username });
   await openPart(page, 'Tool policies');
-  await page.getByText('No policies: each tool says whether it asks.').waitFor();
+  await page
+    .getByText('No policies: the rules, the mode of the workstream, and whether a call is harmless decide.')
+    .waitFor();
   await button(page, 'Add a policy').click();
   await dialog(page).getByLabel('Name', { exact: true }).fill('no machines');
   await dialog(page)
@@ -224,7 +226,9 @@ test('a tool policy is tried, added, switched, changed and deleted', async (t) =
   await assertAccessible(page, 'policies');
   await button(page, 'Delete no machines').click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('No policies: each tool says whether it asks.').waitFor();
+  await page
+    .getByText('No policies: the rules, the mode of the workstream, and whether a call is harmless decide.')
+    .waitFor();
 });
 
 test('the audit trail is filtered and verified, and its texts are only shown', async (t) => {

@@ -59,7 +59,11 @@ test('of several calls, a person denies some and runs the others', async (t) => 
   await assertAccessible(page, 'a question about several calls');
   await page.getByRole('checkbox', { name: 'Run echo ran > two.txt' }).uncheck();
   await button(page, 'Approve 2, deny 1').click();
-  await page.locator('.outcome.approved', { hasText: 'Approved in part: bash, bash, bash' }).waitFor();
+  await page
+    .locator('.outcome.approved', {
+      hasText: 'Approved in part: echo ran > one.txt, echo ran > three.txt, not echo ran > two.txt',
+    })
+    .waitFor();
   await page.locator('.answer', { hasText: 'As you wish.' }).waitFor();
   assert.deepEqual(await Promise.all(['one.txt', 'two.txt', 'three.txt'].map(contentOf)), [
     'ran\n',
@@ -75,11 +79,12 @@ test('the mode of a workstream is changed at its head; what it lets run is not a
   const mode = page.locator('summary[aria-label^="Mode: "]');
   const choose = async (name: RegExp) => {
     await mode.click();
-    await page.locator('.head-menu[open]').getByRole('button', { name }).click();
+    await page.locator('.head-menu[open]').getByRole('menuitemradio', { name }).click();
   };
   const shows = (name: string) => page.locator(`summary[aria-label^="Mode: ${name} ("]`).waitFor();
   await shows('Ask');
   await mode.click();
+  assert.equal(await page.getByRole('menuitemradio', { name: /^Ask/, checked: true }).count(), 1);
   await assertAccessible(page, 'the modes');
   await page.keyboard.press('Escape');
   await choose(/^Read only/);
@@ -170,7 +175,7 @@ test('rules are added with problems named at their fields, tried on past calls, 
   await field('Ends').selectOption({ label: 'in one week' });
   await button(page, 'Try it').click();
   await form.getByText(/^bash: rm -rf ruled\.d$/).waitFor();
-  await form.getByText(/^would be blocked \(asked\) · .* in ruled$/).waitFor();
+  await form.getByText(/^would be blocked; was: asked · .* in ruled$/).waitFor();
   await assertAccessible(page, 'a rule that is tried');
   await button(page, 'Add').click();
   const row = page.locator('.panel-row').filter({ hasText: 'Blocks commands that begin with “rm -rf”' });
@@ -183,8 +188,9 @@ test('rules are added with problems named at their fields, tried on past calls, 
   await field('Ends').selectOption({ label: 'no end' });
   await button(page, 'Save').click();
   const changed = page.locator('.panel-row').filter({ hasText: 'Asks about commands that begin with “rm -rf”' });
-  await changed.getByText(/ · no end · /).waitFor();
+  await changed.getByText(/ · ends when the workstream is deleted · /).waitFor();
   await changed.getByRole('button', { name: /^Delete/ }).click();
+  await changed.getByText('Delete this rule?').waitFor();
   await changed.getByRole('button', { name: 'Delete', exact: true }).click();
   await changed.waitFor({ state: 'detached' });
 });
@@ -222,7 +228,7 @@ test('a new workstream may begin in another mode', async (t) => {
   await connected(page);
   await button(page, 'New workstream').click();
   await dialog(page).getByRole('combobox', { name: 'Mode', exact: true }).selectOption({ label: 'Edits' });
-  await dialog(page).getByText('changes in its folders run without asking, too').waitFor();
+  await dialog(page).getByText('changes in its folders, builds and tests run without asking, too').waitFor();
   await button(page, 'Create').click();
   await page.locator('summary[aria-label^="Mode: Edits ("]').waitFor();
 });

@@ -48,6 +48,17 @@ test('a slash lists the commands; arrows choose, Tab and Enter accept, Escape cl
   await page.waitForFunction(() => document.activeElement?.id === 'message');
 });
 
+test('a complete command is first in the list, and Enter sends it', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'complete');
+  await field(page).pressSequentially('/mode');
+  await page.getByRole('option', { name: /^\/model/ }).waitFor();
+  assert.equal(await active(page), usageOf('mode'));
+  await page.keyboard.press('Enter');
+  await page.locator('.note', { hasText: 'Mode ask: ' }).waitFor();
+  await hasValue(field(page), '');
+});
+
 test('a command entered before the previous one is answered is sent after it', async (t) => {
   const { context } = await visit(t, daemon);
   const page = await context.newPage();

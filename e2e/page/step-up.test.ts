@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { CONNECT, openClient } from '../../src/gateway/testing/test-client.ts';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { connected, fillLogin, heading, openPart, PASSWORD, REFUSED } from '../support/clients/accounts.ts';
-import { button, openDrawer, visit } from '../support/clients/browser.ts';
+import { button, openDrawer, openWorkstream, send, visit } from '../support/clients/browser.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -76,6 +76,21 @@ test('a login by a link is confirmed by another link', async (t) => {
   await page.keyboard.press('Enter');
   await asked(page).waitFor({ state: 'detached' });
   await page.getByText('Saved.').waitFor();
+});
+
+test('a slash command asks for the password, too, and is sent again after it', async (t) => {
+  const { page } = await visit(t, daemon, { loggedIn: false });
+  await fillLogin(page, 'ada');
+  await connected(page);
+  await openWorkstream(page, 'commanded');
+  await daemon.clock.advance(6 * 60_000);
+  await send(page, '/mode edits');
+  await asked(page).waitFor();
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await asked(page).waitFor({ state: 'detached' });
+  await page.locator('summary[aria-label^="Mode: Edits ("]').waitFor();
+  assert.equal(await page.getByText('Command error').count(), 0);
 });
 
 test('a person who works stays logged in after the 24 hours of the login', async (t) => {

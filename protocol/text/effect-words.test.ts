@@ -14,7 +14,7 @@ test('each kind of effect is one phrase with its targets, and uncertain ones hav
       incomplete: 'unknown_words',
     }),
     [
-      { kind: 'read', text: 'Reads: a, $X?' },
+      { kind: 'read', text: 'Reads: a, perhaps $X' },
       { kind: 'network', text: 'Network' },
       { kind: 'incomplete', text: '2 more' },
       { kind: 'incomplete', text: 'May do more: some arguments are unknown' },

@@ -50,11 +50,11 @@ export function toEffectPhrases({ list, more, incomplete }: CallEffects, { isSho
   return phrases;
 }
 
-/** A target that is not certain has a question mark. */
+/** A target that is not certain is marked as such. */
 function toTarget({ target, certain }: CallEffect): string[] {
   if (target === undefined) return [];
   const shown = toLineEnds(toVisibleLine(target), TARGET_CELLS)
     .map(({ text }) => text)
     .join('');
-  return [certain ? shown : `${shown}?`];
+  return [certain ? shown : `perhaps ${shown}`];
 }

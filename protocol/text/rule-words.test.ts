@@ -19,10 +19,10 @@ test('what a rule matches is said in words, with hidden characters made visible'
       'commands that begin with “git push”',
       'exactly “git push a”',
       'the program “make”',
-      'changing “/srv/\\u202ea” and what is below it',
+      'changing “/srv/\\u202ea” (of a folder, all that is below it)',
       'connections to all hosts below “example.com”',
       '“reboot” on a node, with the node “n1”',
-      'reading or changing “/srv” and what is below it, with calls of “write_file”',
+      'reading or changing “/srv” (of a folder, all that is below it), with calls of “write_file”',
     ],
   );
 });

@@ -33,7 +33,7 @@ function commandWords({ command, program, args, argsStart }: RuleMatch): string[
 const USES = { read: 'reading', write: 'changing', any: 'reading or changing' } as const;
 
 const pathWords = ({ path, access }: RuleMatch): string[] =>
-  path === undefined ? [] : [`${USES[access ?? 'any']} ${quote(path)} and what is below it`];
+  path === undefined ? [] : [`${USES[access ?? 'any']} ${quote(path)} (of a folder, all that is below it)`];
 
 /** A suggestion in a list of choices. The card above it shows the whole command. */
 export const toSuggestionWords = ({ kind, match }: Pick<SuggestedRule, 'kind' | 'match'>): string =>

@@ -88,6 +88,18 @@ test('a browser session with an old proof can let no call run without asking', a
   for (const [method, params] of HARMLESS) await gateway.gateway.dispatch(method, params(made), callerOf(stale));
 });
 
+test('a slash command that lets calls run without asking is refused as the method that does the same, and tells nobody', async () => {
+  await using gateway = await wholeGateway();
+  const wsId = await gateway.main();
+  const stale = await staleLogin(gateway);
+  const before = await gateway.events(wsId);
+  const { message } = await gateway.refusal('workstream.command', { wsId, command: '/mode edits' }, stale);
+  assert.match(message, /the login is older than 5 minutes/);
+  assert.deepEqual(await gateway.events(wsId), before);
+  await gateway.gateway.dispatch('workstream.command', { wsId, command: '/mode ask' }, callerOf(stale));
+  await gateway.gateway.dispatch('workstream.command', { wsId, command: '/mode' }, callerOf(stale));
+});
+
 /** What the calls change: jobs and a template that allow calls, and some that do not. */
 async function makeTargets({ call, main }: WholeGateway) {
   const template = { systemPrompt: 'be bold', autoApprove: true };

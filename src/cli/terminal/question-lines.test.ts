@@ -82,14 +82,14 @@ test('effects are one line, which names only their kinds where room is short', (
   const effects = {
     list: [
       { kind: 'write' as const, target: '.', certain: true },
-      { kind: 'network' as const, target: `${'a'.repeat(30)}.example`, certain: true },
+      { kind: 'network' as const, target: `${'a'.repeat(22)}.example`, certain: true },
       { kind: 'unknown' as const, target: 'make all', certain: false },
     ],
   };
   const known = { ...asked, items: asked.items.map((item) => ({ ...item, effects })) };
   const lines = [80, 40].map((columns) => toQuestionLines(known, { paint, room: { rows: 4, columns } })[2]);
   assert.deepEqual(lines, [
-    `  Writes: . · Network: ${'a'.repeat(30)}.example · Unknown: make all?`,
+    `  Writes: . · Network: ${'a'.repeat(22)}.example · Unknown: perhaps make all`,
     '  Writes · Network · Unknown',
   ]);
   const rated = { ...known, items: known.items.map((item) => ({ ...item, verdict: VERDICT })) };

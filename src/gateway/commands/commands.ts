@@ -1,6 +1,7 @@
 import { type CommandName, isCommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
+import { findStepUp } from '../../../protocol/methods/accounts/step-up.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { isAsked, type Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
@@ -112,7 +113,7 @@ export class Commands {
 
   /**
    * Executes a command. A failure becomes an event and does not reject, because the request itself was valid; returns its
-   * reason.
+   * reason. It rejects where a browser has to prove first who the person is: it then sends the same command again.
    */
   async run(workstream: Workstream, line: string, by: CommandCaller): Promise<string | undefined> {
     const [, word = '', argument = ''] = /^\/?(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
@@ -208,7 +209,7 @@ export class Commands {
       await work();
       return undefined;
     } catch (error) {
-      if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE') throw error;
+      if (!(error instanceof GatewayError) || error.code === 'UNAVAILABLE' || findStepUp(error.details)) throw error;
       const told = error instanceof ToldToCaller ? 'who entered it is told why it failed.' : error.message;
       await this.#append(workstream, [{ type: 'error', message: `Command error: ${told}` }]);
       return error.message;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findSuggestions, isAboutModels, isCommand, resumeSearch } from './commands.ts';
+import { findSuggestions, isAboutModels, isCommand, isTyped, resumeSearch } from './commands.ts';
 
 const known = {
   models: ['claude', 'qwen3'],
@@ -49,6 +49,22 @@ test('the beginning of a command offers the full command, ready for its argument
   ]);
   assert.deepEqual(drafts('/n'), ['/new', '/name ']);
   assert.deepEqual([drafts('/new'), drafts('hello'), drafts('/n\n'), drafts('say /n')], [[], [], [], []]);
+});
+
+test('a command that another one begins with is offered first', () => {
+  const offered = findSuggestions('/mode', known);
+  assert.deepEqual(
+    offered.map((one) => [one.draft, isTyped(one, '/mode')]),
+    [
+      ['/mode ', true],
+      ['/model ', false],
+    ],
+  );
+  const withProject = { ...known, commands: [{ name: 'newest', summary: 'Show the newest' }] };
+  assert.deepEqual(
+    findSuggestions('/new', withProject).map(({ draft }) => draft),
+    ['/new', '/newest'],
+  );
 });
 
 test('models, efforts and saved conversations are offered as arguments', () => {

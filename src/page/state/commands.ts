@@ -26,12 +26,21 @@ export const isCommand = (draft: string): boolean => /^\/[a-z][a-z0-9_-]*(\s|$)/
 export function findSuggestions(draft: string, known: Known): Suggestion[] {
   const [, name = '', space = '', argument = ''] = /^\/(\S*)(\s*)([^\n]*)$/.exec(draft) ?? [];
   if (!draft.startsWith('/') || draft.includes('\n')) return [];
-  if (space === '') return [...commandsFrom(name), ...projectCommandsFrom(name, known)];
+  if (space === '') {
+    const offered = [...commandsFrom(name), ...projectCommandsFrom(name, known)];
+    // A complete command is offered only next to longer ones. It comes first, so that Enter does not choose another one.
+    const longer = offered.filter((one) => !isTyped(one, draft));
+    return longer.length === 0 ? [] : [...offered.filter((one) => isTyped(one, draft)), ...longer];
+  }
   const words = argument.toLowerCase().split(/\s+/);
   return argumentsOf(name, known)
     .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
     .filter((suggestion) => suggestion.draft !== draft);
 }
+
+/** Whether a draft is already the command that is offered. */
+export const isTyped = (suggestion: Pick<Suggestion, 'draft'>, draft: string): boolean =>
+  suggestion.draft.trimEnd() === draft;
 
 /** Whether a draft is about to name a command. */
 export const isAboutCommands = (draft: string): boolean => /^\/[^\s/]*$/.test(draft);
@@ -45,7 +54,7 @@ export const resumeSearch = (draft: string): string | undefined => /^\/resume\s+
 const commandsFrom = (begun: string): Suggestion[] =>
   Object.keys(COMMANDS)
     .filter(isCommandName)
-    .filter((name) => name.startsWith(begun) && name !== begun)
+    .filter((name) => name.startsWith(begun))
     .map((name) => ({
       draft: COMMANDS[name].argument === undefined ? `/${name}` : `/${name} `,
       label: usageOf(name),
@@ -54,7 +63,7 @@ const commandsFrom = (begun: string): Suggestion[] =>
 
 const projectCommandsFrom = (begun: string, { commands }: Known): Suggestion[] =>
   commands
-    .filter(({ name }) => name.startsWith(begun) && name !== begun)
+    .filter(({ name }) => name.startsWith(begun))
     .map(({ name, argument, summary }) => ({
       draft: argument === undefined ? `/${name}` : `/${name} `,
       label: [`/${name}`, argument].filter(Boolean).join(' '),

@@ -73,8 +73,8 @@ test('a draft is tried in place of the rule that it changes, and lists the calls
   assert.deepEqual(await board.tryOut(DRAFT, RULE), {
     words: 'Of the latest 3 calls, 2 would have been decided otherwise.',
     calls: [
-      { key: 'w1 c1', wsId: 'w1', atMs: 5, name: 'bash: git push\\u202e', words: 'would run unasked (asked)' },
-      { key: 'w1 c2', wsId: 'w1', atMs: 5, name: 'bash', words: 'would be blocked (ran unasked)' },
+      { key: 'w1 c1', wsId: 'w1', atMs: 5, name: 'bash: git push\\u202e', words: 'would run unasked; was: asked' },
+      { key: 'w1 c2', wsId: 'w1', atMs: 5, name: 'bash', words: 'would be blocked; was: run unasked' },
     ],
   });
   await board.tryWithout('r1');

@@ -28,7 +28,7 @@ interface Answer {
   })[];
 }
 
-const WAS: Record<RuledCall['was'], string> = { run: 'ran unasked', ask: 'asked', deny: 'blocked' };
+const WAS: Record<RuledCall['was'], string> = { run: 'run unasked', ask: 'asked', deny: 'blocked' };
 const WOULD: Record<RuledCall['would'], string> = { run: 'run unasked', ask: 'ask', deny: 'be blocked' };
 
 /** Never throws. */
@@ -52,5 +52,5 @@ const toChanged = ({ wsId, callId, tool, label = tool, subject, atMs, was, would
   wsId,
   atMs,
   name: toVisibleLine(subject === undefined ? label : `${label}: ${subject}`),
-  words: `would ${WOULD[would]} (${WAS[was]})`,
+  words: `would ${WOULD[would]}; was: ${WAS[was]}`,
 });

@@ -4,6 +4,7 @@ import type { App, Desk } from '../../state/app.ts';
 import { type AuthStatus, toCredential } from '../../state/login.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
 import { fieldsOf } from '../form-fields.ts';
+import { LinkCommand } from '../login/link-command.tsx';
 import { useSubmit } from '../use-submit.ts';
 
 interface ConfirmDialogProps {
@@ -31,6 +32,8 @@ export function ConfirmDialog({ app, desk, by }: ConfirmDialogProps) {
 }
 
 const TITLE = 'Confirm that it is you';
+const REASON =
+  'This changes what people or the agent may do, which needs a recent login. Yours is more than five minutes old.';
 
 function ProofForm({ app, desk, by }: ConfirmDialogProps) {
   const { confirmation } = desk;
@@ -68,7 +71,7 @@ function ProofForm({ app, desk, by }: ConfirmDialogProps) {
 const ThroughProvider = ({ provider }: Pick<AuthStatus, 'provider'>) => (
   <div class="confirm-through">
     <p>
-      This change can give rights to others, and you logged in more than five minutes ago.{' '}
+      {REASON}{' '}
       {provider
         ? 'Log in again; this page then loads anew, and you make the change there.'
         : 'Log out, and log in again.'}
@@ -83,9 +86,7 @@ const ThroughProvider = ({ provider }: Pick<AuthStatus, 'provider'>) => (
 
 const PasswordField = ({ username }: { username: string }) => (
   <>
-    <p>
-      This change can give rights to others, and you logged in more than five minutes ago. Enter your password again.
-    </p>
+    <p>{REASON} Enter your password again.</p>
     {/* Tells password managers whose password it is. */}
     <input name="username" autocomplete="username" value={username} readOnly hidden />
     <label>
@@ -104,13 +105,8 @@ const PasswordField = ({ username }: { username: string }) => (
 
 const LinkField = () => (
   <>
-    <p>
-      This change can give rights to others, and you logged in more than five minutes ago. Create a new login link on
-      the machine where Headgate runs, and paste it here instead of opening it:
-    </p>
-    <pre class="command">
-      <code>headgate link</code>
-    </pre>
+    <p>{REASON} Create a new login link on the machine where Headgate runs, and paste it here instead of opening it:</p>
+    <LinkCommand />
     <label>
       Login link, or the token that you logged in with
       <input

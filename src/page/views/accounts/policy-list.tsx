@@ -29,9 +29,14 @@ export function PolicyList({ desk, onEdit }: PolicyListProps) {
           <span>Add a policy</span>
         </button>
       </header>
-      <p class="soft">The first policy that matches a call decides, in all workstreams.</p>
+      <p class="soft">
+        A tool policy says for all workstreams whether calls of a tool run, ask or are blocked, by the name of the tool.
+        (A rule goes by what a call does.) The first policy that matches decides.
+      </p>
       <ReadingNotice of={[board.reading]} />
-      {policies?.length === 0 && <p class="empty">No policies: each tool says whether it asks.</p>}
+      {policies?.length === 0 && (
+        <p class="empty">No policies: the rules, the mode of the workstream, and whether a call is harmless decide.</p>
+      )}
       <ul aria-label="Tool policies">
         {policies?.map((policy) => (
           <PolicyCard key={policy.policyId} desk={desk} policy={policy} onEdit={() => onEdit(policy)} />

@@ -65,7 +65,7 @@ const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
 
 interface OutcomeProps {
   question: ApprovalBlock['question'];
-  /** The tools that were asked about. */
+  /** What was asked about. */
   names: readonly string[];
   decision: Decision;
 }

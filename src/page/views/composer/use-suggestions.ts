@@ -6,6 +6,7 @@ import {
   findSuggestions,
   isAboutCommands,
   isAboutModels,
+  isTyped,
   type Known,
   resumeSearch,
   type Suggestion,
@@ -57,6 +58,8 @@ export function useSuggestions({ desk, tab }: { desk: Desk; tab: Tab }): Suggest
     active,
     take,
     onKeyDown(event) {
+      const offer = offered[active];
+      if (event.key === 'Enter' && offer && isTyped(offer, draft)) return false; // nothing is missing: it is sent
       const act = offered.length > 0 && !isModified(event) && !event.isComposing ? onKey[event.key] : undefined;
       if (!act) return false;
       event.preventDefault();

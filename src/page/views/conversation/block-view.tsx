@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { App, Desk } from '../../state/app.ts';
+import { decidedNames } from '../../state/approvals/decided-names.ts';
 import type { AskedTurn } from '../../state/conversation/asked-turn.ts';
 import type { AnswerBlock, NoteBlock, TalkBlock } from '../../state/conversation/blocks.ts';
 import type { Tab } from '../../state/tab.ts';
@@ -45,7 +46,7 @@ export function BlockView({ block, isPending, turn: shown, isBusy, app, desk, ta
         return block.decision ? (
           <ApprovalOutcome
             question={block.question}
-            names={block.items.map((item) => item.func_name)}
+            names={decidedNames(block, block.decision)}
             decision={block.decision}
           />
         ) : (

@@ -26,13 +26,16 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   }, []);
   return (
     <dialog ref={element} aria-labelledby={titleId} closedby="any" onClose={onClose}>
-      <header>
-        <h2 id={titleId}>{title}</h2>
-        <button type="button" class="quiet icon-only" aria-label="Close" onClick={() => element.current?.close()}>
-          <Icon name="close" />
-        </button>
-      </header>
-      {children}
+      {/* Scrolls within the dialog, whose corners would not cut a scrollbar of its own. */}
+      <div class="dialog-scroll">
+        <header>
+          <h2 id={titleId}>{title}</h2>
+          <button type="button" class="quiet icon-only" aria-label="Close" onClick={() => element.current?.close()}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
     </dialog>
   );
 }

@@ -5,6 +5,8 @@ interface LossQuestionProps {
   /** Default: Delete. */
   verb?: string;
   name: string;
+  /** What it is, if its name is too long for the question: then it stands below, and `loss` is a sentence of its own. */
+  kind?: string;
   /** The rest of the question, such as what else is lost. */
   loss: string;
   /** Returns an error message, or undefined on success. */
@@ -13,7 +15,7 @@ interface LossQuestionProps {
 }
 
 /** Asks before a permanent loss. The focused button and Escape cancel; an error is shown here. */
-export function LossQuestion({ verb = 'Delete', name, loss, remove, onKeep }: LossQuestionProps) {
+export function LossQuestion({ verb = 'Delete', name, kind, loss, remove, onKeep }: LossQuestionProps) {
   const keepButton = useRef<HTMLButtonElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const busy = useSignal(false);
@@ -35,7 +37,10 @@ export function LossQuestion({ verb = 'Delete', name, loss, remove, onKeep }: Lo
       }}
     >
       <p>
-        {verb} <b dir="auto">{name}</b> {loss}
+        {kind === undefined ? `${verb} ` : `${verb} this ${kind}?`}
+        {kind !== undefined && <br />}
+        <b dir="auto">{name}</b> {kind !== undefined && <br />}
+        {loss}
       </p>
       <button type="button" class="danger" disabled={busy.value} onClick={() => void confirm()}>
         {verb}

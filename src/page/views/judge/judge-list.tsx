@@ -39,6 +39,10 @@ export function JudgeList({ app, desk }: { app: App; desk: Desk }) {
           Refresh
         </button>
       </header>
+      <p class="soft">
+        The judge rates how risky each call is. That helps you to decide; it decides itself only in the mode Auto, and
+        never against a rule or a tool policy.
+      </p>
       <Filters desk={desk} />
       <ReadingNotice of={[judge.reading]} />
       {listing?.total === 0 && <p class="empty">Nothing matches.</p>}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '../../state/app.ts';
 import { toCredential } from '../../state/login.ts';
+import { LinkCommand } from './link-command.tsx';
 
 /** How to get a login link, and where to paste it or a token. */
 export function LinkLogin({ app, problem }: { app: App; problem: string | undefined }) {
@@ -20,12 +21,7 @@ export function LinkLogin({ app, problem }: { app: App; problem: string | undefi
         On the machine where Headgate runs, create a login link in a terminal and open it here. The link works once and
         expires after ten minutes.
       </p>
-      <pre class="command">
-        <code>headgate link</code>
-      </pre>
-      <p class="aside">
-        In a clone of the repository: <code>npx headgate link</code>
-      </p>
+      <LinkCommand />
       <form onSubmit={(event) => void submit(event)}>
         <label for="credential">Or paste the link or a token</label>
         <div class="field-row">

@@ -10,6 +10,8 @@ export interface Removal {
   verb?: string;
   icon?: 'bin' | 'cross';
   name: string;
+  /** What it is, if its name is too long for the question: then it stands below, and `loss` is a sentence of its own. */
+  kind?: string;
   /** The rest of the question, such as what else is lost. */
   loss: string;
   /** Returns an error message, or undefined on success. */

@@ -4,9 +4,10 @@ import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { toEndWords } from '../../state/rules/rule-end.ts';
 import type { Simulation } from '../../state/rules/simulation.ts';
 import { tabName } from '../../state/tab.ts';
-import { toDistance, toMoment } from '../../state/text/moment.ts';
+import { toMoment } from '../../state/text/moment.ts';
 import { Icon } from '../icons.tsx';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
@@ -45,7 +46,8 @@ export function RuleList({ app, desk, onEdit }: RuleListProps) {
         )}
       </header>
       <p class="soft">
-        What runs, asks or is blocked, by what a call does. A rule that blocks stands above all others.
+        A rule says what runs, asks or is blocked by what a call does: its programs, files and hosts, in one workstream
+        or in many. (A tool policy goes by the name of the tool.) A rule that blocks stands above all others.
       </p>
       <ReadingNotice of={[board.reading]} />
       {rules?.length === 0 && <p class="empty">No rules. “Always allow…” on a question adds one.</p>}
@@ -83,7 +85,8 @@ function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule
       removal={
         app.rights.decide.value
           ? {
-              loss: 'and leave its calls to the other rules? This cannot be undone.',
+              kind: 'rule',
+              loss: 'The other rules then decide about its calls. This cannot be undone.',
               remove: () => board.remove(rule.ruleId),
               focusAfter: 'rules-title',
             }
@@ -125,8 +128,8 @@ function toPlace({ wsId, folder, userId }: Rule, app: App, desk: Desk): string {
   return parts.length === 0 ? 'everywhere' : parts.join(', ');
 }
 
-const toUse = ({ expiresAtMs, uses, usedAtMs, priority }: Rule, now: number) => [
-  expiresAtMs === undefined ? 'no end' : `ends ${toDistance(expiresAtMs, now)}`,
+const toUse = ({ uses, usedAtMs, priority, ...rule }: Rule, now: number) => [
+  toEndWords(rule, now),
   usedAtMs === undefined
     ? 'never used'
     : `used ${uses === 1 ? 'once' : `${uses} times`}, last ${toMoment(usedAtMs, now)}`,

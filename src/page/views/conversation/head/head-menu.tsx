@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { walk } from '../../arrow-keys.ts';
 import { Icon, type IconName } from '../../icons.tsx';
 
 interface HeadMenuProps {
@@ -8,13 +9,15 @@ interface HeadMenuProps {
   /** Shown next to the icon where there is room. */
   text?: string;
   class?: string;
+  /** Whether its items have the roles of a menu. */
+  isMenu?: boolean;
   onClose?: () => void;
   /** The items of the list; `close` is for their handlers. */
   children(close: () => void): ComponentChildren;
 }
 
 /** A small menu next to the name of a conversation. Escape and leaving it close it. */
-export function HeadMenu({ label, icon, text, class: className = '', onClose, children }: HeadMenuProps) {
+export function HeadMenu({ label, icon, text, class: className = '', isMenu, onClose, children }: HeadMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = () => {
     if (menu.current) menu.current.open = false;
@@ -30,6 +33,7 @@ export function HeadMenu({ label, icon, text, class: className = '', onClose, ch
         if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close();
       }}
       onKeyDown={(event) => {
+        walk(event, 'li :is(a, button)');
         if (event.key !== 'Escape' || !menu.current?.open) return;
         event.stopPropagation();
         close();
@@ -40,7 +44,7 @@ export function HeadMenu({ label, icon, text, class: className = '', onClose, ch
         <Icon name={icon} />
         {text !== undefined && <span class="head-menu-text">{text}</span>}
       </summary>
-      <ul>{children(close)}</ul>
+      <ul role={isMenu ? 'menu' : undefined}>{children(close)}</ul>
     </details>
   );
 }

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { MODES, type Mode } from '../../../../../protocol/events/modes.ts';
+import { isWide, MODES, type Mode } from '../../../../../protocol/events/modes.ts';
 import { MODE_WORDS } from '../../../../../protocol/text/mode-words.ts';
 import type { App, Desk } from '../../../state/app.ts';
 import type { Conversation } from '../../../state/conversation/conversation.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { toClock } from '../../../state/text/moment.ts';
+import { Icon } from '../../icons.tsx';
 import { HeadMenu } from './head-menu.tsx';
 
 interface ModeMenuProps {
@@ -34,6 +35,7 @@ export function ModeMenu({ app, desk, tab, conversation }: ModeMenuProps) {
       icon="shield"
       text={text}
       class={`mode ${mode}`}
+      isMenu={!isSure.value}
       onClose={() => {
         isSure.value = false;
       }}
@@ -49,22 +51,18 @@ export function ModeMenu({ app, desk, tab, conversation }: ModeMenuProps) {
           />
         ) : (
           MODES.map((one) => (
-            <li key={one}>
-              <button
-                type="button"
-                class={`quiet ${one === 'full' ? 'danger' : ''}`}
-                aria-pressed={one === mode}
-                onClick={() => {
-                  isSure.value = one === 'full' && mode !== 'full';
-                  if (isSure.peek()) return;
-                  close();
-                  if (one !== mode) set(one);
-                }}
-              >
-                <b>{MODE_WORDS[one].name}</b>
-                <span>{MODE_WORDS[one].means}</span>
-              </button>
-            </li>
+            <ModeChoice
+              key={one}
+              mode={one}
+              end={one === mode ? toEnd(app, conversation) : isWide(one) ? USUAL_END : ''}
+              isChosen={one === mode}
+              onChoose={() => {
+                isSure.value = one === 'full' && mode !== 'full';
+                if (isSure.peek()) return;
+                close();
+                if (one !== mode) set(one);
+              }}
+            />
           ))
         )
       }
@@ -72,11 +70,38 @@ export function ModeMenu({ app, desk, tab, conversation }: ModeMenuProps) {
   );
 }
 
+interface ModeChoiceProps {
+  mode: Mode;
+  /** When it ends. */
+  end: string;
+  isChosen: boolean;
+  onChoose(): void;
+}
+
+const ModeChoice = ({ mode, end, isChosen, onChoose }: ModeChoiceProps) => (
+  <li role="none">
+    <button
+      type="button"
+      class={`quiet ${mode === 'full' ? 'danger' : ''}`}
+      role="menuitemradio"
+      aria-checked={isChosen}
+      onClick={onChoose}
+    >
+      <b>
+        {MODE_WORDS[mode].name}
+        {isChosen && <Icon name="check" />}
+      </b>
+      <span>{`${MODE_WORDS[mode].means}${end}`}</span>
+    </button>
+  </li>
+);
+
 const SureAboutFull = ({ onYes, onNo }: { onYes(): void; onNo(): void }) => (
   <>
     <li>
       <p class="mode-warning">
-        Every tool call in this workstream, of any kind, runs without asking (by default for eight hours).
+        Every tool call in this workstream, of any kind, runs without asking, unless a rule forbids it (by default for
+        eight hours).
       </p>
     </li>
     <li>
@@ -92,10 +117,14 @@ const SureAboutFull = ({ onYes, onNo }: { onYes(): void; onNo(): void }) => (
   </>
 );
 
-function toModeWords({ now, timeZone }: App, { mode, autoApprove }: Conversation): string {
-  const { name, means } = MODE_WORDS[mode];
-  const { untilMs } = autoApprove;
-  const end =
-    untilMs === undefined ? '' : `, until ${toClock(untilMs - (untilMs % 60_000), { nowMs: now(), timeZone })}`;
-  return `${name} (${means}${end})`;
+const USUAL_END = '; ends by itself, by default after eight hours';
+
+function toModeWords(app: App, conversation: Conversation): string {
+  const { name, means } = MODE_WORDS[conversation.mode];
+  return `${name} (${means}${toEnd(app, conversation)})`;
+}
+
+/** When the present mode ends. */
+function toEnd({ now, timeZone }: App, { autoApprove: { untilMs } }: Conversation): string {
+  return untilMs === undefined ? '' : `, until ${toClock(untilMs - (untilMs % 60_000), { nowMs: now(), timeZone })}`;
 }
