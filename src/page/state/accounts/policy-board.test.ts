@@ -51,7 +51,7 @@ test('a draft is tried among the other policies, in place of the one that it cha
     wsId: 'w',
     atMs: 1,
     name: 'node system.run: den date',
-    words: 'would be blocked (asked)',
+    words: 'would be blocked; was: asked',
   };
   assert.deepEqual(await board.tryOut(draft, 'pol_old'), {
     words: 'Of the latest 3 calls, 2 would have been decided otherwise.',
