@@ -43,7 +43,7 @@ export const toSuggestionWords = ({ kind, match }: Pick<SuggestedRule, 'kind' | 
 export const TERM_WORDS: Record<RuleTerm, string> = {
   hour: 'for one hour',
   conversation: 'in this conversation',
-  always: 'for good, in this workstream',
+  always: 'for good, in this folder',
 };
 
 const PLACES: Record<DecidingRule['place'], string> = {
