@@ -70,7 +70,7 @@ test('a login by a link is confirmed by another link', async (t) => {
   await daemon.clock.advance(6 * 60_000);
   await field.fill('77');
   await page.keyboard.press('Enter');
-  await asked(page).getByText('headgate link').waitFor();
+  await asked(page).getByText('headgate link', { exact: true }).waitFor();
   await assertAccessible(page, 'the dialog that asks for a link');
   await page.keyboard.type(await link());
   await page.keyboard.press('Enter');
