@@ -48,10 +48,14 @@ const callRow: Row = {
     const product = await stage.product({ env: { OPENAI_BASE_URL: url } });
     const { port, token } = product;
     const commands = Array.from({ length: stage.quick ? 2 : 10 }, () => COMMANDS).flat();
-    return async () => {
+    const p50 = async () => {
       const wsIds = await createWorkstreams(product, 1, { auto_approve: true });
       await model.ask('read', { port, token, wsIds });
-      const value = median(await model.ask('calls', { port, token, commands }));
+      return median(await model.ask('calls', { port, token, commands }));
+    };
+    for (let time = 0; time < (stage.quick ? 1 : 15); time += 1) await p50(); // late compilation does not count
+    return async () => {
+      const value = await p50();
       return { value, figures: { product: value } };
     };
   },
