@@ -12,7 +12,7 @@ import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say as says } from '../support/model/scripted-steps.ts';
 
-const KILLER = new URL('../support/fixtures/killed-when-armed.ts', import.meta.url);
+const KILLER = new URL('../support/fixtures/killed-at-statement.ts', import.meta.url);
 const EFFECTS = 'steps.txt';
 const PATIENCE_MS = 60_000;
 const JUDGES = { HEADGATE_SKIP_JUDGE_MODEL: '' };
@@ -85,7 +85,11 @@ interface Trial {
 
 async function tryOnce(daemon: DaemonUnderTest, { mode, tag, statement }: Trial) {
   const { NODE_OPTIONS = '' } = process.env;
-  const killer = { NODE_OPTIONS: `${NODE_OPTIONS} --import=${KILLER.href}`, KILL_AFTER: String(statement) };
+  const killer = {
+    NODE_OPTIONS: `${NODE_OPTIONS} --import=${KILLER.href}`,
+    KILL_AFTER: String(statement),
+    KILL_ARMED: '1',
+  };
   await daemon.restart({ env: { ...JUDGES, ...killer } });
   const client = await daemon.client();
   const { wsId } = await client.call('workstream.create', { mode });
