@@ -1,11 +1,18 @@
+import { openSync, writeSync } from 'node:fs';
+import process from 'node:process';
 import { inspect } from 'node:util';
 
-/** A reporter of node:test for `run-tests.js`: one line of JSON for each start, diagnostic and end of a test. */
+/**
+ * A reporter of node:test for `run-tests.js`: one line of JSON for each start, diagnostic and end of a test, in the file that
+ * TEST_REPORT names. It writes by itself, because lines that Node writes for it are lost if the process is killed meanwhile.
+ */
 // biome-ignore lint/style/noDefaultExport: node:test requires a default export.
+// biome-ignore lint/correctness/useYield: nothing is left for Node to write.
 export default async function* lineReporter(events) {
+  const report = openSync(process.env.TEST_REPORT, 'a');
   for await (const { type, data } of events) {
     const entry = data.details?.type === 'suite' ? undefined : toEntry(type, data);
-    if (entry !== undefined) yield `${JSON.stringify(entry)}\n`;
+    if (entry !== undefined) writeSync(report, `${JSON.stringify(entry)}\n`);
   }
 }
 

@@ -104,9 +104,11 @@ const toShortName = (file) => path.join(path.basename(path.dirname(file)), path.
 /** The outcome of every test of the files, one more failure if the process failed, and the duration of each file. */
 async function runBatch({ files, watch, environment, reportPath }) {
   const startMs = performance.now();
-  const reporter = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`];
-  const args = ['--import', END_WATCH, '--test', '--test-isolation=none', ...reporter, ...files];
-  const { code, signal, output } = await runProcess(args, { watch: (kill) => watch(files, kill), environment });
+  const args = ['--import', END_WATCH, '--test', '--test-isolation=none', `--test-reporter=${REPORTER}`, ...files];
+  const { code, signal, output } = await runProcess(args, {
+    watch: (kill) => watch(files, kill),
+    environment: { ...environment, TEST_REPORT: reportPath },
+  });
   const tookSeconds = (performance.now() - startMs) / 1000;
   const { entries, problem } = toEntries(await readFile(reportPath, 'utf8').catch(() => ''));
   const results = toResults(entries).map(failIfEmpty);
