@@ -15,12 +15,33 @@ const MAX_MATCHES = 200;
 
 /**
  * The reading with real paths, and with the files that patterns match at this moment, so that paths can be compared. A
- * pattern that matches nothing has no effect, except that it creates a file of its own name.
+ * pattern that matches nothing has no effect, except that it creates a file of its own name. `folder`: the working directory,
+ * which has no links.
  */
-export async function resolveLinks(reading: CommandReading, names: NameReader): Promise<CommandReading> {
-  const resolved = await Promise.all(reading.effects.map((effect) => resolveEffect(effect, names)));
-  const commands = await Promise.all(reading.commands.map((command) => resolveFolder(command, names)));
+export async function resolveLinks(
+  reading: CommandReading,
+  names: NameReader,
+  folder: string,
+): Promise<CommandReading> {
+  const each = lookUpOnce(names, folder);
+  const [resolved, commands] = await Promise.all([
+    Promise.all(reading.effects.map((effect) => resolveEffect(effect, each))),
+    Promise.all(reading.commands.map((command) => resolveFolder(command, each))),
+  ]);
   return { ...reading, commands, effects: resolved.flat() };
+}
+
+/** Most names of a command are that of its folder, or are in it; each look-up is a trip through Node's threads. */
+function lookUpOnce(names: NameReader, folder: string): NameReader {
+  const known = new Map<string, Promise<string | undefined>>([[folder, Promise.resolve(folder)]]);
+  return {
+    realpath(path) {
+      const real = known.get(path) ?? names.realpath(path);
+      known.set(path, real);
+      return real;
+    },
+    list: (path) => names.list(path),
+  };
 }
 
 async function resolveFolder(command: ReadCommand, names: NameReader): Promise<ReadCommand> {

@@ -1,6 +1,7 @@
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
+import { unaskedVerdict } from './approval/rate-call.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
 import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
@@ -47,7 +48,10 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   });
   if (isForbidden(run, item)) return refuse(); // while that was stored
   const startMs = run.clock.monotonic();
-  const result = await resultOf(run, item, prepared);
+  const running = resultOf(run, item, prepared);
+  // While it runs, because nobody waits for it.
+  const verdict = wasInterrupted ? undefined : unaskedVerdict(run, item);
+  const result = await running;
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   // The call's effect is known now; a full disk must not make its outcome unknown.
   const notSandboxed = whyNotSandboxed(run, item);
@@ -56,7 +60,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const taint = taintOf(item);
   const assessmentId = result.assessment && run.ids.id('asm');
   const results = noteLimit(run, [
-    { call, result, assessmentId, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
+    { call, result, verdict, assessmentId, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
   ]);
   await recordAtLast(run, () => resultStep(results));
 }

@@ -5,7 +5,7 @@ import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { JournalEntry } from './journal.ts';
 import type { CallTrace } from './limits/repeats.ts';
-import type { NewAssessment, Step } from './recorder.ts';
+import type { NewAssessment, NewVerdict, Step } from './recorder.ts';
 
 export interface ToolResult {
   call: ToolCall;
@@ -18,6 +18,8 @@ export interface ToolResult {
   notSandboxed?: string | undefined;
   /** How it was decided about the call. */
   decision?: CallDecision | undefined;
+  /** What the judge says about a call that nobody was asked about. */
+  verdict?: NewVerdict | undefined;
   /** What the result brings into the conversation that nobody trusts. */
   taint?: ToolMessage['taint'];
   /** For recognising repetitions. */
@@ -66,7 +68,8 @@ export function resultStep(results: ToolResult[]): Step {
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
-  return { events, messages, journal, assessments };
+  const verdicts = results.flatMap(({ verdict }) => verdict ?? []);
+  return { events, messages, journal, assessments, ...(verdicts.length > 0 && { verdicts }) };
 }
 
 /** At most one. */

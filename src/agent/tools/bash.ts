@@ -173,7 +173,7 @@ const readBash = (
   { workdir }: ToolContext,
   { userHome, names = NAMES }: BashDependencies,
 ): Promise<CommandReading> =>
-  resolveLinks(readCommand(command, { folder: workdir.folder.path, home: userHome }), names);
+  resolveLinks(readCommand(command, { folder: workdir.folder.path, home: userHome }), names, workdir.folder.path);
 
 /** A folder or file that cannot be read has no names that a command could use. */
 const NAMES: NameReader = {

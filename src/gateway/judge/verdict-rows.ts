@@ -5,7 +5,6 @@ import type { NewVerdict, Step } from '../../agent/run/recorder.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { VerdictTable } from '../store/schema/verdict-schema.ts';
-import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { isListOf, isText, type ReadStored, storedReader } from '../store/stored-value.ts';
 
@@ -14,7 +13,18 @@ export const PENDING = 'pending';
 
 /** Stores the verdicts of a step. */
 export const insertVerdicts = (wsId: string, verdicts: readonly NewVerdict[], nowMs: number): Statement[] =>
-  verdicts.map((each) => statementOf(build.insertInto('verdicts').values(toRow(wsId, each, nowMs)), 1));
+  verdicts.map((each) => {
+    const row = toRow(wsId, each, nowMs);
+    return { sql: INSERT_SQL, parameters: COLUMNS.map((column) => row[column]), expect: 1 };
+  });
+
+const COLUMNS = [
+  ...(['verdict_id', 'ws_id', 'call_id', 'approval_id', 'func_name', 'func_args', 'intent_summary'] as const),
+  ...(['risk_level', 'confidence', 'recommendation', 'reasoning', 'evidence_json', 'tier', 'judge_model'] as const),
+  ...(['latency_ms', 'user_decision', 'created_ms'] as const),
+] satisfies (keyof VerdictTable)[];
+/** Not by the builder, because almost every tool call has one. */
+const INSERT_SQL = `INSERT INTO verdicts (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
 
 const toRow = (wsId: string, { verdict, approvalId, auto }: NewVerdict, nowMs: number): VerdictTable => ({
   verdict_id: verdict.verdict_id,

@@ -4,7 +4,6 @@ import type { RunContext } from '../run-context.ts';
 import { aboutCalls, askOnce, digestsOf } from './ask-once.ts';
 import { isForbidden, isReasonToAsk, rememberRulings } from './call-need.ts';
 import { decisionByJudge } from './judge-decision.ts';
-import { unaskedVerdicts } from './rate-call.ts';
 import { blockedBy, blockedByAsking, forbidden, type Refusal, refusalStep } from './refusals.ts';
 import { rulingOf } from './ruling.ts';
 import { toItem } from './to-item.ts';
@@ -35,7 +34,6 @@ export async function decide(run: RunContext, batch: BatchCall[]): Promise<Decis
       ...events,
     ],
     messages,
-    ...(run.judge && { verdicts: unaskedVerdicts(run, batch) }),
     journal: [{ kind: 'batch_cleared', digests: digestsOf(batch.filter((item) => !refused.has(item))) }, ...journal],
   });
   return { approved: true, feedback: '', always: false, by: { kind: 'policy' } };

@@ -55,6 +55,10 @@ const afterQuestion = ({ progress: { approval } }: RunContext, ruling: CallRulin
 const isCleared = ({ progress: { approval } }: RunContext): boolean =>
   approval === undefined || approval.approvalId === '';
 
+/** Why the call runs although nobody was asked about its batch; undefined: it needs no approval, or somebody was asked. */
+export const clearedBy = (run: RunContext, item: BatchCall): AutoApproveReason | undefined =>
+  isCleared(run) ? decidedOn(run, item).auto : undefined;
+
 /** Counts the use of a rule that let the call run. */
 export function noteUse(run: RunContext, item: BatchCall): void {
   const { verdict, rule } = decidedOn(run, item);
@@ -63,7 +67,7 @@ export function noteUse(run: RunContext, item: BatchCall): void {
 
 /** What the call may do in particular: it runs, so what it asked for was allowed. */
 export function grantedTo(run: RunContext, item: BatchCall): CallGrants {
-  const auto = isCleared(run) ? decidedOn(run, item).auto : undefined;
+  const auto = clearedBy(run, item);
   return { ...grantsOf(item.ruled), writesAdded: auto !== 'mode' && auto !== 'harmless' };
 }
 

@@ -4,7 +4,7 @@ import type { BatchCall } from '../batch-call.ts';
 import type { NewVerdict } from '../recorder.ts';
 import type { RunContext } from '../run-context.ts';
 import { argumentsOf, assessmentOf } from './by-judge.ts';
-import { autoApproval, isForbidden } from './call-need.ts';
+import { clearedBy, isForbidden } from './call-need.ts';
 
 type Rated = Pick<ApprovalItem, 'verdict' | 'heuristic_verdict'>;
 
@@ -18,13 +18,12 @@ export function rated(run: RunContext, item: BatchCall): Rated {
 export const verdictsOf = (items: readonly ApprovalItem[]): NewVerdict[] =>
   items.flatMap(({ verdict, auto_approve_reason: auto }) => (verdict ? [{ verdict, ...(auto && { auto }) }] : []));
 
-/** The verdicts about calls that run unasked although they need approval. */
-export const unaskedVerdicts = (run: RunContext, batch: readonly BatchCall[]): NewVerdict[] =>
-  batch.flatMap((item) => {
-    const auto = autoApproval(run, item);
-    const verdict = auto && verdictOn(run, item);
-    return verdict ? [{ verdict, auto }] : [];
-  });
+/** The verdict about a call that runs unasked although it needs approval; undefined for others. */
+export function unaskedVerdict(run: RunContext, item: BatchCall): NewVerdict | undefined {
+  const auto = clearedBy(run, item);
+  const verdict = auto && verdictOn(run, item);
+  return verdict && { verdict, auto };
+}
 
 function verdictOn(run: RunContext, item: BatchCall): Verdict | undefined {
   const { call, prepared } = item;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ToolOutcome } from '../../tools/tool.ts';
 
 /** What the journal keeps about the end of a call, to recognise repetitions. */
@@ -108,12 +108,11 @@ export interface CallKeys {
 export const timesOf = ({ calls }: Repeats, call: string): number => calls.get(call)?.times ?? 0;
 
 /** The same text for the same tool and arguments. */
-export const fingerprint = (tool: string, canonicalArguments: string): string => hash([tool, canonicalArguments]);
+export const fingerprint = (tool: string, canonicalArguments: string): string => shortHash([tool, canonicalArguments]);
 
 /** The same text for the same result, whatever the file with the whole output is called. */
 export const resultHash = ({ output, outcome, exitCode, kept }: ToolOutcome): string =>
-  hash([outcome, exitCode ?? null, kept ? output.replaceAll(kept.name, '') : output]);
+  shortHash([outcome, exitCode ?? null, kept ? output.replaceAll(kept.name, '') : output]);
 
 /** Shorter than a whole hash, because the journal keeps two for each call. */
-const hash = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+const shortHash = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64url').slice(0, 22);
