@@ -42,7 +42,7 @@ export const createWorkstreamChannel = ({ workstreams, store, clock }: Workstrea
         events: { wsId: data.wsId, events: [{ type: 'info', message: note }], inMessages: true },
       });
       data.messageCount += 1;
-      workstream.forgetContext();
+      workstream.context.forget();
     });
     if (!isDone) throw new NotNow('a run is in progress there', { againInMs: 1_000 });
     return 'recorded';

@@ -239,7 +239,7 @@ export class Commands {
     data.contextAfterSeq = after;
     data.cutCount = cutCount;
     data.usage = undefined;
-    workstream.forgetContext();
+    workstream.context.forget();
   }
 
   async #saveAndBeginAfresh(workstream: Workstream): Promise<void> {

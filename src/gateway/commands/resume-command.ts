@@ -58,7 +58,7 @@ export const createResumeCommand =
     data.messageCount = messageCount;
     data.title = row.title;
     data.usage = undefined;
-    workstream.forgetContext();
+    workstream.context.forget();
   };
 
 const SEEN_BY = { shared: 'that everyone here sees', private: 'that the owner of this workstream sees' };

@@ -131,7 +131,7 @@ export class Compactions {
     });
     cut.apply([]);
     data.usage = usage;
-    workstream.forgetContext();
+    workstream.context.forget();
     return true;
   }
 

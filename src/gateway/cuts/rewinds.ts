@@ -149,7 +149,7 @@ export class Rewinds {
     const { wsId } = workstream.data;
     await this.#deps.store.commit({ statements: [...statements, ...also], events: { wsId, events: [event] } });
     apply();
-    workstream.forgetContext();
+    workstream.context.forget();
   }
 
   /** The last message that a rewind leaves. Throws if a turn does not end there, or there are not so many turns. */

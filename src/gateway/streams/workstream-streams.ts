@@ -110,6 +110,7 @@ export class WorkstreamStreams implements EventStreams {
     const { place, overUpTo, ...loaded } = await this.#placeFor(workstream, { viewer, signal });
     const { after } = place;
     const { messages, truncated } = await snapshots.history(loaded.workstream, place, most);
+    loaded.workstream.context.expectRun();
     const history = { type: 'history', messages, ...(truncated && { truncated }) } as const;
     const frames: Beginning['frames'] = [
       { id: formatCursor({ epoch: events.epoch, offset: after }), json: json(history) },

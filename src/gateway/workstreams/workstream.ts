@@ -1,9 +1,9 @@
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
-import type { Message } from '../../agent/message.ts';
 import { newProgress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
+import { NextContext } from '../history/next-context.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
 import { QueueHold } from '../queue/queue-hold.ts';
 import { receiptOf } from '../runs/cancel-receipt.ts';
@@ -28,6 +28,7 @@ export class Workstream {
   /** The runs that wait. */
   readonly queue: RunQueue;
   readonly hold: QueueHold;
+  readonly context: NextContext;
   #live: LiveRun | undefined;
   /** Waits for a model between runs. */
   readonly waits = new RunWaits();
@@ -36,13 +37,13 @@ export class Workstream {
   /** Why nothing is accepted any more. */
   #closing: Closing | undefined;
   #driving: Promise<unknown> = Promise.resolve();
-  #context: Message[] | undefined;
 
   constructor(data: WorkstreamData, deps: WorkstreamDeps) {
     this.data = data;
     this.#deps = deps;
     this.queue = new RunQueue((queue) => deps.observer.onQueue(data, queue));
     this.hold = new QueueHold(this, deps, () => this.#wake());
+    this.context = new NextContext(data, (pending) => readContext(data, deps, pending));
   }
 
   /** The run in progress. */
@@ -128,11 +129,6 @@ export class Workstream {
     return true;
   }
 
-  /** The context has changed (/clear, /resume), so the next run loads it again. */
-  forgetContext(): void {
-    this.#context = undefined;
-  }
-
   /**
    * Prevents runs from starting while `work` changes their context. False, without calling `work`, while a run is in
    * progress. The signal aborts when a client cancels, or the daemon stops.
@@ -196,7 +192,7 @@ export class Workstream {
   /** Records a run as running and starts the agent. Frees the place on failure. */
   async #start(run: RunRecord, statements: () => Statement[], cut?: NewCut): Promise<LiveRun> {
     const { free } = this.#place.take('answer');
-    if (cut) this.forgetContext();
+    if (cut) this.context.forget();
     try {
       const live = await this.#makeLive({ run, progress: newProgress() }, cut);
       const { title, naming } = nameAfter(this.data, run.request, cut);
@@ -208,7 +204,7 @@ export class Workstream {
       this.#drive(live);
       return live;
     } catch (error) {
-      if (cut) this.forgetContext(); // it was read as if the cut were stored
+      if (cut) this.context.forget(); // it was read as if the cut were stored
       throw error;
     } finally {
       free();
@@ -231,10 +227,10 @@ export class Workstream {
 
   async #makeLive(adopted: AdoptedRun, pending?: NewCut): Promise<LiveRun> {
     const { store, always, budgets, clock, observer, loadContext } = this.#deps;
-    if (!adopted.isUnreadable) this.#context ??= await readContext(this.data, this.#deps, pending?.cut);
+    const context = adopted.isUnreadable ? undefined : await this.context.take(pending?.cut);
     const live = new LiveRun(adopted, {
       data: this.data,
-      messages: this.#context ?? [],
+      messages: context ?? [],
       loadContext,
       store,
       questions: budgets.questions,
@@ -242,14 +238,14 @@ export class Workstream {
       clock,
       observer,
       onEnded: (result) => {
-        if (result.failed) this.forgetContext(); // so that the next run reads the context without this message
+        if (result.failed) this.context.forget(); // so that the next run reads the context without this message
         this.hold.runEnded(result);
         this.#live = undefined; // before clients learn of it, so that their next send does not find it busy
         observer.onEnded(this.data, adopted.run, result);
         observer.onFree();
       },
     });
-    if (!this.#context) live.stop(unreadable());
+    if (!context) live.stop(unreadable());
     return live;
   }
 
