@@ -5,6 +5,7 @@ import {
   type GatewayEventRow,
 } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
+import { Roster } from '../../roster.ts';
 import type { DirectEvent } from '../call.ts';
 import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
@@ -152,7 +153,7 @@ class Counts {
 
 /** The members with the same rights, by sight. Those with the same sight get the same events with the same numbers. */
 class Group {
-  readonly #bySight = new Map<string, { viewer: Viewer; members: Set<Member> }>();
+  readonly #bySight = new Map<string, { viewer: Viewer; members: Roster<Member> }>();
 
   get size(): number {
     return [...this.#bySight.values()].reduce((sum, { members }) => sum + members.size, 0);
@@ -161,11 +162,11 @@ class Group {
   join(member: Member): () => void {
     const { viewer } = member;
     const sight = sightOf(viewer);
-    const same = this.#bySight.get(sight) ?? { viewer, members: new Set() };
+    const same = this.#bySight.get(sight) ?? { viewer, members: new Roster<Member>() };
     this.#bySight.set(sight, same);
-    same.members.add(member);
+    const leave = same.members.add(member);
     return () => {
-      same.members.delete(member);
+      leave();
       if (same.members.size === 0 && this.#bySight.get(sight) === same) this.#bySight.delete(sight);
     };
   }
@@ -174,14 +175,14 @@ class Group {
     for (const [sight, { viewer, members }] of [...this.#bySight]) {
       if (!audience.includes(viewer)) continue;
       const frame = frameFor(sight);
-      for (const member of [...members]) member.deliver(frame, dropIfSlow);
+      for (const member of members) member.deliver(frame, dropIfSlow);
     }
   }
 }
 
 /** Tracks who gets the output of which workstream: everyone, until a member names workstreams. */
 function createWatchers() {
-  const ofEvery = new Set<Member>();
+  const ofEvery = new Roster<Member>();
   const ofOne = new Map<string, Set<Member>>();
 
   function forget(wsId: string, member: Member): void {
@@ -195,10 +196,10 @@ function createWatchers() {
     has: (wsId: string): boolean => ofEvery.size > 0 || ofOne.has(wsId),
     join(member: Member): Membership {
       const watched = new Set<string>();
-      if (hears(member.hearing, KIND_OF.agent)) ofEvery.add(member);
+      const leaveEvery = hears(member.hearing, KIND_OF.agent) ? ofEvery.add(member) : () => undefined;
       return {
         watch(wsId) {
-          ofEvery.delete(member);
+          leaveEvery();
           watched.add(wsId);
           const members = ofOne.get(wsId) ?? new Set();
           ofOne.set(wsId, members.add(member));
@@ -208,7 +209,7 @@ function createWatchers() {
           forget(wsId, member);
         },
         leave() {
-          ofEvery.delete(member);
+          leaveEvery();
           for (const wsId of watched) forget(wsId, member);
         },
       };
