@@ -19,6 +19,7 @@ import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
+import { backgroundContracts } from './methods/conversation/background.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
@@ -59,6 +60,7 @@ export const CONTRACTS = {
   ...queueContracts,
   ...clusterContracts,
   ...outputContracts,
+  ...backgroundContracts,
   ...usageContracts,
   ...approvalContracts,
   ...nodeContracts,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
+import { backgroundCommandShape } from './events/background-command.ts';
 import { commandResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { infoShape } from './events/info.ts';
@@ -235,6 +236,8 @@ export const STREAM_EVENTS = {
     whole_bytes: z.int().min(0).optional(),
     ...commandResultShape,
   }),
+  /** A command in the background has started, has printed more, or has ended; its state now. */
+  background_command: event('background_command', backgroundCommandShape),
   /** After the `tool_result` of the call: the output guard found something in its output. */
   output_warning: event('output_warning', outputWarningShape),
   info: event('info', infoShape),

@@ -58,6 +58,11 @@ export const endpoints: Addresses = {
   },
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
+  background: {
+    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/background' },
+    output: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/output' },
+    kill: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/kill' },
+  },
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
   },

@@ -45,6 +45,8 @@ export const ApprovalItem = z
     not_sandboxed: z.string().optional(),
     /** Set when the agent asks to run the command outside the sandbox: its reason. */
     sandbox_off: z.string().optional(),
+    /** Set when the command goes on in the background: how many seconds it may run. */
+    background_secs: z.int().min(1).optional(),
     /** It needs no answer: without the other calls of the turn, nobody would be asked. */
     auto_approved: z.literal(true).optional(),
     auto_approve_reason: AutoApproveReason.optional(),

@@ -9,6 +9,7 @@ import { assessmentEndpoints } from './admin/assessment.ts';
 import { verdictEndpoints } from './admin/verdict.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
+import { backgroundEndpoints } from './commands/background.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -33,6 +34,7 @@ export const ENDPOINTS = {
   workstreamLine: workstreamLineEndpoints,
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
+  background: backgroundEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

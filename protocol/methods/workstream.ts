@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { BackgroundCommand } from '../events/background-command.ts';
 import { MODES } from '../events/modes.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
@@ -31,6 +32,8 @@ export const WorkstreamSnapshot = z
     /** The only tools that run without asking; absent unless auto-approve covers just these. */
     autoApproveTools: z.array(z.string()).optional(),
     judgeModel: z.string().optional(),
+    /** The background commands that run; absent if there are none. */
+    backgroundCommands: z.array(BackgroundCommand).optional(),
     status: StatusRecord.optional(),
     effort: Effort,
   })
@@ -52,6 +55,8 @@ export const CancelReceipt = z
       .nullable(),
     /** Tool calls that were running and were stopped. */
     stoppedTools: z.array(z.string()),
+    /** How many background commands were ended; absent if there were none. */
+    backgroundCommands: Count.optional(),
     /** Queued runs that were dropped with the cancelled one. */
     queuedMessages: z.strictObject({ count: Count, firstPreview: z.string().nullable() }),
   })

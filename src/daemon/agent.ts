@@ -1,5 +1,7 @@
+import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard } from '../agent/guard/output-guard.ts';
-import type { CommandAudit } from '../agent/tools/bash.ts';
+import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
+import { createBackgroundRecords } from '../gateway/background/background-records.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
@@ -21,7 +23,10 @@ interface AgentDeps {
   commandAudit: CommandAudit;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
-  live: Pick<LiveConfig, 'nodes' | 'judge' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  live: Pick<
+    LiveConfig,
+    'nodes' | 'judge' | 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts'
+  >;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
@@ -39,6 +44,15 @@ export async function createAgent(
   });
   const rules = () => live.nodes;
   const nodes = await openNodes({ store, lastAliveMs: store.lastAliveMs, rules, clean: guard.clean, clock, ids, log });
+  const records = createBackgroundRecords(store);
+  const commands = createBackgroundCommands({
+    records,
+    guard,
+    outputs: outputsOf(home),
+    clock,
+    ids,
+    log,
+  });
   const { toolbox, runner, notSandboxed, notices } = await createTools({
     home,
     environment,
@@ -47,6 +61,7 @@ export async function createAgent(
     workdir,
     live,
     guard,
+    background: commands,
     commandAudit,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
@@ -55,5 +70,5 @@ export async function createAgent(
     log,
     replace,
   });
-  return { nodes, toolbox, runner, notSandboxed, notices };
+  return { nodes, background: { commands, records }, toolbox, runner, notSandboxed, notices };
 }

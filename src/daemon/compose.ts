@@ -195,7 +195,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { home, userHome, config, overrides, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const { nodes, toolbox, runner, notSandboxed } = agent;
+  const { nodes, background, toolbox, runner, notSandboxed } = agent;
   const trusted = () => live.trustedFolders.map((folder) => resolveFolder(folder, { userHome, cwd: home }));
   const folders = { home, trusted };
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
@@ -210,6 +210,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     projectCommands: createProjectCommands(folders),
     surroundings: createSurroundings({ folders, hostTimeZone, clock }),
     notSandboxed,
+    background,
     userHome: environment.HOME,
     killLeftover: (process) => runner.killLeftover(process),
     workdirs,

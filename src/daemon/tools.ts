@@ -1,11 +1,14 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
+import type { BackgroundCommands } from '../agent/background/background-commands.ts';
 import type { OutputGuard } from '../agent/guard/output-guard.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
-import { type CommandAudit, createBashTool } from '../agent/tools/bash.ts';
+import { createBashOutputTool } from '../agent/tools/background/bash-output.ts';
+import { createKillShellTool } from '../agent/tools/background/kill-shell.ts';
+import { createBashTool } from '../agent/tools/bash.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
@@ -13,6 +16,7 @@ import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
+import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
@@ -26,7 +30,8 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   nodes: NodeDirectory;
   /** The outputs of earlier calls. */
   earlier: OutputSource;
-  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  background: BackgroundCommands;
+  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts'>;
   commandAudit: CommandAudit;
   /** All texts of tools pass it. */
   guard: OutputGuard;
@@ -44,7 +49,8 @@ interface Tools {
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, guard, assets, live, log, replace, commandAudit } = options;
+  const { home, environment, clock, ids, config, guard, assets, live, log, replace, background, commandAudit } =
+    options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
@@ -82,7 +88,10 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
         userHome: environment.HOME,
         live,
         audit: commandAudit,
+        background,
       }),
+      createBashOutputTool(background),
+      createKillShellTool(background),
       createReadFileTool({ confinement }),
       createWriteFileTool({ confinement }),
       createEditFileTool({ confinement }),

@@ -70,6 +70,7 @@ type TalkDeps = Pick<
   | 'surroundings'
   | 'workdirs'
   | 'notSandboxed'
+  | 'background'
   | 'live'
   | 'webhooks'
   | 'authenticator'
@@ -97,6 +98,7 @@ function createTalks(
     surroundings,
     workdirs,
     notSandboxed,
+    background,
     live,
     webhooks,
     authenticator,
@@ -124,6 +126,7 @@ function createTalks(
     toolbox,
     workdirs,
     notSandboxed,
+    background,
     live,
     always,
     budgets,
@@ -156,9 +159,8 @@ function createTalks(
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
   const { channels, deliveries } = createOutbox({ store, webhooks, authenticator, clock, log }, workstreams);
-  const snapshots = createSnapshots({ messages, notes, events });
+  const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
-  const exports = new Exports({ workstreams, messages, notes, attachments });
   return {
     workstreams,
     hidden,
@@ -166,7 +168,7 @@ function createTalks(
     channels,
     deliveries,
     snapshots,
-    exports,
+    exports: new Exports({ workstreams, messages, notes, attachments }),
     streams,
     global,
     unseenRuns,

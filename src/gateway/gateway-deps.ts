@@ -16,6 +16,7 @@ import type { Authenticator } from './auth/authenticator.ts';
 import type { ClientAddress } from './auth/client-address.ts';
 import type { LoginCodes } from './auth/logins/login-codes.ts';
 import type { OriginPolicy } from './auth/origin-policy.ts';
+import type { Background } from './background/background-records.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { AuthMethodDeps } from './methods/accounts/auth.ts';
@@ -60,6 +61,8 @@ export interface GatewayDeps {
   surroundings: Surroundings;
   projectCommands: ProjectCommands;
   notSandboxed: string | undefined;
+  /** Commands that go on between runs. */
+  background: Background;
   /** The home of the user that commands run as; undefined if it is unknown. */
   userHome: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;

@@ -1,3 +1,4 @@
+import { createBackgroundNoun } from './background/background-noun.ts';
 import type { Handlers, ServedMethod } from './call.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { clusterMethods } from './cluster/cluster-methods.ts';
@@ -77,6 +78,9 @@ type NounDeps = Pick<
   | 'configFile'
   | 'logRing'
   | 'readOutput'
+  | 'background'
+  | 'killLeftover'
+  | 'lastAliveMs'
   | 'hostTimeZone'
   | 'server'
   | 'clock'
@@ -127,6 +131,7 @@ export function joinNouns(
     agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
+    background: createBackgroundNoun(deps, workstreams), // before the workstreams, whose runs tell of ended commands
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },

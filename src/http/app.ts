@@ -44,6 +44,7 @@ import { assessmentRoutes } from './routes/admin/assessment.ts';
 import { verdictRoutes } from './routes/admin/verdict.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { clusterRoutes } from './routes/cluster.ts';
+import { backgroundRoutes } from './routes/commands/background.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -215,6 +216,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...assessmentRoutes,
     ...verdictRoutes,
     ...ruleRoutes,
+    ...backgroundRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -41,7 +41,7 @@ export function createOutputCollector({ folder, name, callId, onChunk, limits = 
   const ends = createEnds(maxBytes);
   const file = createOverflowFile({ folder, name, callId, maxBytes: maxFileBytes });
   const live = createLiveChunks({ maxBytes: liveBytes, onChunk });
-  const isTooLong = () => ends.bytes > maxBytes || ends.lines > maxLines;
+  const isTooLong = () => isLonger(ends, { maxBytes, maxLines });
   return {
     async write(bytes) {
       live.write(bytes);
@@ -55,23 +55,38 @@ export function createOutputCollector({ folder, name, callId, onChunk, limits = 
     async finish() {
       live.end();
       await file.close();
-      if (!isTooLong()) return ends.head().toString('utf8');
-      const half = { maxBytes: Math.floor(maxBytes / 2), maxLines: Math.floor(maxLines / 2) };
-      const head = takeHead(ends.head(), half);
-      const tail = takeTail(ends.tail(), half);
-      const leftOut = {
-        bytes: ends.bytes - head.length - tail.length,
-        lines: ends.lines - countNewlines(head) - countNewlines(tail),
-      };
-      return joinEnds({ head: head.toString('utf8'), tail: tail.toString('utf8'), notice: toNotice(leftOut, file) });
+      return showEnds(ends, { maxBytes, maxLines, file });
     },
     kept: () => file.kept(),
     [Symbol.asyncDispose]: () => file.close(),
   };
 }
 
+interface ShownLimits {
+  maxBytes: number;
+  maxLines: number;
+}
+
+type Ends = ReturnType<typeof createEnds>;
+
+const isLonger = (ends: Ends, { maxBytes, maxLines }: ShownLimits): boolean =>
+  ends.bytes > maxBytes || ends.lines > maxLines;
+
+/** The text, or its beginning and end with a notice about what is left out. `maxBytes`: at most what `ends` keeps. */
+export function showEnds(ends: Ends, { maxBytes, maxLines, file }: ShownLimits & { file: OverflowFile }): string {
+  if (!isLonger(ends, { maxBytes, maxLines })) return ends.head().toString('utf8');
+  const half = { maxBytes: Math.floor(maxBytes / 2), maxLines: Math.floor(maxLines / 2) };
+  const head = takeHead(ends.head(), half);
+  const tail = takeTail(ends.tail(), half);
+  const leftOut = {
+    bytes: ends.bytes - head.length - tail.length,
+    lines: ends.lines - countNewlines(head) - countNewlines(tail),
+  };
+  return joinEnds({ head: head.toString('utf8'), tail: tail.toString('utf8'), notice: toNotice(leftOut, file) });
+}
+
 /** Keeps the first and last `maxBytes` of a stream of any length. */
-function createEnds(maxBytes: number) {
+export function createEnds(maxBytes: number) {
   const first: Buffer[] = [];
   let last: Buffer[] = [];
   let firstBytes = 0;
@@ -116,7 +131,8 @@ interface OverflowFile {
   description(): string;
 }
 
-function createOverflowFile(options: OverflowOptions): OverflowFile {
+/** The file of an output, created with its first bytes. */
+export function createOverflowFile(options: OverflowOptions): OverflowFile {
   const fileName = `${options.name}.log`;
   let handle: FileHandle | undefined;
   let written = 0;

@@ -42,7 +42,8 @@ export interface ProcessRunner {
 
 type Access = Pick<CommandAccess, 'others' | 'areOthersReadOnly' | 'tier' | 'writable'>;
 
-interface ShellCommand {
+/** One command and what it runs with. */
+export interface ShellCommand {
   /** Passed to `bash -c`. */
   command: string;
   /** The command runs in this folder, even if another one lies at its path by then. */

@@ -57,7 +57,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const notSandboxed = whyNotSandboxed(run, item);
   const changes = !readOnly && { changes: true as const };
   const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
-  const taint = taintOf(item);
+  const taint = taintOf(item) ?? result.taint;
   const assessmentId = result.assessment && run.ids.id('asm');
   const results = noteLimit(run, [
     { call, result, verdict, assessmentId, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
@@ -71,6 +71,7 @@ async function resultOf(run: RunContext, item: BatchCall, { execute }: ReadyCall
     return await execute({
       signal: run.signal,
       grants: grantedTo(run, item),
+      taint: taintOf(item),
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
       onProcess: (process) =>

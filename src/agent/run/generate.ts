@@ -1,6 +1,7 @@
 import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.ts';
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
+import { endedStep } from '../background/ended-step.ts';
 import type { AssistantMessage } from '../message.ts';
 import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
@@ -35,7 +36,9 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
   let used: Usage | undefined;
   try {
     const reserved = await budget.reserve({ model, newPrefix });
-    await recordCall(run, notes, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
+    const prefix = newPrefix ?? run.prefix();
+    const ended = prefix && endedStep(await run.endedCommands(), { messages: run.messages, prefix });
+    await recordCall(run, { notes, ended }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
     const answer = collectAnswer(run.recorder);
     try {
       const toRequest = async () => requestOf(run, { model, budget, prefix: await prefixFor(run, model) });
@@ -56,21 +59,33 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
   }
 }
 
+/** What people and the model hear before the next answer. */
+interface Told {
+  notes: readonly string[];
+  ended: ReturnType<typeof endedStep> | undefined;
+}
+
 /** In one step with the messages that the model is to read from now on. */
-const recordCall = (run: RunContext, notes: readonly string[], rest: Step): Promise<void> =>
+const recordCall = (run: RunContext, { notes, ended }: Told, rest: Step): Promise<void> =>
   run.steering.handOver((waiting) => {
-    const { runId, messageCount: afterSeq } = run;
+    const told = ended?.messages ?? [];
+    const { runId } = run;
+    const afterSeq = run.messageCount + told.length;
     const { events, messages, steered } = steeredStep({ runId, afterSeq, nowMs: run.clock.now() }, waiting);
+    const all = [...told, ...messages];
     return run.recorder.record({
       ...rest,
       events: [
+        ...(ended?.events ?? []),
         ...events,
         ...notes.map((message) => ({ type: 'info', message }) as const),
         { type: 'thinking_start' },
         { type: 'ws_state', ws_id: run.wsId, state: 'thinking' },
       ],
       journal: [{ kind: 'model_called', afterSeq: afterSeq + messages.length }],
-      ...(steered.length > 0 && { messages, steered }),
+      ...(all.length > 0 && { messages: all }),
+      ...(steered.length > 0 && { steered }),
+      ...(ended && ended.told.length > 0 && { told: ended.told }),
     });
   });
 

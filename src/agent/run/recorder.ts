@@ -100,6 +100,8 @@ export interface Step {
   steered?: readonly SteeredMessage[];
   /** A model is called next. Until its usage is recorded, the call counts as much as is expected of it. */
   reserved?: { expected: Usage; model: Spending['model'] };
+  /** Background commands of whose end the messages tell. */
+  told?: readonly string[];
   /** The run ends with this step. */
   ended?: RunOutcome & { summary: string };
   /** An external effect follows (a tool starts), so the step must survive a power loss. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
+import type { StoredCommand } from '../background/background-run.ts';
 import type { Advice } from '../judge/assessment.ts';
 import type { Message } from '../message.ts';
 import type { CallRules } from '../permissions/rules/call-rules.ts';
@@ -115,6 +116,8 @@ export interface RunContext {
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
   budget: RunBudget;
+  /** The background commands that have ended and of whose end the model has not heard, oldest first. */
+  endedCommands(): Promise<readonly StoredCommand[]>;
   /** Whether an approver is subscribed. */
   isWatched(): boolean;
   clock: Clock;

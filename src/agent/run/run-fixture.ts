@@ -1,6 +1,7 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
+import type { StoredCommand } from '../background/background-run.ts';
 import type { Message, ToolCall } from '../message.ts';
 import { compileCallRules } from '../permissions/rules/compile-rules.ts';
 import type { RuleSource as CallRule } from '../permissions/rules/rule-source.ts';
@@ -63,6 +64,7 @@ export interface FixtureOptions {
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
+  endedCommands?: readonly StoredCommand[];
   contextWindow?: number;
   /** The stored one. */
   prefix?: Prefix;
@@ -119,6 +121,7 @@ export function runFixture(options: FixtureOptions = {}) {
     },
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
+    endedCommands: async () => options.endedCommands ?? [],
     isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => `secret_${++secrets}` },

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { RefusedHost } from '../../../protocol/events/command-result.ts';
 import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
+import { backgroundFixture } from '../background/background-fixture.ts';
 import { testGuard } from '../guard/guard-fixture.ts';
 import type { Message } from '../message.ts';
 import { BASH } from '../process/program-fixture.ts';
@@ -46,7 +47,8 @@ async function start(sandbox: Sandbox = noSandbox, replace?: Partial<ProcessRunn
   };
   const { live, history, hosts } = around;
   const outputs = join(fixture.home, 'outputs');
-  const tool = createBashTool({ runner, outputs, ids, guard: testGuard(), ...(live && { live }) });
+  const { background } = backgroundFixture(outputs);
+  const tool = createBashTool({ runner, outputs, ids, guard: testGuard(), background, ...(live && { live }) });
   const context = { ...fixture.context(history), ...(hosts && { hosts }) };
   return {
     ...fixture,
@@ -87,7 +89,7 @@ test('in a sandbox the preview is the command, and the approval is valid only fo
 
 test('a command leaves the sandbox only with a reason, and not where that is forbidden', async () => {
   const off = { command: 'docker ps', sandbox: 'off', reason: 'a\u202e socket' };
-  const live = { commandTimeoutSecs: 5, sandboxTier: 'read-only', allowedHosts: [] } as const;
+  const live = { commandTimeoutSecs: 5, backgroundMaxSecs: 60, sandboxTier: 'read-only', allowedHosts: [] } as const;
   await using it = await start(BOX);
   const shown = toShown(await it.prepare(off));
   assert.deepEqual(shown.kind === 'ready' && [shown.sandboxOff, shown.bindTo], ['a\\u202e socket', 'sandbox:off']);
@@ -122,7 +124,12 @@ test('hosts that the same command could not reach are effects of the next attemp
     ...attempt('c', `${command} x`, refused('three.example')),
     ...attempt('d', command, refused('[a secret].example')),
   ];
-  const live = { commandTimeoutSecs: 5, sandboxTier: 'workspace', allowedHosts: ['set.example'] } as const;
+  const live = {
+    commandTimeoutSecs: 5,
+    backgroundMaxSecs: 60,
+    sandboxTier: 'workspace',
+    allowedHosts: ['set.example'],
+  } as const;
   const ruleOn: HostRules['ruleOn'] = (_, host) =>
     host === 'denied.example' ? { action: 'deny', ruleId: 'r' } : undefined;
   const hostsOf = async (canAsk: boolean, args: { command: string; sandbox?: string; reason?: string }) => {

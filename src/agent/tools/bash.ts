@@ -1,85 +1,20 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
-import type { Connection } from '../../egress/proxy/egress-proxy.ts';
-import type { Ids } from '../../ids.ts';
 import { createGuardedBytes } from '../guard/guarded-bytes.ts';
-import type { OutputGuard } from '../guard/output-guard.ts';
 import type { CommandReading, Effect } from '../permissions/command-reading.ts';
 import { readCommand } from '../permissions/read-command.ts';
 import { type NameReader, resolveLinks } from '../permissions/resolve-links.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { whyNot } from '../process/programs.ts';
-import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
-import type { SandboxTier } from '../process/sandbox.ts';
-import { type CommandNetwork, mayUseNetwork, mayWrite, openCommandNetwork } from '../sandbox/command-network.ts';
+import type { ProcessResult } from '../process/runner.ts';
 import { isAllowedHost } from '../sandbox/network/host-rules.ts';
 import { limitOf, toEnding } from './command-ending.ts';
 import { findRefusedBefore } from './refused-before.ts';
+import { BashArguments, type BashDependencies } from './shell/bash-arguments.ts';
+import { type BashCall, openCommand } from './shell/open-command.ts';
+import { backgroundSecsOf, startInBackground } from './shell/start-in-background.ts';
 import { outcomeOf } from './stop-line.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
-
-const BashArguments = z.strictObject({
-  command: z.string().min(1).max(100_000).describe('The command, for bash -c'),
-  timeout_secs: z
-    .int()
-    .min(1)
-    .max(600)
-    .optional()
-    .describe('Timeout in seconds; two minutes unless configured otherwise'),
-  sandbox: z
-    .literal('off')
-    .optional()
-    .describe(
-      'Asks the person to run this one command outside the sandbox, for what cannot work in it, such as docker (a local socket). Needs reason',
-    ),
-  reason: z.string().min(1).max(500).optional().describe('Why it must run outside the sandbox, for the person'),
-});
-type BashArguments = z.infer<typeof BashArguments>;
-
-interface BashDependencies {
-  runner: ProcessRunner;
-  /** Folder for outputs that are too long to show. */
-  outputs: string;
-  ids: Ids;
-  /** All output passes it before it is shown or stored. */
-  guard: OutputGuard;
-  /** The home of the user that commands run as; undefined if it is unknown. */
-  userHome?: string | undefined;
-  live?: LiveCommandSettings;
-  audit?: CommandAudit;
-  /** The names that commands may use. Default: those of this machine. */
-  names?: NameReader;
-}
-
-/** Read at each call. */
-interface LiveCommandSettings {
-  /** For calls without their own timeout. */
-  readonly commandTimeoutSecs: number;
-  readonly sandboxTier: SandboxTier;
-  /** `tools.network.allow`. */
-  readonly allowedHosts: readonly string[];
-}
-
-/** Is told what commands do. */
-export interface CommandAudit {
-  /** What a sandboxed command connects to, once for each host. */
-  onConnection(connection: CommandConnection): void;
-  /** A command that leaves the sandbox, before it starts. */
-  onOutside(command: OutsideCommand): void;
-}
-
-/** A connection of a sandboxed command, and the call that it belongs to. */
-export interface CommandConnection extends Connection {
-  wsId: string;
-  callId: string;
-}
-
-/** A command that runs outside the sandbox because a person allowed it. */
-export interface OutsideCommand {
-  wsId: string;
-  callId: string;
-}
 
 const TIMEOUT_SECS = 120;
 
@@ -90,7 +25,8 @@ export function createBashTool(dependencies: BashDependencies): Tool<BashArgumen
     description: [
       'Runs a command with bash in the working directory and returns its output (stdout and stderr combined).',
       'Each call starts a new shell: directory changes and variables do not persist, there is no input, and processes left',
-      'in the background end with the command. Long output is shortened to its beginning and end; read_output shows the rest.',
+      'behind with & or nohup end with the command: use run_in_background instead. Long output is shortened to its beginning',
+      'and end; read_output shows the rest.',
     ].join(' '),
     parameters: BashArguments,
     readOnly: false,
@@ -123,7 +59,9 @@ async function prepareCommand(
     ...(sandboxOff !== undefined && { sandboxOff }),
     // An approval of a sandboxed command does not cover the same command without the sandbox.
     bindTo: sandboxOff === undefined ? `sandbox:${sandbox.kind}` : 'sandbox:off',
-    execute: (run) => execute({ args, context, reading }, run, dependencies),
+    ...(args.run_in_background === true && { backgroundSecs: backgroundSecsOf(args, dependencies) }),
+    execute: (run) =>
+      (args.run_in_background === true ? startInBackground : execute)({ args, context, reading }, run, dependencies),
   };
 }
 
@@ -190,17 +128,10 @@ function toFirstLine(command: string): string {
   return more.length > 0 || short !== first ? `${short} …` : first;
 }
 
-interface BashCall {
-  args: BashArguments;
-  context: ToolContext;
-  reading: CommandReading;
-}
-
 async function execute(call: BashCall, run: ToolRun, dependencies: BashDependencies): Promise<ToolOutcome> {
-  const { args, context } = call;
   const { runner, outputs, ids, guard } = dependencies;
-  const timeoutSecs = args.timeout_secs ?? dependencies.live?.commandTimeoutSecs ?? TIMEOUT_SECS;
-  const { callId, workdir } = context;
+  const timeoutSecs = call.args.timeout_secs ?? dependencies.live?.commandTimeoutSecs ?? TIMEOUT_SECS;
+  const { callId } = call.context;
   await using output = createOutputCollector({
     folder: outputs,
     name: ids.id('out'),
@@ -210,20 +141,12 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
   });
   const guarded = guard.open();
   const bytes = createGuardedBytes(guarded);
-  const isOutside = leavesSandbox(args, runner);
-  if (isOutside) dependencies.audit?.onOutside({ wsId: context.wsId, callId });
-  const network = isOutside ? undefined : await openNetwork(call, run, dependencies);
-  const result = await runner.run(
-    {
-      command: args.command,
-      folder: workdir.folder,
-      timeoutMs: timeoutSecs * 1_000,
-      isOutside,
-      network,
-      access: accessOf(call, run, dependencies),
-    },
-    { signal: run.signal, onProcess: run.onProcess, onOutput: (piece) => output.write(bytes.write(piece)) },
-  );
+  const { command, network } = await openCommand(call, run, { dependencies, timeoutSecs });
+  const result = await runner.run(command, {
+    signal: run.signal,
+    onProcess: run.onProcess,
+    onOutput: (piece) => output.write(bytes.write(piece)),
+  });
   const limit = runner.limits && limitOf(result);
   // A command may put what it has read into the name of a host.
   const refused = (network?.refused() ?? []).map((one) => ({ ...one, host: guard.clean(one.host) }));
@@ -240,31 +163,6 @@ async function execute(call: BashCall, run: ToolRun, dependencies: BashDependenc
     ...(refused.length > 0 && { refusedHosts: refused }),
     ...(kept && { kept }),
   };
-}
-
-const accessOf = ({ context: { workdir }, reading }: BashCall, { grants }: ToolRun, { live }: BashDependencies) => ({
-  others: workdir.readable,
-  areOthersReadOnly: grants?.writesAdded !== true,
-  tier: mayWrite(reading) ? (live?.sandboxTier ?? 'workspace') : ('read-only' as const),
-  writable: grants?.protectedPaths ?? [],
-});
-
-const leavesSandbox = (args: BashArguments, { sandbox }: ProcessRunner): boolean =>
-  args.sandbox === 'off' && sandbox.kind !== 'none';
-
-async function openNetwork(
-  { args: { command }, context: { wsId, callId, workdir, hosts }, reading }: BashCall,
-  { grants }: ToolRun,
-  { runner, guard, live, audit }: BashDependencies,
-): Promise<CommandNetwork | undefined> {
-  if (runner.sandbox.kind === 'none' || !mayUseNetwork(reading)) return undefined;
-  return openCommandNetwork(reading, workdir, {
-    allowedHosts: () => live?.allowedHosts ?? [],
-    granted: grants?.hosts ?? [],
-    ruleOn: (host) => hosts?.ruleOn({ command, reading }, host),
-    onConnection: (connection) =>
-      audit?.onConnection({ ...connection, host: guard.clean(connection.host), wsId, callId }),
-  });
 }
 
 function toOutcome(result: ProcessResult): ToolOutcome['outcome'] {

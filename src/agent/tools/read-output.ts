@@ -5,7 +5,11 @@ import { outcomeOf, toStopLine } from './stop-line.ts';
 import type { Tool, ToolContext, ToolOutcome, ToolRun } from './tool.ts';
 
 const ReadOutputArguments = z.strictObject({
-  call_id: z.string().min(1).max(512).describe('The id of the earlier call, as given in place of its output'),
+  call_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .describe('The id of the earlier call or background command, as given in place of its output'),
   offset: z.int().min(1).default(1).describe('The first line to show; lines count from 1'),
   limit: z.int().min(1).max(2_000).default(2_000).describe('Maximum number of lines to show'),
 });

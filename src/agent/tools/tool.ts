@@ -3,7 +3,7 @@ import type { CommandLimit, RefusedHost } from '../../../protocol/events/command
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
-import type { KeptOutput, Message } from '../message.ts';
+import type { KeptOutput, Message, ToolMessage } from '../message.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import type { HostRule } from '../permissions/rules/host-rule.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
@@ -75,6 +75,8 @@ export type Prepared =
       matched?: Pick<RuledCall, 'command' | 'node' | 'nodeCommand'>;
       /** Set to run it outside the sandbox: the model's reason. */
       sandboxOff?: string;
+      /** Set if it starts a command in the background: how many seconds it may run. */
+      backgroundSecs?: number;
       /** What an approval is bound to besides tool, arguments and working directory (for edits, the file's hash). */
       bindTo?: string;
       execute(run: ToolRun): Promise<ToolOutcome>;
@@ -99,6 +101,8 @@ export interface ToolRun {
   maxOutputBytes: number;
   /** What this call may do; absent: nothing in particular. */
   grants?: CallGrants;
+  /** What the result brings into the conversation that nobody trusts. */
+  taint?: ToolMessage['taint'];
   /** Live output, line by line; it has passed the guard. */
   onOutput(chunk: string): void;
   /** Reports a started process group; resolves when that is stored. */
@@ -119,6 +123,8 @@ export interface ToolOutcome {
   files?: Record<string, string>;
   /** See ToolMessage.kept. */
   kept?: KeptOutput;
+  /** What it brings into the conversation that nobody trusts, if the call itself does not tell: it shows the output of another. */
+  taint?: ToolMessage['taint'];
   /** What the guard found in all of an output of which `output` is a part. */
   guarded?: Pick<GuardedText, 'found' | 'isRedacted'>;
   /** What the guard reports about it. */

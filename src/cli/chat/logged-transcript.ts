@@ -11,21 +11,23 @@ import {
   toQuestionRoom,
 } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
-import { type ToolCall, toHeaderText, toLiveTail, toResultLines, toToolCall } from '../terminal/tool-lines.ts';
+import {
+  type RunningTool,
+  type ToolCall,
+  toHeaderText,
+  toResultLines,
+  toRunningLines,
+  toToolCall,
+} from '../terminal/tool-lines.ts';
 import { toWarningLines } from '../terminal/warning-lines.ts';
-import { cutToRow, wrapWords } from '../terminal/wrap.ts';
+import { wrapWords } from '../terminal/wrap.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
+import { createBackgroundLines } from './background/background-lines.ts';
 import { type Notice, toCutLine, toHistoryLines, toTimeLine, toTurnLines } from './history-lines.ts';
 import type { Transcript, TranscriptDeps } from './transcript.ts';
 
 /** Prints the events as they come. */
 export const createTranscript = (deps: TranscriptDeps): Transcript => new LoggedTranscript(deps);
-
-interface RunningTool {
-  call: ToolCall;
-  /** The end of its output. */
-  live: string;
-}
 
 /** How much of a running call's output is kept. */
 const LIVE_CHARS = 16_384;
@@ -34,6 +36,7 @@ class LoggedTranscript implements Transcript {
   readonly #deps: TranscriptDeps;
   readonly #tools = new Map<string, RunningTool>();
   readonly #denied = new Set<string>();
+  readonly #background = createBackgroundLines((lines) => this.print(lines));
   #turn: Turn | undefined;
   #hasPrinted = false;
   #toldError = false;
@@ -55,6 +58,7 @@ class LoggedTranscript implements Transcript {
     this.#turn = undefined;
     this.#tools.clear();
     this.question = undefined;
+    this.#background.known(stored.backgroundCommands);
     this.#asked = undefined;
     this.#answeredMs = undefined;
     this.state = workstream.state;
@@ -95,6 +99,9 @@ class LoggedTranscript implements Transcript {
       case 'output_warning':
         this.print(toWarningLines(event, this.#deps.sheet()));
         break;
+      case 'background_command':
+        this.#background.tell(event, this.#deps.sheet());
+        return;
       case 'ws_state':
         this.#onState(event);
         break;
@@ -119,14 +126,8 @@ class LoggedTranscript implements Transcript {
   }
 
   liveLines(maxRows: number): string[] {
-    const { paint, columns } = this.#deps.sheet();
     const answer = this.#turn?.openLines() ?? [];
-    const tools = [...this.#tools.values()];
-    const tail = Math.max(1, Math.floor((maxRows - tools.length) / Math.max(1, tools.length)));
-    const running = tools.flatMap(({ call, live }) => [
-      cutToRow(`${paint('yellow', '◌')} ${toHeaderText(call, paint)}`, columns),
-      ...toLiveTail(live, { paint, maxLines: Math.min(tail, 8) }).map((line) => cutToRow(line, columns)),
-    ]);
+    const running = toRunningLines([...this.#tools.values()], { sheet: this.#deps.sheet(), maxRows });
     const apart = this.#hasPrinted && (answer.length > 0 || running.length > 0) && !this.#turn?.hasPrinted;
     return [...(apart ? [''] : []), ...answer, ...running];
   }

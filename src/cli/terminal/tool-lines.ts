@@ -7,6 +7,8 @@ import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toDiffStyle } from './diff-lines.ts';
 import type { Paint, Style } from './paint.ts';
 import { toSafeText } from './safe-text.ts';
+import type { Sheet } from './sheet.ts';
+import { cutToRow } from './wrap.ts';
 
 /** One tool call that was started. */
 export interface ToolCall {
@@ -84,10 +86,29 @@ export function toDecidedLine(ruling: PastRuling | undefined, paint: Paint): str
 }
 
 /** The last lines of a running call's output. */
-export const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; maxLines: number }): string[] =>
+const toLiveTail = (output: string, { paint, maxLines }: { paint: Paint; maxLines: number }): string[] =>
   toOutputLines(output)
     .slice(-maxLines)
     .map((line) => paint('dim', `${INDENT}${line}`));
+
+/** A call that runs. */
+export interface RunningTool {
+  call: ToolCall;
+  /** The end of its output. */
+  live: string;
+}
+
+/** The running calls, each with as much of its output as there is room for. */
+export function toRunningLines(
+  tools: readonly RunningTool[],
+  { sheet: { paint, columns }, maxRows }: { sheet: Sheet; maxRows: number },
+): string[] {
+  const tail = Math.max(1, Math.floor((maxRows - tools.length) / Math.max(1, tools.length)));
+  return tools.flatMap(({ call, live }) => [
+    cutToRow(`${paint('yellow', '◌')} ${toHeaderText(call, paint)}`, columns),
+    ...toLiveTail(live, { paint, maxLines: Math.min(tail, 8) }).map((line) => cutToRow(line, columns)),
+  ]);
+}
 
 /** How much of a call is shown, and how. */
 export interface PreviewStyle {

@@ -12,6 +12,7 @@ const DEFAULTS: Config = {
   tools: {
     ...{ sandbox: 'auto', tier: 'workspace', homePaths: [], network: { allow: [] }, timeoutSecs: 120 },
     limits: { processes: 512, fileMb: 16_384, tmpMb: 1_024 },
+    background: { maxSecs: 28_800 },
   },
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: 'auto', requestsPerSecond: 50, burst: 100, trustedProxies: [] },
@@ -74,6 +75,7 @@ test('every setting can be set', () => {
       ...{ sandbox: 'required', tier: 'read-only', homePaths: ['.config/foo'], timeoutSecs: 30 },
       network: { allow: ['example.com', '*.example.com', 'localhost:5432', '[fd00::1]:443'] },
       limits: { processes: 100, memoryMb: 1_000, fileMb: 100, tmpMb: 100 },
+      background: { maxSecs: 60 },
     },
     server: {
       host: '0.0.0.0',

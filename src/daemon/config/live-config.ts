@@ -26,6 +26,7 @@ const LIVE_KEYS: readonly string[] = [
   'session',
   'workstreams',
   ...['server.inbound', 'server.maxWorkstreams', 'tools.network', 'tools.tier', 'tools.timeoutSecs'],
+  'tools.background',
 ];
 
 interface LiveConfigOptions {
@@ -40,6 +41,7 @@ interface LiveConfigOptions {
 export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
   readonly commandTimeoutSecs: number;
+  readonly backgroundMaxSecs: number;
   readonly sandboxTier: Config['tools']['tier'];
   /** Hosts that sandboxed commands may connect to. */
   readonly allowedHosts: readonly string[];
@@ -102,6 +104,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     get commandTimeoutSecs() {
       return current.tools.timeoutSecs;
+    },
+    get backgroundMaxSecs() {
+      return current.tools.background.maxSecs;
     },
     get sandboxTier() {
       return current.tools.tier;

@@ -60,4 +60,14 @@ export const ToolsConfig = z.object({
     .prefault({}),
   limits: LimitsConfig.prefault({}),
   timeoutSecs: z.int().min(1).max(3_600).default(120).describe('Default time limit of a command in seconds.'),
+  background: z
+    .object({
+      maxSecs: z
+        .int()
+        .min(1)
+        .max(604_800)
+        .default(28_800)
+        .describe('Time limit of a background command in seconds, if the model sets none.'),
+    })
+    .prefault({}),
 });

@@ -1,4 +1,4 @@
-import type { CommandConnection, OutsideCommand } from '../../agent/tools/bash.ts';
+import type { CommandConnection, OutsideCommand } from '../../agent/tools/shell/bash-arguments.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';

@@ -217,6 +217,7 @@ export class Commands {
   }
 
   async #clear(workstream: Workstream, before: Statement[]): Promise<void> {
+    await workstream.endBackground('reset');
     const { data } = workstream;
     const unnamed = setWorkstream(data.wsId, { title: null }); // the next first message gives it a title
     const over = endAlways(data);

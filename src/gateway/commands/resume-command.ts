@@ -30,6 +30,7 @@ export const createResumeCommand =
     const row = await readByName(store, name, sightInCommon(data));
     if (!row)
       throw new GatewayError('NOT_FOUND', `No saved conversation ${SEEN_BY[data.visibility]} is called ${name}`);
+    await workstream.endBackground('reset');
     const boundary = data.messageCount;
     const after = row.context_after_seq;
     const page = await messages.page(row.ws_id, { after, upTo: row.message_count, limit: SHOWN.messages });

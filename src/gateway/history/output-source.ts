@@ -1,6 +1,7 @@
 import type { ToolMessage } from '../../agent/message.ts';
 import { openOutput } from '../../agent/process/output-files.ts';
-import type { OutputSource } from '../../agent/tools/read-output.ts';
+import type { FoundOutput, OutputSource } from '../../agent/tools/read-output.ts';
+import { findCommand } from '../background/background-rows.ts';
 import type { Store } from '../store/store.ts';
 import { damaged } from '../store/store-fault.ts';
 import { createMessages, type Messages } from './messages.ts';
@@ -17,13 +18,28 @@ export function createOutputSource({ store, folder }: { store: Store; folder: st
         .executeTakeFirst();
       const place = row && { wsId, contextAfterSeq: row.context_after_seq, messageCount: row.message_count };
       const result = place && (await findResult(place, callId, messages));
-      if (!result) return { kind: 'unknown' };
+      if (!result) return openBackground(wsId, callId, { store, folder });
       if (!result.kept) return { kind: 'found', pieces: [Buffer.from(result.output)] };
-      const { name } = result.kept;
-      const file = name === undefined ? undefined : await openOutput(folder, name);
-      return file ? { kind: 'found', pieces: file.createReadStream() } : { kind: 'expired' };
+      return openKept(folder, result.kept.name);
     },
   };
+}
+
+async function openKept(folder: string, name: string | undefined): Promise<FoundOutput> {
+  const file = name === undefined ? undefined : await openOutput(folder, name);
+  return file ? { kind: 'found', pieces: file.createReadStream() } : { kind: 'expired' };
+}
+
+/** The output of a background command has the command's id, because calls show only parts of it. */
+async function openBackground(
+  wsId: string,
+  commandId: string,
+  { store, folder }: { store: Store; folder: string },
+): Promise<FoundOutput> {
+  const command = await findCommand(store, wsId, commandId);
+  if (!command) return { kind: 'unknown' };
+  if (command.outputName === undefined) return { kind: 'found', pieces: [] };
+  return openKept(folder, command.outputName);
 }
 
 /** Messages searched at a time. */

@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatCursor } from '../../../protocol/cursor.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
 import type { HistoryMessage } from '../../../protocol/stream-events.ts';
+import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
+import type { BackgroundRun } from '../../agent/background/background-run.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { newestWithin, toHistory } from './history.ts';
 import { isCutShort } from './is-cut-short.ts';
@@ -46,9 +48,10 @@ interface SnapshotDeps {
   messages: Messages;
   notes: Notes;
   events: EventLog;
+  background: Pick<BackgroundCommands, 'runningIn'>;
 }
 
-export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snapshots {
+export function createSnapshots({ messages, notes, events, background }: SnapshotDeps): Snapshots {
   const placeOf = ({ data }: ReadableWorkstream): Place => ({
     after: data.turnStart?.afterOffset ?? events.bounds(data.wsId).last,
     upTo: data.turnStart?.afterSeq ?? data.messageCount,
@@ -96,6 +99,7 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
           truncated,
           ...(told.length > 0 && { notes: told }),
           pendingApprovals: pending ? [pending] : [],
+          ...toRunning(background.runningIn(data.wsId)),
           ...(data.always?.tools && { autoApproveTools: [...data.always.tools] }),
           ...(data.judgeModel !== null && { judgeModel: data.judgeModel }),
           ...(status && { status }),
@@ -105,3 +109,6 @@ export function createSnapshots({ messages, notes, events }: SnapshotDeps): Snap
     },
   };
 }
+
+const toRunning = (running: readonly BackgroundRun[]): Pick<WorkstreamSnapshot, 'backgroundCommands'> =>
+  running.length === 0 ? {} : { backgroundCommands: running.map(({ state }) => state) };

@@ -9,13 +9,18 @@ import type { LiveRun } from './live-run.ts';
 import type { QueuedRun } from './run-queue.ts';
 
 /** What a cancel is about to stop. */
-export function receiptOf(live: LiveRun | undefined, queued: QueuedRun[]): CancelReceipt {
+export function receiptOf(
+  live: LiveRun | undefined,
+  queued: QueuedRun[],
+  background: readonly unknown[],
+): CancelReceipt {
   const approval = live?.pendingApproval();
   const [first] = queued;
   return {
     wasRunning: live !== undefined,
     pendingApproval: approval ? toDenied(approval) : null,
     stoppedTools: live ? runningTools(live) : [],
+    ...(background.length > 0 && { backgroundCommands: background.length }),
     queuedMessages: { count: queued.length, firstPreview: first ? first.run.request.message.slice(0, 200) : null },
   };
 }

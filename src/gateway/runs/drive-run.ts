@@ -88,6 +88,7 @@ async function drive(
       },
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
+      endedCommands: () => deps.background.records.untold(run.wsId),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,

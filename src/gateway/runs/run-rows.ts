@@ -11,6 +11,7 @@ import {
 } from '../../agent/run/recorder.ts';
 import { insertAssessments } from '../assessments/assessment-rows.ts';
 import { consume, release } from '../attachments/attachment-rows.ts';
+import { markTold } from '../background/background-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
 import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
 import type { Owned } from '../sharing/perception.ts';
@@ -66,6 +67,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.usage ? usageStatements(run, { ...step.usage, toolCalls: callsIn(step) }, nowMs) : []),
     ...(step.prefix ? [storePrefix(run.wsId, step.prefix), storeOpening(run.wsId, step.prefix.templates)] : []),
     ...(step.trust ? storeTrust(run.wsId, step.trust, nowMs) : []),
+    ...markTold(step.told),
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }

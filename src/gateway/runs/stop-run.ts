@@ -13,7 +13,7 @@ const MAX_REFUSALS = 5;
  * Cancels a run. Resolves when its end is recorded or, while the store cannot be written, when the run has stopped and
  * its worker keeps trying to record the end. `force` does not wait for the worker if the store can be written.
  */
-export async function stopRun(live: LiveRun, { force, reason = byClient(), clock }: StopOptions): Promise<void> {
+async function stopRun(live: LiveRun, { force, reason = byClient(), clock }: StopOptions): Promise<void> {
   live.stop(reason);
   if (force && (await isAbandoned(live))) return;
   const inTime = new AbortController();
@@ -26,6 +26,16 @@ export async function stopRun(live: LiveRun, { force, reason = byClient(), clock
   } finally {
     inTime.abort();
   }
+}
+
+/** Cancels a run, if there is one, while its background commands end. `force` does not wait for those either. Whether there was a run. */
+export async function stopWork(
+  live: LiveRun | undefined,
+  ended: Promise<void>,
+  { force, reason, clock }: StopOptions,
+): Promise<boolean> {
+  await Promise.all([force ? undefined : ended, live && stopRun(live, { force, reason, clock })]);
+  return live !== undefined;
 }
 
 /** The default reason of a cancel. */

@@ -56,7 +56,8 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const applied = build.deleteFrom('applied_templates').where('ws_id', '=', wsId);
   const opening = build.deleteFrom('opening_prompts').where('ws_id', '=', wsId);
   const rules = build.deleteFrom('rules').where('ws_id', '=', wsId);
-  const rest = [rules, head, prefix, trust, cuts, applied, opening, own];
+  const background = build.deleteFrom('background_commands').where('ws_id', '=', wsId);
+  const rest = [rules, background, head, prefix, trust, cuts, applied, opening, own];
   await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }
 

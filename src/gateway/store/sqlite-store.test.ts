@@ -131,6 +131,7 @@ test('every table of the schema exists with its columns', async () => {
       'approvals',
       'attachments',
       'audit',
+      'background_commands',
       'budget_grants',
       'cron_attempts',
       'cron_jobs',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { createBackgroundCommands } from '../../agent/background/background-commands.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
@@ -12,6 +13,7 @@ import { until } from '../../timing/until.ts';
 import { createAttachmentFiles } from '../attachments/attachment-files.ts';
 import { createClientAddress } from '../auth/client-address.ts';
 import { createOriginPolicy } from '../auth/origin-policy.ts';
+import { createBackgroundRecords } from '../background/background-records.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
@@ -62,6 +64,7 @@ export async function defaultDeps({
     projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
+    background: testBackground({ store, dir, clock, log }),
     userHome: undefined,
     killLeftover: async () => undefined,
     workdirs: fakeWorkdirs,
@@ -80,6 +83,14 @@ export async function defaultDeps({
     ids: randomIds,
     log,
   };
+}
+
+/** Background commands as the daemon has them. */
+function testBackground({ store, dir, clock, log }: Machine): GatewayDeps['background'] {
+  const records = createBackgroundRecords(store);
+  const outputs = join(dir, 'outputs');
+  const commands = createBackgroundCommands({ records, guard: testGuard(), outputs, ids: randomIds, clock, log });
+  return { commands, records };
 }
 
 /** A machine without instructions and repositories, whose date is that of the clock. */

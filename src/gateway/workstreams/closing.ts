@@ -62,13 +62,17 @@ interface Loaded {
  */
 export function idleLongest<W extends Loaded>(
   workstreams: Iterable<W>,
-  reopenedMs: ReadonlyMap<string, number>,
+  {
+    reopenedMs,
+    background,
+  }: { reopenedMs: ReadonlyMap<string, number>; background: { runningIn(wsId: string): readonly unknown[] } },
 ): W | undefined {
   const usedMs = ({ data }: W) => Math.max(data.updatedMs, reopenedMs.get(data.wsId) ?? 0);
   let oldest: W | undefined;
   for (const one of workstreams) {
-    // Held messages wait although nothing runs.
-    if (one.busy || one.queue.length > 0 || one.data.sessionKey === MAIN) continue;
+    // Held messages wait although nothing runs. Background commands end with their workstream.
+    const { wsId, sessionKey } = one.data;
+    if (one.busy || background.runningIn(wsId).length > 0 || one.queue.length > 0 || sessionKey === MAIN) continue;
     if (!oldest || usedMs(one) < usedMs(oldest)) oldest = one;
   }
   return oldest;

@@ -1,5 +1,6 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ReadAttachment } from '../../agent/attached-content.ts';
+import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
@@ -13,6 +14,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Tracing } from '../../tracing.ts';
+import type { StoredBackground } from '../background/background-records.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Judge } from '../judge/judge.ts';
@@ -86,6 +88,10 @@ export interface WorkstreamDeps {
   templates: Pick<Templates, 'textFor'>;
   rules: Pick<Rules, 'of' | 'endIn'>;
   judge: Pick<Judge, 'forRun'>;
+  background: {
+    commands: Pick<BackgroundCommands, 'endIn' | 'runningIn' | 'forget'>;
+    records: Pick<StoredBackground, 'untold'>;
+  };
   /** This daemon's id, which templates may name. */
   nodeId: string;
   /** Without it, no spans are reported. */

@@ -14,7 +14,7 @@ import { type Holder, Place } from '../runs/place.ts';
 import { type QueuedRun, queueFull, RunQueue } from '../runs/run-queue.ts';
 import type { AdoptedRun, NewRun, RunHandle, RunRecord, RunResult } from '../runs/run-record.ts';
 import { insertJournal, insertRun, startRun } from '../runs/run-rows.ts';
-import { byClient, type StopOptions, stopRun } from '../runs/stop-run.ts';
+import { byClient, type StopOptions, stopWork } from '../runs/stop-run.ts';
 import { nameAfter } from '../runs/title.ts';
 import type { Statement } from '../store/store.ts';
 import { type Closing, closed, pause, shuttingDown, stoppedInTime, type Unloading } from './closing.ts';
@@ -113,7 +113,7 @@ export class Workstream {
     this.#place.stop(byClient());
     await this.#place.settled();
     const waiting = this.queue.all();
-    const receipt = receiptOf(this.#live, waiting);
+    const receipt = receiptOf(this.#live, waiting, this.#deps.background.commands.runningIn(this.data.wsId));
     // In parallel, because a run must stop even while the store cannot drop the queued ones.
     await Promise.all([this.#drop(waiting), this.#stopCurrent({ force })]);
     return receipt;
@@ -295,9 +295,13 @@ export class Workstream {
     if (items.length > 0) this.#deps.observer.onFree();
   }
 
-  async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {
-    if (!this.#live) return;
-    await stopRun(this.#live, { force, reason, clock: this.#deps.clock });
-    this.#wake(); // an abandoned worker starts no further run
+  /** Ends the commands that the agent has left running. `reset`: a new conversation begins, which knows nothing of them. */
+  endBackground(end: 'reset' | 'cancelled' = 'cancelled'): Promise<void> {
+    return this.#deps.background.commands.endIn(this.data.wsId, this.#closing === 'close' ? 'closed' : end);
+  }
+
+  async #stopCurrent(how: Omit<StopOptions, 'clock'>): Promise<void> {
+    const wasRunning = await stopWork(this.#live, this.endBackground(), { ...how, clock: this.#deps.clock });
+    if (wasRunning) this.#wake(); // an abandoned worker starts no further run
   }
 }

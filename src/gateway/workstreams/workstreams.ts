@@ -269,9 +269,10 @@ export class Workstreams {
 
   /** Unloads the idle ones that are too many. False if too many are in use. Their readers stay (decision 13). */
   #thinOut(): Promise<boolean> {
+    const { commands } = this.#deps.background;
     return thinOut({
       excess: () => this.#open.size + this.#arriving - this.#deps.live.maxWorkstreams,
-      idlest: () => idleLongest(this.#open.values(), this.#reopenedMs),
+      idlest: () => idleLongest(this.#open.values(), { reopenedMs: this.#reopenedMs, background: commands }),
       unload: (one) => this.#unload(one, [setWorkstream(one.data.wsId, { loaded: 2 })], 'evicted'),
     });
   }
@@ -285,6 +286,7 @@ export class Workstreams {
     await this.#leaving.hold(wsId, this.#putAway(workstream, marks));
     await this.#deps.workdirs.release(wsId);
     this.#reopenedMs.delete(wsId);
+    this.#deps.background.commands.forget(wsId);
     if (reason === 'evicted') this.#deps.events.release(wsId);
     else this.#deps.events.end(wsId);
     this.#deps.onUnloaded(workstream.data, reason);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../clock.ts';
 import { randomIds } from '../../../ids.ts';
+import { backgroundFixture } from '../../background/background-fixture.ts';
 import { testGuard } from '../../guard/guard-fixture.ts';
 import { BASH, RG } from '../../process/program-fixture.ts';
 import { createProcessRunner } from '../../process/runner.ts';
@@ -38,6 +39,7 @@ async function start() {
   const sandbox = { kind: 'none', reason: 'a test', required: false } as const;
   const runner = createProcessRunner({ clock: systemClock, environment, sandbox, bash: BASH, ids: randomIds, home });
   const search = { confinement, clock: systemClock, workerUrl: new URL('../search/search-worker.ts', import.meta.url) };
+  const { background } = backgroundFixture(join(home, 'outputs'));
   const ripgrep = RG.kind === 'found' ? RG.path : undefined;
   const history = [sawFiles({ [join(workdir, 'sub/a.txt')]: toSha256('harmless') })];
   const prepare = async <A>(tool: Tool<A>, args: object) =>
@@ -55,7 +57,7 @@ async function start() {
         ...{ path: 'sub/a.txt', old_string: 'harmless', new_string: 'planted' },
       }),
       bash: await prepare(
-        createBashTool({ runner, outputs: join(home, 'outputs'), ids: randomIds, guard: testGuard() }),
+        createBashTool({ runner, outputs: join(home, 'outputs'), ids: randomIds, guard: testGuard(), background }),
         {
           command: 'cat sub/a.txt; touch planted',
         },

@@ -1,5 +1,6 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { backgroundCommands } from './background/background-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
 import { fillChecksums } from './fill-checksums.ts';
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 37, statements: assessments },
   { version: 38, statements: secrets },
   { version: 39, statements: rules },
+  { version: 40, statements: backgroundCommands },
 ];
 
 /**

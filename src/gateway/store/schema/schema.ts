@@ -1,6 +1,7 @@
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
+import type { BackgroundCommandTable } from './background/background-schema.ts';
 import type {
   ApiTokenTable,
   LoginCodeTable,
@@ -25,6 +26,7 @@ export interface Database extends TemplateTables {
   output_assessments: AssessmentTable;
   verdicts: VerdictTable;
   rules: RuleTable;
+  background_commands: BackgroundCommandTable;
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;

@@ -1,3 +1,4 @@
+import type { BackgroundCommand } from '../../../../protocol/events/background-command.ts';
 import type { Mode } from '../../../../protocol/events/modes.ts';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
@@ -12,6 +13,7 @@ import type {
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
+import { withCommand } from '../background/background.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { addLate } from './late-verdicts.ts';
@@ -54,6 +56,8 @@ export interface Conversation {
   /** Older messages exist. */
   readonly truncated: boolean;
   readonly status: StatusRecord | undefined;
+  /** The background commands that run, and the latest that ended while they were shown. */
+  readonly background: readonly BackgroundCommand[];
   /** Counts the blocks made from events, to give each its key. */
   readonly made: number;
 }
@@ -83,6 +87,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     firstSeq: messages[0]?.seq,
     truncated,
     status,
+    background: snapshot.backgroundCommands ?? [],
     made: 0,
   };
 }
@@ -120,6 +125,8 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return { ...now, blocks: appendOutput(blocks, event) };
     case 'tool_result':
       return { ...now, blocks: finishTool(blocks, event, key) };
+    case 'background_command':
+      return { ...now, background: withCommand(now.background, event) };
     case 'output_warning':
       return { ...now, blocks: warnOfOutput(blocks, event) };
     case 'info':

@@ -1,0 +1,66 @@
+import type { BackgroundCommand } from '../../../protocol/events/background-command.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
+import type { BackgroundRecords, StoredCommand } from '../../agent/background/background-run.ts';
+import type { Store } from '../store/store.ts';
+import {
+  findCommand,
+  insertCommand,
+  markTold,
+  readCommands,
+  readUntold,
+  readUntoldIds,
+  updateCommand,
+} from './background-rows.ts';
+
+/** The stored states of background commands, with the events that tell of their changes. */
+export interface StoredBackground extends BackgroundRecords {
+  /** The latest commands of a workstream, in the order in which they were started. */
+  list(wsId: string): Promise<StoredCommand[]>;
+  /** The commands that have ended and of whose end the model has not heard. */
+  untold(wsId: string): Promise<StoredCommand[]>;
+  /** Loads what an earlier daemon left untold. */
+  load(): Promise<void>;
+}
+
+/** The background commands of a daemon. */
+export interface Background {
+  commands: BackgroundCommands;
+  records: StoredBackground;
+}
+
+export function createBackgroundRecords(store: Store): StoredBackground {
+  /** The workstreams that may have untold ends, so that most model calls need not look. */
+  const untold = new Set<string>();
+  return {
+    async started(command, process) {
+      const { wsId, state } = command;
+      await store.commit({
+        statements: insertCommand(command, process),
+        events: { wsId, events: [toEvent(state)] },
+        durable: true, // it has an effect as soon as this is stored
+      });
+    },
+    async changed(command) {
+      const { wsId, state, isTold } = command;
+      await store.commit({ statements: [updateCommand(command)], events: { wsId, events: [toEvent(state)] } });
+      if (state.state === 'ended' && !isTold) untold.add(wsId);
+    },
+    async told(commandId) {
+      await store.commit({ statements: markTold([commandId]) });
+    },
+    find: (wsId, commandId) => findCommand(store, wsId, commandId),
+    list: (wsId) => readCommands(store, wsId),
+    async untold(wsId) {
+      if (!untold.has(wsId)) return [];
+      const found = await readUntold(store, wsId);
+      if (found.length === 0) untold.delete(wsId);
+      return found;
+    },
+    async load() {
+      for (const wsId of await readUntoldIds(store)) untold.add(wsId);
+    },
+  };
+}
+
+const toEvent = (state: BackgroundCommand): StreamEvent => ({ type: 'background_command', ...state });

@@ -1,0 +1,144 @@
+import { BackgroundCommand } from '../../../protocol/events/background-command.ts';
+import type { StoredCommand } from '../../agent/background/background-run.ts';
+import type { ToolMessage } from '../../agent/message.ts';
+import type { ProcessIdentity } from '../../agent/tools/tool.ts';
+import type { BackgroundCommandTable } from '../store/schema/background/background-schema.ts';
+import { build, statementOf } from '../store/statements.ts';
+import type { Statement, Store } from '../store/store.ts';
+import { storedReader } from '../store/stored-value.ts';
+
+/** So many commands of a workstream stay listed when they have ended. */
+const KEPT = 50;
+
+/** The statements that store a command which is about to start; they remove the oldest ones of its workstream. */
+export function insertCommand(command: StoredCommand, process: ProcessIdentity): Statement[] {
+  const { wsId, state, taint, outputName, isTold } = command;
+  const insert = build.insertInto('background_commands').values({
+    command_id: state.command_id,
+    ws_id: wsId,
+    started_ms: state.started_ms,
+    is_running: 1,
+    is_told: Number(isTold),
+    state_json: JSON.stringify(state),
+    process_json: JSON.stringify(process),
+    taint_json: taint ? JSON.stringify(taint) : null,
+    output_name: outputName ?? null,
+  });
+  const latest = build
+    .selectFrom('background_commands')
+    .select('command_id')
+    .where('ws_id', '=', wsId)
+    .orderBy('started_ms', 'desc')
+    .limit(KEPT);
+  const old = build
+    .deleteFrom('background_commands')
+    .where('ws_id', '=', wsId)
+    .where('is_running', '=', 0)
+    .where('is_told', '=', 1)
+    .where('command_id', 'not in', latest);
+  return [statementOf(insert), statementOf(old)];
+}
+
+/** Stores the present state. */
+export const updateCommand = ({ state, outputName, isTold }: StoredCommand): Statement =>
+  statementOf(
+    build
+      .updateTable('background_commands')
+      .set({
+        is_running: Number(state.state === 'running'),
+        is_told: Number(isTold),
+        state_json: JSON.stringify(state),
+        output_name: outputName ?? null,
+      })
+      .where('command_id', '=', state.command_id),
+  );
+
+/** The model knows how these commands have ended. */
+export const markTold = (commandIds: readonly string[] = []): Statement[] =>
+  commandIds.length === 0
+    ? []
+    : [statementOf(build.updateTable('background_commands').set({ is_told: 1 }).where('command_id', 'in', commandIds))];
+
+type Readable = Pick<Store, 'db' | 'reportDamage'>;
+
+/** The latest commands of a workstream, in the order in which they were started. */
+export async function readCommands(store: Readable, wsId: string): Promise<StoredCommand[]> {
+  const rows = await store.db
+    .selectFrom('background_commands')
+    .selectAll()
+    .where('ws_id', '=', wsId)
+    .orderBy('started_ms', 'desc')
+    .limit(KEPT)
+    .execute();
+  return rows.reverse().flatMap((row) => toCommand(store, row));
+}
+
+/** A command of this workstream. */
+export async function findCommand(
+  store: Readable,
+  wsId: string,
+  commandId: string,
+): Promise<StoredCommand | undefined> {
+  const row = await store.db
+    .selectFrom('background_commands')
+    .selectAll()
+    .where('command_id', '=', commandId)
+    .where('ws_id', '=', wsId)
+    .executeTakeFirst();
+  return row && toCommand(store, row)[0];
+}
+
+/** The commands of a workstream whose end the model does not know, oldest first. */
+export async function readUntold(store: Readable, wsId: string): Promise<StoredCommand[]> {
+  const rows = await store.db
+    .selectFrom('background_commands')
+    .selectAll()
+    .where('is_running', '=', 0)
+    .where('is_told', '=', 0)
+    .where('ws_id', '=', wsId)
+    .orderBy('started_ms')
+    .execute();
+  return rows.flatMap((row) => toCommand(store, row));
+}
+
+/** The workstreams with commands whose end the model does not know. */
+export async function readUntoldIds({ db }: Pick<Store, 'db'>): Promise<string[]> {
+  const rows = await db
+    .selectFrom('background_commands')
+    .select('ws_id')
+    .distinct()
+    .where('is_running', '=', 0)
+    .where('is_told', '=', 0)
+    .execute();
+  return rows.map(({ ws_id }) => ws_id);
+}
+
+/** A command that ran when the daemon died. */
+export interface LostCommand extends StoredCommand {
+  process: ProcessIdentity;
+}
+
+/** The commands that ran when the daemon died. */
+export async function readRunning(store: Readable): Promise<LostCommand[]> {
+  const rows = await store.db.selectFrom('background_commands').selectAll().where('is_running', '=', 1).execute();
+  return rows.flatMap((row) =>
+    toCommand(store, row).map((command) => ({ ...command, process: JSON.parse(row.process_json) as ProcessIdentity })),
+  );
+}
+
+const isCommand = (value: unknown): value is BackgroundCommand => BackgroundCommand.safeParse(value).success;
+
+/** None if the row is damaged, which is reported. */
+function toCommand(store: Readable, row: BackgroundCommandTable): StoredCommand[] {
+  const state = storedReader(store)(row.state_json, `background command ${row.command_id}`, isCommand);
+  if (!state) return [];
+  return [
+    {
+      wsId: row.ws_id,
+      state,
+      taint: row.taint_json === null ? undefined : (JSON.parse(row.taint_json) as ToolMessage['taint']),
+      outputName: row.output_name ?? undefined,
+      isTold: row.is_told === 1,
+    },
+  ];
+}
