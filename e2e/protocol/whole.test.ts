@@ -13,6 +13,7 @@ import { callTools, fail, say } from '../support/model/scripted-steps.ts';
 import { startProvider } from '../support/oidc/provider.ts';
 import { answerOf, oidcEnvironment } from '../support/oidc/provider-login.ts';
 import { accountCases } from './account-cases.ts';
+import { backgroundCalls } from './background-calls.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
@@ -196,6 +197,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   ...takingBackCalls({ call, newSession, key }),
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
+  ...backgroundCalls({ call, newSession, model, key }),
   ...memoryCalls({ call, key }),
   ...scheduleCalls({ call }),
   ...clusterCalls({ call, newSession }),

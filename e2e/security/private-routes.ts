@@ -44,6 +44,9 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`GET ${own}/attachments/{attachment_id}/content`]: ({ ws_id, attachment_id }) => [{ ws_id, attachment_id }],
   [`DELETE ${own}/attachments/{attachment_id}`]: ({ ws_id, attachment_id }) => [{ ws_id, attachment_id }],
   [`POST ${own}/attachments`]: it,
+  [`GET ${own}/background`]: it,
+  [`GET ${own}/background/{command_id}/output`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
+  [`POST ${own}/background/{command_id}/kill`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
   [`POST ${own}/send`]: ({ ws_id, attachment_id }) => [
     { ws_id, message },
     { ws_id, message, attachment_ids: [attachment_id] },

@@ -14,7 +14,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
     ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
-    ...['budget.list'],
+    ...['budget.list', 'background.list', 'background.output'],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['workstream.export'],
@@ -30,7 +30,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.proceed', 'workstream.command'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
-    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
+    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill'],
     ...['memory.save', 'memory.delete'],
   ],
   approve: [

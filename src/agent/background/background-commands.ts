@@ -27,7 +27,7 @@ export interface BackgroundCommands {
   read(wsId: string, commandId: string): Promise<StoredCommand | undefined>;
   /** Those of a workstream, in the order in which they were started. */
   runningIn(wsId: string): BackgroundRun[];
-  /** Ends all commands of a workstream. Never rejects. */
+  /** Ends all commands of a workstream. Rejects only for `reset`, if the store cannot be written. */
   endIn(wsId: string, end: BackgroundEnd): Promise<void>;
   /** Notes that the model knows how a command has ended. */
   told(run: BackgroundRun): Promise<void>;
@@ -103,6 +103,7 @@ export function createBackgroundCommands(deps: BackgroundDeps): BackgroundComman
     runningIn,
     async endIn(wsId, end) {
       await Promise.all(runningIn(wsId).map((run) => run.stop(end)));
+      if (end === 'reset') await records.toldAll(wsId);
     },
     async told(run) {
       run.isTold = true;

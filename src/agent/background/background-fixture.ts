@@ -12,6 +12,7 @@ export function backgroundFixture(outputs: string, replace: Partial<BackgroundRe
     started: async (command) => void told.push(command),
     changed: async (command) => void told.push(command),
     told: async () => undefined,
+    toldAll: async () => undefined,
     find: async (wsId, id) => told.findLast((one) => one.wsId === wsId && one.state.command_id === id),
     ...replace,
   };

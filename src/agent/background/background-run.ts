@@ -46,6 +46,8 @@ export interface BackgroundRecords {
   changed(command: StoredCommand): Promise<void>;
   /** The model has read how it ended. */
   told(commandId: string): Promise<void>;
+  /** A new conversation began, which knows none of the commands of the workstream. */
+  toldAll(wsId: string): Promise<void>;
   find(wsId: string, commandId: string): Promise<StoredCommand | undefined>;
 }
 
@@ -160,7 +162,6 @@ export class BackgroundRun {
   async stop(end: BackgroundEnd): Promise<void> {
     if (this.isRunning && this.#stopped === undefined) {
       this.#stopped = end;
-      if (end === 'reset') this.isTold = true; // the new conversation does not know of it
       this.#stopping.abort(new StopReason(end === 'shutdown' ? 'shutdown' : 'cancel', `it was ended: ${end}`));
     }
     await this.ended;

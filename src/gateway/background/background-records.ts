@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import {
   findCommand,
   insertCommand,
+  markAllTold,
   markTold,
   readCommands,
   readUntold,
@@ -48,6 +49,9 @@ export function createBackgroundRecords(store: Store): StoredBackground {
     },
     async told(commandId) {
       await store.commit({ statements: markTold([commandId]) });
+    },
+    async toldAll(wsId) {
+      if (untold.delete(wsId)) await store.commit({ statements: [markAllTold(wsId)] });
     },
     find: (wsId, commandId) => findCommand(store, wsId, commandId),
     list: (wsId) => readCommands(store, wsId),

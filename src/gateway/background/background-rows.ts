@@ -59,6 +59,17 @@ export const markTold = (commandIds: readonly string[] = []): Statement[] =>
     ? []
     : [statementOf(build.updateTable('background_commands').set({ is_told: 1 }).where('command_id', 'in', commandIds))];
 
+/** The model will never ask about the commands of this workstream that have ended. */
+export const markAllTold = (wsId: string): Statement =>
+  statementOf(
+    build
+      .updateTable('background_commands')
+      .set({ is_told: 1 })
+      .where('ws_id', '=', wsId)
+      .where('is_running', '=', 0)
+      .where('is_told', '=', 0),
+  );
+
 type Readable = Pick<Store, 'db' | 'reportDamage'>;
 
 /** The latest commands of a workstream, in the order in which they were started. */
