@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { StreamEventOf } from '../../protocol/stream-events.ts';
+import { visit } from '../support/clients/browser.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -243,4 +244,25 @@ test('Background commands must be listed, read while they run and ended with eve
   const elsewhere = await daemon.get(`/v1/api/workstreams/${other.wsId}/background/${id}/output`);
   assert.equal(elsewhere.status, 404);
   await other[Symbol.asyncDispose]();
+});
+
+test('the page shows background commands with their output, also after a reload and to others, and ends them', async (t) => {
+  await using talk = await openConversation(daemon, { autoApprove: true, name: 'in the background' });
+  const { page } = await visit(t, daemon);
+  const { page: other } = await visit(t, daemon);
+  await start(talk, 'echo listening; sleep 1061');
+  for (const one of [page, other]) await one.getByRole('tab', { name: 'in the background' }).click();
+  for (const _visit of ['live', 'reloaded']) {
+    await page.locator('.background-item', { hasText: /running for \d+ s/ }).waitFor();
+    await page.locator('.background-item summary').click();
+    await page.locator('.background-item pre', { hasText: 'listening' }).waitFor();
+    await page.reload();
+    await page.getByRole('tab', { name: 'in the background' }).click();
+  }
+  await page.getByRole('button', { name: 'End echo listening; sleep 1061' }).click();
+  for (const one of [page, other])
+    await one.locator('.background-item.failed', { hasText: 'ended on request' }).waitFor();
+  assert.deepEqual(await processesWith('sleep\u00001061'), []);
+  await page.getByRole('button', { name: 'Remove ended commands' }).click();
+  await page.locator('.background').waitFor({ state: 'detached' });
 });

@@ -52,6 +52,9 @@ export function spanWords(ms: number): string {
 
 const joined = (first: string, rest: number, unit: string): string => (rest === 0 ? first : `${first} ${rest} ${unit}`);
 
+/** What a question says about a command that goes on in the background. */
+export const inBackgroundWords = (secs: number): string => `in the background, for up to ${spanWords(secs * 1_000)}`;
+
 const MAX_NAME = 60;
 
 /** The first line of a command, for lists and sentences. */

@@ -3,6 +3,7 @@ import { POLICY_WORDS } from '../../../protocol/events/policy-actions.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { QuestionKind, StreamEventOf } from '../../../protocol/stream-events.ts';
+import { inBackgroundWords } from '../../../protocol/text/background-words.ts';
 import { askedMore, explainBudget } from '../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../protocol/text/decision-word.ts';
 import { toEffectPhrases } from '../../../protocol/text/effect-words.ts';
@@ -89,7 +90,11 @@ function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[
   const line = (text: string, rows: number) =>
     toLineText(toSafeText(text).replaceAll('\n', ' '), { paint, room: room && { ...room, rows } });
   const because = (reason: string) => (reason === '' ? '' : `: ${line(reason, REASON_ROWS)}`);
-  const facts = [...(!item.needs_approval && item.error === null ? ['needs no approval'] : []), ...factsOf(item)];
+  const facts = [
+    ...(!item.needs_approval && item.error === null ? ['needs no approval'] : []),
+    ...(item.background_secs === undefined ? [] : [inBackgroundWords(item.background_secs)]),
+    ...factsOf(item),
+  ];
   const tag = facts.length === 0 ? '' : paint('dim', ` (${facts.join('; ')})`);
   const titleRows = hasOwnPreview(call) ? TITLE_ROWS : REASON_ROWS;
   const subject = call.subject === undefined ? undefined : line(call.subject, titleRows);

@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { stillRunning } from './background/background.ts';
 import type { Tab } from './tab.ts';
 
 /** Ends a run or a wait, and changes messages that wait. */
@@ -14,6 +15,16 @@ export const waitingActions = (
       const texts = waiting.map(({ message }) => message).filter((text) => text !== '');
       if (tab.draft.peek() === '' && texts.length > 0) tab.draft.value = texts.join('\n\n');
     }),
+
+  /** Ends a background command. The event about its end changes what is shown. */
+  killCommand: (tab: Tab, commandId: string) =>
+    attempt(tab, () => client.call('background.kill', { wsId: tab.wsId, commandId })),
+
+  /** Takes the ended background commands off the screen. */
+  clearEnded(tab: Tab): void {
+    const shown = tab.conversation.peek();
+    if (shown) tab.conversation.value = { ...shown, background: stillRunning(shown.background) };
+  },
 
   tryNow: (tab: Tab) => attempt(tab, () => client.call('workstream.proceed', { wsId: tab.wsId })),
 

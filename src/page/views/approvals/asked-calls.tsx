@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import { POLICY_WORDS } from '../../../../protocol/events/policy-actions.ts';
+import { inBackgroundWords } from '../../../../protocol/text/background-words.ts';
 import { repeatedCall } from '../../../../protocol/text/repeated-call.ts';
 import type { EndsLine } from '../../../../protocol/text/text-ends.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
@@ -98,6 +99,7 @@ const AskedHead = ({ item, asked, denied }: AskedCallProps) => (
     {denied && <CallChoice callId={item.call_id} name={asked.subject ?? asked.header} denied={denied} />}
     <ToolHeader name={item.func_name} header={asked.header} subject={asked.subject} />
     {!item.needs_approval && item.error === null && <span class="tag">needs no approval</span>}
+    {item.background_secs !== undefined && <span class="tag">{inBackgroundWords(item.background_secs)}</span>}
     {item.policy && <span class="tag">{policyText(item.policy)}</span>}
     {asked.notSandboxed === '' && <span class="tag unsafe">not sandboxed</span>}
     {asked.isShort && <RatingTags asked={asked} />}
