@@ -45,6 +45,10 @@ const rows = {
     argument: '[TOKENS | $USD | off]',
     summary: 'Show how much of the budgets is used, or set the budget of this workstream.',
   },
+  background: {
+    argument: '[N | end N]',
+    summary: 'List the background commands, show the last output of one, or end one.',
+  },
   tools: {
     argument: '[accept]',
     summary: 'Show the tools of this conversation and what has changed since, or give the model the present ones.',

@@ -5,6 +5,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { readVersion } from '../version.ts';
 import { addAccountCommands } from './account-commands.ts';
+import { addBackgroundCommands } from './commands/background/background-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
@@ -126,6 +127,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addConformance(program);
   addToken(program, { root, around });
   addPortableCommands(program, { root, around, withTarget });
+  addBackgroundCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });

@@ -197,7 +197,18 @@ function createViews(
 
 type TurnDeps = Pick<
   GatewayDeps,
-  'store' | 'models' | 'toolbox' | 'workdirs' | 'live' | 'auth' | 'hostTimeZone' | 'tracing' | 'clock' | 'ids' | 'log'
+  | 'store'
+  | 'models'
+  | 'toolbox'
+  | 'background'
+  | 'workdirs'
+  | 'live'
+  | 'auth'
+  | 'hostTimeZone'
+  | 'tracing'
+  | 'clock'
+  | 'ids'
+  | 'log'
 >;
 
 interface BeforeTurns {
@@ -238,6 +249,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     runs,
     models,
     toolbox,
+    background: deps.background,
     clock,
     ids,
     log,

@@ -1,5 +1,6 @@
 import type { CommandName } from '../../../protocol/commands.ts';
 import type { ServedMethod } from '../call.ts';
+import { endedBy } from './background-command.ts';
 
 /**
  * The method that does the same as a command with this argument: the command needs the rights of its row. Where a command
@@ -23,6 +24,7 @@ export const methodOf: Readonly<Record<CommandName, (argument: string) => Served
   fork: () => 'workstream.fork',
   steer: () => 'workstream.send',
   budget: (limit) => (limit === '' ? 'budget.list' : 'budget.set'),
+  background: (argument) => (endedBy(argument) === undefined ? 'background.list' : 'background.kill'),
   tools: () => 'workstream.command',
   template: () => 'workstream.command',
   skill: () => 'workstream.command',

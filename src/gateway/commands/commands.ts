@@ -10,6 +10,7 @@ import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
+import type { Background } from '../background/background-records.ts';
 import type { Compactions } from '../cuts/compactions.ts';
 import { copyInBatches } from '../cuts/copy-conversation.ts';
 import { countOf, toParts } from '../cuts/cut.ts';
@@ -35,6 +36,7 @@ import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import { countCurrent } from '../workstreams/workstream-data.ts';
 import { readNamed, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
+import { createBackgroundCommand } from './background-command.ts';
 import { createBudgetCommand } from './budget-command.ts';
 import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCaller } from './command.ts';
 import { methodOf } from './command-methods.ts';
@@ -63,6 +65,7 @@ export interface CommandDeps {
   budgets: Pick<Budgets, 'list'>;
   templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
   saved: SavedWorkstreams;
+  background: Background;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions'>;
@@ -99,6 +102,7 @@ export class Commands {
       fork: this.#taking(takeBack.fork),
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
       budget: { when: 'always', run: createBudgetCommand(deps.budgets, say) },
+      background: { when: 'always', run: createBackgroundCommand(deps, say) },
       tools: { when: 'always', run: createToolsCommand(deps, say) },
       template: { when: 'always', run: template },
       skill: { when: 'always', run: template },

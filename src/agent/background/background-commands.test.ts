@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { tempDir } from '../../testing/temp-store.ts';
+import type { ProcessHooks, ProcessResult } from '../process/runner.ts';
+import { StopReason } from '../stop-reason.ts';
+import { BACKGROUND_LIMITS } from './background-commands.ts';
+import { backgroundFixture } from './background-fixture.ts';
+import type { BackgroundRecords, NewBackgroundCommand } from './background-run.ts';
+
+/** A command that does what the test says. */
+function puppet(wsId = 'ws') {
+  const over = Promise.withResolvers<ProcessResult>();
+  let hooks: ProcessHooks | undefined;
+  const command: NewBackgroundCommand = {
+    ...{ wsId, callId: 'call_1', command: 'serve', timeoutMs: 60_000, taint: undefined },
+    async run(given) {
+      hooks = given;
+      await given.onProcess({ pid: 1, startTicks: 1 });
+      given.signal.addEventListener('abort', () => over.resolve({ kind: 'stopped', reason: given.signal.reason }));
+      return over.promise;
+    },
+    refused: () => [],
+  };
+  return { command, print: async (text: string) => hooks?.onOutput(Buffer.from(text)), end: over.resolve };
+}
+
+function start(replace?: Partial<BackgroundRecords>) {
+  const dir = tempDir();
+  const outputs = path.join(dir.path, 'outputs');
+  return { ...backgroundFixture(outputs, replace), outputs, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+}
+
+async function startOne(it: ReturnType<typeof start>, one = puppet()) {
+  const started = await it.background.start(one.command);
+  assert.ok(started.kind === 'started');
+  return { ...one, run: started.run };
+}
+
+const never = new AbortController().signal;
+
+test('each reading shows what is new, and the file has all of it', async () => {
+  using it = start();
+  const { run, print, end } = await startOne(it);
+  await print('one\n');
+  assert.equal(run.takeNew(1_000), 'one\n');
+  await print('two\n');
+  await print('three\n');
+  assert.equal(run.takeNew(1_000), 'two\nthree\n');
+  assert.equal(run.takeNew(1_000), '');
+  end({ kind: 'exited', exitCode: 0 });
+  await run.ended;
+  const { outputName = '', state } = run.stored;
+  assert.equal(await readFile(path.join(it.outputs, outputName), 'utf8'), 'one\ntwo\nthree\n');
+  assert.deepEqual(
+    [state.state, state.end, state.exit_code, state.output_bytes, state.last_output],
+    ['ended', 'exited', 0, 14, 'one\ntwo\nthree\n'],
+  );
+});
+
+test('a long reading shows both ends and where all of it is', async () => {
+  using it = start();
+  const { run, print } = await startOne(it);
+  await print(`begin\n${'x'.repeat(200_000)}\nend\n`);
+  const shown = run.takeNew(1_000);
+  assert.ok(shown.startsWith('begin\n') && shown.endsWith('x\nend\n'), shown);
+  assert.match(shown, new RegExp(`left out here; .* read_output with call_id "${run.id}" shows it to you`));
+  await run.stop('killed');
+});
+
+test('a wait ends with a text that comes in pieces, with the end, with its time and with the run', async () => {
+  using it = start();
+  const { run, print } = await startOne(it);
+  await print('list');
+  const found = run.waitFor({ text: 'listening', ms: 60_000, signal: never });
+  await print('ening');
+  assert.equal(await found, 'found');
+  assert.equal(await run.waitFor({ text: 'listening', ms: 60_000, signal: never }), 'found', 'it was not read yet');
+  run.takeNew(1_000);
+  assert.equal(await run.waitFor({ text: 'listening', ms: 1, signal: never }), 'time', 'it was read');
+  const cancelled = new AbortController();
+  const waiting = run.waitFor({ text: undefined, ms: 60_000, signal: cancelled.signal });
+  cancelled.abort(new StopReason('cancel', 'over'));
+  await assert.rejects(waiting, { kind: 'cancel' });
+  const ended = run.waitFor({ text: 'never', ms: 60_000, signal: never });
+  await run.stop('killed');
+  assert.equal(await ended, 'ended');
+});
+
+test('nothing runs that cannot be stored', async () => {
+  let wasRun = false;
+  using it = start({ started: () => Promise.reject(new Error('disk full')) });
+  const { command } = puppet();
+  const started = await it.background.start({
+    ...command,
+    async run(hooks) {
+      await hooks.onProcess({ pid: 1, startTicks: 1 });
+      wasRun = true;
+      return { kind: 'exited', exitCode: 0 };
+    },
+  });
+  assert.deepEqual(started, { kind: 'refused', reason: 'The command could not be recorded, so it was not run.' });
+  assert.deepEqual([wasRun, it.background.runningIn('ws')], [false, []]);
+});
+
+test('an end that the store refuses is recorded later, and nobody waits for that', async () => {
+  let refusals = 1;
+  const recorded = Promise.withResolvers<string | undefined>();
+  using it = start({
+    async changed({ state }) {
+      if (refusals-- > 0) throw new Error('disk full');
+      recorded.resolve(state.end);
+    },
+  });
+  const { run } = await startOne(it);
+  await run.stop('cancelled');
+  assert.equal(refusals, 0);
+  assert.equal(await recorded.promise, 'cancelled');
+});
+
+test('so many run in a workstream and in all, and ended ones count no longer', async () => {
+  using it = start();
+  const { perWorkstream, inAll } = BACKGROUND_LIMITS;
+  for (let n = 0; n < inAll; n += 1) await startOne(it, puppet(`ws-${Math.floor(n / perWorkstream)}`));
+  const own = await it.background.start(puppet('ws-0').command);
+  assert.ok(own.kind === 'refused' && own.reason.startsWith(`${perWorkstream} background commands run in this`));
+  const more = await it.background.start(puppet('ws-99').command);
+  assert.ok(more.kind === 'refused' && more.reason.startsWith(`${inAll} background commands run on this machine`));
+  await it.background.endIn('ws-0', 'closed');
+  assert.equal((await startOne(it, puppet('ws-0'))).run.isRunning, true);
+  await it.background.close();
+  const late = await it.background.start(puppet('ws-0').command);
+  assert.deepEqual(late, { kind: 'refused', reason: 'Headgate is shutting down.' });
+  assert.deepEqual(new Set(it.told.map(({ state }) => state.end)), new Set([undefined, 'closed', 'shutdown']));
+});
+
+test('a command belongs to its workstream', async () => {
+  using it = start();
+  const { run } = await startOne(it);
+  assert.equal(it.background.find('other', run.id), undefined);
+  assert.equal(await it.background.read('other', run.id), undefined);
+  assert.equal(it.background.find('ws', run.id), run);
+  await run.stop('killed');
+});
