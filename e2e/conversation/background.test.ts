@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { StreamEventOf } from '../../protocol/stream-events.ts';
+import { askApi } from '../support/clients/ask-api.ts';
 import { visit } from '../support/clients/browser.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -265,4 +266,31 @@ test('the page shows background commands with their output, also after a reload 
   assert.deepEqual(await processesWith('sleep\u00001061'), []);
   await page.getByRole('button', { name: 'Remove ended commands' }).click();
   await page.locator('.background').waitFor({ state: 'detached' });
+});
+
+test('a second user neither sees nor ends a command in a private workstream, and its owner does', async () => {
+  const password = 'correct horse';
+  const ask = (method: string, route: string, asked: Parameters<typeof askApi>[2] = {}) =>
+    askApi(daemon, [method, route], asked);
+  const setup = await ask('POST', 'auth/setup', { body: { username: 'ada', display_name: 'Ada', password } });
+  const addUser = async (username: string) => {
+    const body = { username, display_name: username, password, roles: ['builtin-operator'] };
+    const { user_id: id } = (await ask('POST', 'admin/users', { body, token: setup.body.jwt })).body;
+    const login = await ask('POST', 'auth/login', { body: { username, password } });
+    return { id, token: login.body.jwt };
+  };
+  const [bob, eve] = [await addUser('bob'), await addUser('eve')];
+  await using talk = await openConversation(daemon, { autoApprove: true });
+  const id = await start(talk, 'echo secret; sleep 1071');
+  await talk.client.call('workstream.share', { wsId: talk.wsId, visibility: 'private', userId: bob.id });
+  const route = `workstreams/${talk.wsId}/background`;
+  const statuses = async ({ token }: { token: string }) => [
+    (await ask('GET', route, { token })).status,
+    (await ask('GET', `${route}/${id}/output`, { token })).status,
+    (await ask('POST', `${route}/${id}/kill`, { token, body: {} })).status,
+  ];
+  assert.deepEqual(await statuses(eve), [404, 404, 404]);
+  assert.equal((await processesWith('sleep\u00001071')).length > 0, true);
+  assert.deepEqual(await statuses(bob), [200, 200, 200]);
+  assert.equal((await ended(talk, id)).end, 'killed');
 });
