@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { toWholeNumber } from '../support/whole-number.ts';
+import { killBackgroundAtSteps } from './background-kills.ts';
 import { killAtSteps } from './kill-at-steps.ts';
 
 const HELP = `npm run decision-kills -- [--from 1] [--by 1] [--mode ask]
@@ -7,10 +8,11 @@ const HELP = `npm run decision-kills -- [--from 1] [--by 1] [--mode ask]
 A question is asked, judged and approved with a rule; its call runs, and the next one runs because of the rule. The daemon
 is killed (kill -9) after the first database statement of this, then again after the second one, and so on until it gets to
 the end. After each kill another daemon goes on, and the run must end with every call done, one rule and no lost decision.
-In the mode auto, there is one call, and the judge answers its question, nobody else.
+In the mode auto, there is one call, and the judge answers its question, nobody else. In the mode background, the run starts
+a command in the background, reads its output and ends it; no process may be left, and the model must hear of every end.
 
   --from N   the first statement after which it is killed (1)
-  --mode M   ask or auto (ask)
+  --mode M   ask, auto or background (ask)
   --by N     how many statements later the next kill comes (1)
 `;
 
@@ -27,11 +29,14 @@ const say = (text: string) => process.stdout.write(text);
 
 if (values.help) say(HELP);
 else {
-  const { kills, findings } = await killAtSteps({
-    mode: values.mode === 'auto' ? 'auto' : 'ask',
+  const steps = {
     ...{ from: toWholeNumber('--from', values.from), by: toWholeNumber('--by', values.by) },
-    say: (line) => say(`${line}\n`),
-  });
+    say: (line: string) => say(`${line}\n`),
+  };
+  const { kills, findings } =
+    values.mode === 'background'
+      ? await killBackgroundAtSteps(steps)
+      : await killAtSteps({ ...steps, mode: values.mode === 'auto' ? 'auto' : 'ask' });
   for (const finding of findings) say(`✖ ${finding}\n`);
   say(`${kills} kills, ${findings.length} findings\n`);
   process.exitCode = findings.length > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { killBackgroundAtSteps } from '../decision-kills/background-kills.ts';
 import { killAtSteps } from '../decision-kills/kill-at-steps.ts';
 
 for (const [mode, who, by] of [
@@ -13,3 +14,11 @@ for (const [mode, who, by] of [
     assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode ${mode}`);
     assert.ok(kills >= 2, `${kills} kills`);
   });
+
+test('a command in the background is started, read and ended whatever statement the daemon is killed after', async (t) => {
+  const by = 45;
+  const from = randomInt(1, by);
+  const { kills, findings } = await killBackgroundAtSteps({ from, by, say: (line) => t.diagnostic(line) });
+  assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode background`);
+  assert.ok(kills >= 1, `${kills} kills`);
+});
