@@ -14,6 +14,7 @@ export const BACKGROUND_ENDS = [
   'shutdown', // the daemon was stopped
   'lost', // the daemon died, or its end could not be recorded
 ] as const;
+/** One of BACKGROUND_ENDS. */
 export type BackgroundEnd = (typeof BACKGROUND_ENDS)[number];
 
 /** A command that runs in the background, as far as it is known now. */

@@ -1,11 +1,12 @@
 import { BackgroundCommand } from '../../../protocol/events/background-command.ts';
+import { isRecord } from '../../../protocol/is-record.ts';
 import type { StoredCommand } from '../../agent/background/background-run.ts';
 import type { ToolMessage } from '../../agent/message.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
 import type { BackgroundCommandTable } from '../store/schema/background/background-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
-import { storedReader } from '../store/stored-value.ts';
+import { isText, storedReader } from '../store/stored-value.ts';
 
 /** So many commands of a workstream stay listed when they have ended. */
 const KEPT = 50;
@@ -126,28 +127,43 @@ export async function readUntoldIds({ db }: Pick<Store, 'db'>): Promise<string[]
 
 /** A command that ran when the daemon died. */
 export interface LostCommand extends StoredCommand {
-  process: ProcessIdentity;
+  /** Undefined: it is damaged. */
+  process: ProcessIdentity | undefined;
 }
 
 /** The commands that ran when the daemon died. */
 export async function readRunning(store: Readable): Promise<LostCommand[]> {
   const rows = await store.db.selectFrom('background_commands').selectAll().where('is_running', '=', 1).execute();
   return rows.flatMap((row) =>
-    toCommand(store, row).map((command) => ({ ...command, process: JSON.parse(row.process_json) as ProcessIdentity })),
+    toCommand(store, row).map((command) => {
+      const process = storedReader(store)(row.process_json, `the process of ${row.command_id}`, isProcess);
+      return { ...command, process };
+    }),
   );
 }
+
+const isProcess = (value: unknown): value is ProcessIdentity =>
+  isRecord(value) && typeof value.pid === 'number' && typeof value.startTicks === 'number';
+
+type StoredTaint = NonNullable<ToolMessage['taint']>;
+const isTaint = (value: unknown): value is StoredTaint => isRecord(value) && isText(value.kind);
+
+/** Damage counts as the worst. */
+const UNKNOWN_TAINT: StoredTaint = { kind: 'unknown' };
 
 const isCommand = (value: unknown): value is BackgroundCommand => BackgroundCommand.safeParse(value).success;
 
 /** None if the row is damaged, which is reported. */
 function toCommand(store: Readable, row: BackgroundCommandTable): StoredCommand[] {
-  const state = storedReader(store)(row.state_json, `background command ${row.command_id}`, isCommand);
+  const read = storedReader(store);
+  const { taint_json: taint } = row;
+  const state = read(row.state_json, `background command ${row.command_id}`, isCommand);
   if (!state) return [];
   return [
     {
       wsId: row.ws_id,
       state,
-      taint: row.taint_json === null ? undefined : (JSON.parse(row.taint_json) as ToolMessage['taint']),
+      taint: taint === null ? undefined : (read(taint, `the taint of ${row.command_id}`, isTaint) ?? UNKNOWN_TAINT),
       outputName: row.output_name ?? undefined,
       isTold: row.is_told === 1,
     },

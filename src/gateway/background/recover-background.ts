@@ -23,8 +23,8 @@ export async function recoverBackground(deps: RecoveryDeps): Promise<void> {
   for (const command of await readRunning(store)) {
     const { wsId, state, process } = command;
     log.info({ commandId: state.command_id, wsId }, 'a background command of the last daemon is ended');
-    await killLeftover(process).catch((err: unknown) => {
-      log.warn({ err, pid: process.pid }, 'a process of the last daemon could not be stopped');
+    await (process && killLeftover(process))?.catch((err: unknown) => {
+      log.warn({ err, commandId: state.command_id }, 'a process of the last daemon could not be stopped');
     });
     await records.changed(await toEnded(command, deps));
   }

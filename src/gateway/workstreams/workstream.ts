@@ -300,8 +300,8 @@ export class Workstream {
     return this.#deps.background.commands.endIn(this.data.wsId, this.#closing === 'close' ? 'closed' : end);
   }
 
-  async #stopCurrent(how: Omit<StopOptions, 'clock'>): Promise<void> {
-    const wasRunning = await stopWork(this.#live, this.endBackground(), { ...how, clock: this.#deps.clock });
-    if (wasRunning) this.#wake(); // an abandoned worker starts no further run
+  async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {
+    const { clock } = this.#deps;
+    if (await stopWork(this.#live, this.endBackground(), { force, reason, clock })) this.#wake(); // not its worker
   }
 }

@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../../../home/home-path.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { refuseUnknown } from '../../default-command.ts';
-
-/** Flags of commands that print a result. */
-export type JsonFlags = TargetFlags & { json?: boolean };
+import type { ListFlags } from './background.ts';
 
 interface BackgroundCommandsDeps {
   root: URL;
@@ -22,7 +20,7 @@ export function addBackgroundCommands(program: Command, { root, around, withTarg
     .description('list the commands of all loaded workstreams that run (the default command)')
     .option('--workstream <name>', 'only those of one workstream (name or id), also ended ones')
     .option('--json', 'print JSON')
-    .action(async (flags: JsonFlags & { workstream?: string }) => (await load()).listCommands(on(flags)));
+    .action(async (flags: ListFlags) => (await load()).listCommands(on(flags)));
   withTarget(background.command('output'))
     .description('print the last 64 KiB of the output of a command')
     .argument('<command>', 'id of the command')

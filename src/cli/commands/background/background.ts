@@ -9,7 +9,9 @@ import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { locateWorkstream } from '../../find-workstream.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
-import type { JsonFlags } from './background-commands.ts';
+
+/** Flags of `list`. */
+export type ListFlags = TargetFlags & { json?: boolean; workstream?: string };
 
 interface CommandOf<F = TargetFlags> {
   flags: F;
@@ -25,7 +27,7 @@ interface Found {
 }
 
 /** Prints what runs; of a single workstream, also what has ended. */
-export async function listCommands(command: CommandOf<JsonFlags & { workstream?: string }>): Promise<void> {
+export async function listCommands(command: CommandOf<ListFlags>): Promise<void> {
   const { workstream, json } = command.flags;
   const all = await ask(command, async (client) => {
     if (workstream === undefined) return findAll(client);
