@@ -88,8 +88,9 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
-    'GET /v1/api/workstreams/{ws_id}/export',
-    ...['', '/history', '/events'].map((path) => `GET /v1/api/workstreams/{ws_id}${path}`),
+    ...['', '/history', '/events', '/export', '/background', '/background/{command_id}/output'].map(
+      (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
+    ),
     'GET /v1/api/models',
     'GET /v1/api/route',
     'GET /v1/api/route/workstreams/{ws_id}/live',
@@ -102,7 +103,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
-    'POST /v1/api/workstreams/{ws_id}/attachments',
+    ...['attachments', 'background/{command_id}/kill'].map((path) => `POST /v1/api/workstreams/{ws_id}/${path}`),
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share'].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
