@@ -7,11 +7,13 @@ import { createProcessRunner, type ProcessRunner } from '../agent/process/runner
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
 import { type CommandAudit, createBashTool } from '../agent/tools/bash.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
+import { createApplyPatchTool } from '../agent/tools/edits/apply-patch.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
+import { createGlobTool } from '../agent/tools/search/glob.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
@@ -86,7 +88,9 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createReadFileTool({ confinement }),
       createWriteFileTool({ confinement }),
       createEditFileTool({ confinement }),
+      createApplyPatchTool({ confinement }),
       createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
+      createGlobTool({ confinement, clock, workerUrl: assets.searchWorkerUrl }),
       createListDirectoryTool({ confinement }),
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
