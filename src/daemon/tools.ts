@@ -13,7 +13,7 @@ import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
-import { createGlobTool } from '../agent/tools/search/glob.ts';
+import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';

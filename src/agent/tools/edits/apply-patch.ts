@@ -7,7 +7,7 @@ import { checkSeen } from '../files/read-history.ts';
 import type { Prepared, Tool, ToolContext } from '../tool.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { applyHunks } from './apply-hunks.ts';
-import { type FileChange, prepareChanges, toSubject } from './file-changes.ts';
+import { type FileChange, prepareChanges, toSubject } from './change-set.ts';
 import { type FilePatch, parsePatch } from './parse-patch.ts';
 
 const ApplyPatchArguments = z.strictObject({

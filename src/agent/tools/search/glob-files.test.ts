@@ -6,7 +6,7 @@ import { systemClock } from '../../../clock.ts';
 import { createConfinement } from '../files/confinement.ts';
 import { createToolFixture, execute, recordRun, toShown } from '../tool-fixture.ts';
 import { expandBraces } from './expand-braces.ts';
-import { createGlobTool } from './glob.ts';
+import { createGlobTool } from './glob-files.ts';
 
 const workerUrl = new URL('./search-worker.ts', import.meta.url);
 
