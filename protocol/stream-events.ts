@@ -6,6 +6,7 @@ import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
 import { pastRulingShape } from './events/rules.ts';
+import { TodoItem } from './events/todo.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
 import { WaitReason } from './events/wait-reason.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
@@ -234,6 +235,8 @@ export const STREAM_EVENTS = {
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
     ...commandResultShape,
+    /** After a call of `todo`: the agent's whole checklist; empty if there is none any more. */
+    todo: z.array(TodoItem).optional(),
   }),
   /** After the `tool_result` of the call: the output guard found something in its output. */
   output_warning: event('output_warning', outputWarningShape),

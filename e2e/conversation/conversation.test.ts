@@ -195,54 +195,6 @@ test('a file is read and edited after its diff was shown; an edit whose text is 
   assert.equal((await talk.agree()).approvals.length, 1);
 });
 
-test('files are found by a pattern, and changed together by several edits and by a patch', async () => {
-  await using talk = await openConversation(daemon);
-  await writeFile(workFile('north.poem'), 'snow falls\nice grows\n');
-  await writeFile(workFile('south.poem'), 'sun burns\n');
-  const read = (path: string) => ({ name: 'read_file', arguments: { path } });
-  const edits = [
-    { old_string: 'snow', new_string: 'rain' },
-    { old_string: 'ice', new_string: 'moss' },
-  ];
-  const patch = [
-    ...['*** Begin Patch', '*** Update File: north.poem', '@@', '-rain falls', '+rain stops', ' moss grows'],
-    ...['*** Update File: south.poem', '*** Move to: poems/south.poem', '-sun burns', '+sun sets', '*** End Patch'],
-  ].join('\n');
-  model.when(
-    'change the poems',
-    callTools({ name: 'glob', arguments: { pattern: '*.poem' } }),
-    callTools(read('north.poem'), read('south.poem')),
-    callTools({ name: 'edit_file', arguments: { path: 'north.poem', edits } }),
-    callTools({ name: 'apply_patch', arguments: { patch: patch.replace('-sun burns', '-sun shines') } }),
-    callTools({ name: 'apply_patch', arguments: { patch } }),
-    say('done'),
-  );
-  const { answer } = await talk.ask('change the poems');
-  for (const tool of ['edit_file', 'apply_patch']) {
-    const asked = await talk.until('approve_request', ({ items }) => items[0]?.func_name === tool);
-    await talk.decide(asked.approval_id, { approved: true });
-  }
-  await answer;
-  assert.equal(await readFile(workFile('north.poem'), 'utf8'), 'rain stops\nmoss grows\n');
-  assert.equal(await readFile(workFile('poems/south.poem'), 'utf8'), 'sun sets\n');
-  await assert.rejects(access(workFile('south.poem')));
-  const results = resultsHeard().map((text) => String(text).split('\n'));
-  assert.deepEqual(
-    [results[0]?.toSorted(), ...results.slice(3)],
-    [
-      ['north.poem', 'south.poem'],
-      ['Replaced north.poem (2 lines).'],
-      [
-        'The patch was not applied.',
-        'south.poem: Hunk 1 (line 9 of the patch): its first line "sun shines" was not found.',
-      ],
-      ['Changed north.poem (2 lines).', 'Deleted south.poem.', 'Created poems/south.poem (1 line).'],
-    ],
-  );
-  const { approvals } = await talk.agree();
-  assert.equal(approvals.length, 2);
-});
-
 test('an edit is not applied if the file changed while the approval was pending', async () => {
   await using talk = await openConversation(daemon);
   const read = callTools({ name: 'read_file', arguments: { path: 'list.txt' } });

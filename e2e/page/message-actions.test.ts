@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -156,4 +156,32 @@ test('on a phone, the time and both copies are in the menu of the message, large
     await page.waitForFunction(async (copied) => (await navigator.clipboard.readText()) === copied, text);
     await page.locator('.message-row').waitFor({ state: 'hidden' });
   }
+});
+
+test('the checklist of the agent is shown while it works, after a reload, and until it is cleared', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'checklist');
+  const held = stall();
+  const items = [
+    { text: 'find the <b>bug</b>', status: 'done' },
+    { text: 'mend it', status: 'in_progress' },
+    { text: 'rest' },
+  ];
+  model.when('work through it', callTools({ name: 'todo', arguments: { items } }), [held, say('Half of it.')]);
+  await send(page, 'work through it');
+  await held.reached;
+  const list = page.getByRole('list', { name: 'Checklist' }).getByRole('listitem');
+  const shown = async () => {
+    await list.nth(2).waitFor();
+    return (await list.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+  };
+  const expected = ['find the <b>bug</b> done', 'mend it in progress', 'rest to do'];
+  assert.deepEqual(await shown(), expected);
+  held.release();
+  await state(page, 'idle');
+  await page.reload();
+  assert.deepEqual(await shown(), expected);
+  assert.equal(await page.locator('.todo summary').innerText(), 'Checklist 1 of 3 done');
+  await send(page, '/clear');
+  await list.first().waitFor({ state: 'detached' });
 });

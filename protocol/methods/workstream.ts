@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { MODES } from '../events/modes.ts';
+import { TodoItem } from '../events/todo.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
@@ -32,6 +33,8 @@ export const WorkstreamSnapshot = z
     autoApproveTools: z.array(z.string()).optional(),
     judgeModel: z.string().optional(),
     status: StatusRecord.optional(),
+    /** The agent's checklist, as its last call of `todo` left it; absent if there was none lately. */
+    todo: z.array(TodoItem).optional(),
     effort: Effort,
   })
   .meta({ id: 'WorkstreamSnapshot' });

@@ -15,6 +15,7 @@ import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
+import { createTodoTool } from '../agent/tools/todo.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
@@ -94,6 +95,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createListDirectoryTool({ confinement }),
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
+      createTodoTool(),
     ],
     guard,
   );

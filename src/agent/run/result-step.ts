@@ -48,6 +48,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
       ...(kept && { whole_bytes: kept.bytes }),
       ...toCommandEnd(result),
+      ...(result.todo && { todo: [...result.todo] }),
     });
     const found = toAssessment(call, { result, assessmentId });
     assessments.push(...found);

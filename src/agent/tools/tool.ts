@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
+import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
@@ -115,6 +116,8 @@ export interface ToolOutcome {
   limit?: CommandLimit;
   /** Only for commands: the hosts that they did not reach because that is not allowed. */
   refusedHosts?: readonly RefusedHost[];
+  /** The agent's checklist after this call. */
+  todo?: readonly TodoItem[];
   /** See ToolMessage.files. */
   files?: Record<string, string>;
   /** See ToolMessage.kept. */

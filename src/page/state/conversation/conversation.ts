@@ -1,4 +1,5 @@
 import type { Mode } from '../../../../protocol/events/modes.ts';
+import type { TodoItem } from '../../../../protocol/events/todo.ts';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
@@ -54,6 +55,8 @@ export interface Conversation {
   /** Older messages exist. */
   readonly truncated: boolean;
   readonly status: StatusRecord | undefined;
+  /** The agent's checklist at the time of the snapshot; a later call of it is among the blocks. */
+  readonly olderTodo: readonly TodoItem[] | undefined;
   /** Counts the blocks made from events, to give each its key. */
   readonly made: number;
 }
@@ -83,6 +86,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     firstSeq: messages[0]?.seq,
     truncated,
     status,
+    olderTodo: snapshot.todo,
     made: 0,
   };
 }
@@ -126,11 +130,11 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'error':
       return { ...now, blocks: [...blocks, { kind: 'note', key, level: event.type, text: event.message }] };
     case 'clear_ui':
-      return { ...now, blocks: [], waiting: false, firstSeq: undefined, truncated: false, status: undefined };
+      return { ...now, ...EMPTY };
     case 'history':
       return { ...now, blocks: closeTools(toBlocks(event.messages)), firstSeq: event.messages[0]?.seq };
     case 'rewound':
-      return { ...now, blocks: rewindBlocks(now, event), waiting: false, status: undefined };
+      return { ...now, blocks: rewindBlocks(now, event), waiting: false, status: undefined, olderTodo: undefined };
     case 'message_removed':
       return { ...now, blocks: removeMessage(blocks, event) };
     case 'compacted':
@@ -148,6 +152,15 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return before; // lists show titles; the name stays
   }
 }
+
+const EMPTY = {
+  blocks: [],
+  waiting: false,
+  firstSeq: undefined,
+  truncated: false,
+  status: undefined,
+  olderTodo: undefined,
+} satisfies Partial<Conversation>;
 
 /** Prepends an older page to the conversation. */
 export function prependPage(

@@ -1,4 +1,5 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { readTodo, TODO_TOOL, toTodoLines } from '../../../../protocol/text/todo-words.ts';
 
 /** Maximum number of differing lines: comparing very different texts in full would take too long. */
 const MOST_CHANGES = 400;
@@ -17,6 +18,7 @@ export function recallPreview({ name, arguments: text }: { name: string; argumen
   const args = readArguments(text);
   const { path, content, command, patch } = textsIn(args);
   if (name === 'edit_file' && path !== undefined) return toEditDiff(path, args);
+  if (name === TODO_TOOL) return toText(toTodoLines(readTodo(text) ?? []).join('\n'));
   if (name === 'apply_patch' && patch !== undefined) return toText(patch);
   if (name === 'write_file' && path !== undefined && content !== undefined) return toDiff(path, undefined, content);
   return toText(name === 'bash' && command?.includes('\n') ? command : '');

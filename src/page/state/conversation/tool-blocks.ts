@@ -36,7 +36,7 @@ export function finishTool(
 ): readonly Block[] {
   const { output: result } = event;
   const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
-  const ended = { phase: event.outcome, ...toEnd(event) };
+  const ended = { phase: event.outcome, ...toEnd(event), ...(event.todo && { todo: event.todo }) };
   if (!known) return [...blocks, { ...emptyTool(event, key), ...ended, result }];
   return updateTool(blocks, event.call_id, (tool) => ({
     ...tool,

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { access, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openConversation } from '../support/clients/conversation.ts';
+import { openStage } from '../support/daemon/stage.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
+
+const { model, daemon } = await openStage();
+
+const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
+
+/** The results of tools in the last request to the model. */
+const resultsHeard = () =>
+  (model.requests.at(-1)?.body.messages ?? []).flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+
+test('files are found by a pattern, and changed together by several edits and by a patch', async () => {
+  await using talk = await openConversation(daemon);
+  await writeFile(workFile('north.poem'), 'snow falls\nice grows\n');
+  await writeFile(workFile('south.poem'), 'sun burns\n');
+  const read = (path: string) => ({ name: 'read_file', arguments: { path } });
+  const edits = [
+    { old_string: 'snow', new_string: 'rain' },
+    { old_string: 'ice', new_string: 'moss' },
+  ];
+  const patch = [
+    ...['*** Begin Patch', '*** Update File: north.poem', '@@', '-rain falls', '+rain stops', ' moss grows'],
+    ...['*** Update File: south.poem', '*** Move to: poems/south.poem', '-sun burns', '+sun sets', '*** End Patch'],
+  ].join('\n');
+  model.when(
+    'change the poems',
+    callTools({ name: 'glob', arguments: { pattern: '*.poem' } }),
+    callTools(read('north.poem'), read('south.poem')),
+    callTools({ name: 'edit_file', arguments: { path: 'north.poem', edits } }),
+    callTools({ name: 'apply_patch', arguments: { patch: patch.replace('-sun burns', '-sun shines') } }),
+    callTools({ name: 'apply_patch', arguments: { patch } }),
+    say('done'),
+  );
+  const { answer } = await talk.ask('change the poems');
+  for (const tool of ['edit_file', 'apply_patch']) {
+    const asked = await talk.until('approve_request', ({ items }) => items[0]?.func_name === tool);
+    await talk.decide(asked.approval_id, { approved: true });
+  }
+  await answer;
+  assert.equal(await readFile(workFile('north.poem'), 'utf8'), 'rain stops\nmoss grows\n');
+  assert.equal(await readFile(workFile('poems/south.poem'), 'utf8'), 'sun sets\n');
+  await assert.rejects(access(workFile('south.poem')));
+  const results = resultsHeard().map((text) => String(text).split('\n'));
+  assert.deepEqual(
+    [results[0]?.toSorted(), ...results.slice(3)],
+    [
+      ['north.poem', 'south.poem'],
+      ['Replaced north.poem (2 lines).'],
+      [
+        'The patch was not applied.',
+        'south.poem: Hunk 1 (line 9 of the patch): its first line "sun shines" was not found.',
+      ],
+      ['Changed north.poem (2 lines).', 'Deleted south.poem.', 'Created poems/south.poem (1 line).'],
+    ],
+  );
+  const { approvals } = await talk.agree();
+  assert.equal(approvals.length, 2);
+});
+
+test('the checklist of the agent reaches clients with each call, is in snapshots until it is cleared', async () => {
+  await using talk = await openConversation(daemon);
+  const todo = (...items: { text: string; status: string }[]) => callTools({ name: 'todo', arguments: { items } });
+  const open = [
+    { text: 'sow', status: 'in_progress' as const },
+    { text: 'reap', status: 'pending' as const },
+  ];
+  const sown = [{ text: 'sow', status: 'done' as const }, open[1]];
+  model.when(
+    'plan the year',
+    todo(...open),
+    callTools({ name: 'todo', arguments: { items: [{ text: '' }] } }),
+    todo({ text: 'sow', status: 'done' }, { text: 'reap', status: 'pending' }),
+    say('ready'),
+  );
+  await (await talk.ask('plan the year')).answer;
+  const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event.todo] : []));
+  assert.deepEqual(results, [open, undefined, sown]);
+  const { snapshot } = await talk.client.call('workstream.get', { wsId: talk.wsId });
+  assert.deepEqual(snapshot.todo, sown);
+  await talk.agree();
+  await talk.client.call('workstream.command', { wsId: talk.wsId, command: '/clear' });
+  const cleared = await talk.client.call('workstream.get', { wsId: talk.wsId });
+  assert.equal(cleared.snapshot.todo, undefined);
+});
