@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { toPdf } from '../../src/agent/tools/documents/pdf-fixture.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
@@ -86,4 +87,36 @@ test('the checklist of the agent reaches clients with each call, is in snapshots
   await talk.client.call('workstream.command', { wsId: talk.wsId, command: '/clear' });
   const cleared = await talk.client.call('workstream.get', { wsId: talk.wsId });
   assert.equal(cleared.snapshot.todo, undefined);
+});
+
+test('the text of a PDF is read, and a cell of a notebook replaced', async () => {
+  await using talk = await openConversation(daemon);
+  await writeFile(workFile('letter.pdf'), toPdf(['Dear all', 'Yours']));
+  const cells = [{ cell_type: 'code', metadata: {}, source: 'x = 1', outputs: [], execution_count: 1 }];
+  await writeFile(workFile('sums.ipynb'), JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 4 }));
+  model.when(
+    'read the letter',
+    callTools({ name: 'read_file', arguments: { path: 'letter.pdf', pages: '2' } }),
+    callTools({ name: 'read_file', arguments: { path: 'sums.ipynb' } }),
+    callTools({
+      name: 'edit_notebook',
+      arguments: { path: 'sums.ipynb', action: 'replace', cell: 1, source: 'x = 2' },
+    }),
+    say('done'),
+  );
+  const { answer } = await talk.ask('read the letter');
+  const { approval_id: approvalId, items } = await talk.until('approve_request');
+  assert.deepEqual(
+    items.map(({ header, preview_type }) => [header, preview_type]),
+    [['edit_notebook: sums.ipynb', 'diff']],
+  );
+  await talk.decide(approvalId, { approved: true });
+  await answer;
+  assert.deepEqual(resultsHeard(), [
+    '--- page 2 ---\nYours\n[page 2 of 2]',
+    '--- cell 1, code ---\nx = 1\n\n[cells 1 to 1 of 1]',
+    'Replaced sums.ipynb (1 line).',
+  ]);
+  assert.deepEqual(JSON.parse(await readFile(workFile('sums.ipynb'), 'utf8')).cells[0].source, ['x = 2']);
+  await talk.agree();
 });

@@ -6,6 +6,7 @@ import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
 import { type CommandAudit, createBashTool } from '../agent/tools/bash.ts';
+import { createEditNotebookTool } from '../agent/tools/documents/edit-notebook.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createApplyPatchTool } from '../agent/tools/edits/apply-patch.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
@@ -86,10 +87,11 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
         live,
         audit: commandAudit,
       }),
-      createReadFileTool({ confinement }),
+      createReadFileTool({ confinement, pdf: { clock, workerUrl: assets.pdfWorkerUrl } }),
       createWriteFileTool({ confinement }),
       createEditFileTool({ confinement }),
       createApplyPatchTool({ confinement }),
+      createEditNotebookTool({ confinement }),
       createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
       createGlobTool({ confinement, clock, workerUrl: assets.searchWorkerUrl }),
       createListDirectoryTool({ confinement }),

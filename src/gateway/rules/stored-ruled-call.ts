@@ -40,7 +40,7 @@ const toFileEffect = (file: string, kind: Effect['kind']): Effect => ({
   certain: true,
 });
 
-const CHANGING: readonly string[] = ['write_file', 'edit_file'];
+const CHANGING: readonly string[] = ['write_file', 'edit_file', 'edit_notebook'];
 const kindOf = (tool: string): 'write' | 'read' => (CHANGING.includes(tool) ? 'write' : 'read');
 
 /** A patch that was refused because it is malformed had no effects. */
