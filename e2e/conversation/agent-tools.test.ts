@@ -3,11 +3,14 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { toPdf } from '../../src/agent/tools/documents/pdf-fixture.ts';
+import { needs } from '../../src/testing/needs.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
-const { model, daemon } = await openStage();
+const sandboxed = await needs('bubblewrap');
+const diagnostics = [{ files: '*.{note,memo}', command: 'echo "$@" token=$(cat "$1"); touch left; exit 3' }];
+const { model, daemon } = await openStage({ config: { tools: { diagnostics } } });
 
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 
@@ -120,3 +123,29 @@ test('the text of a PDF is read, and a cell of a notebook replaced', async () =>
   assert.deepEqual(JSON.parse(await readFile(workFile('sums.ipynb'), 'utf8')).cells[0].source, ['x = 2']);
   await talk.agree();
 });
+
+test(
+  'after a change, the agent reads what the configured commands say, guarded and without traces',
+  sandboxed,
+  async () => {
+    await using talk = await openConversation(daemon);
+    const secret = ['ghp', 'A1b2C3d4E5f6A1b2C3d4E5f6A1b2C3d4E5f6'].join('_');
+    model.when(
+      'note this',
+      callTools({ name: 'write_file', arguments: { path: 'a.note', content: 'hello\n' } }),
+      callTools({ name: 'read_file', arguments: { path: 'deep.memo' } }),
+      say('done'),
+    );
+    const { answer } = await talk.ask('note this');
+    const { approval_id: approvalId } = await talk.until('approve_request');
+    await talk.decide(approvalId, { approved: true });
+    await answer;
+    const [written] = resultsHeard();
+    assert.equal(
+      written,
+      `Created a.note (1 line).\n\n[diagnostics: ${diagnostics[0]?.command}: exit code 3]\na.note token=[REDACTED:api_key]\ntouch: cannot touch 'left': Read-only file system`,
+    );
+    await assert.rejects(access(workFile('left')));
+    await talk.agree();
+  },
+);

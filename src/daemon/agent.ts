@@ -21,7 +21,7 @@ interface AgentDeps {
   commandAudit: CommandAudit;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
-  live: Pick<LiveConfig, 'nodes' | 'judge' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  live: Pick<LiveConfig, 'nodes' | 'judge' | 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'>;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */

@@ -6,6 +6,7 @@ import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
 import { type CommandAudit, createBashTool } from '../agent/tools/bash.ts';
+import { withDiagnostics } from '../agent/tools/diagnostics/diagnose.ts';
 import { createEditNotebookTool } from '../agent/tools/documents/edit-notebook.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createApplyPatchTool } from '../agent/tools/edits/apply-patch.ts';
@@ -30,7 +31,7 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   nodes: NodeDirectory;
   /** The outputs of earlier calls. */
   earlier: OutputSource;
-  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts'>;
+  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'>;
   commandAudit: CommandAudit;
   /** All texts of tools pass it. */
   guard: OutputGuard;
@@ -88,10 +89,10 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
         audit: commandAudit,
       }),
       createReadFileTool({ confinement, pdf: { clock, workerUrl: assets.pdfWorkerUrl } }),
-      createWriteFileTool({ confinement }),
-      createEditFileTool({ confinement }),
-      createApplyPatchTool({ confinement }),
-      createEditNotebookTool({ confinement }),
+      withDiagnostics(createWriteFileTool({ confinement }), { runner, live }),
+      withDiagnostics(createEditFileTool({ confinement }), { runner, live }),
+      withDiagnostics(createApplyPatchTool({ confinement }), { runner, live }),
+      withDiagnostics(createEditNotebookTool({ confinement }), { runner, live }),
       createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
       createGlobTool({ confinement, clock, workerUrl: assets.searchWorkerUrl }),
       createListDirectoryTool({ confinement }),

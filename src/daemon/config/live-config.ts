@@ -25,7 +25,14 @@ const LIVE_KEYS: readonly string[] = [
   'retentionDays',
   'session',
   'workstreams',
-  ...['server.inbound', 'server.maxWorkstreams', 'tools.network', 'tools.tier', 'tools.timeoutSecs'],
+  ...[
+    'server.inbound',
+    'server.maxWorkstreams',
+    'tools.diagnostics',
+    'tools.network',
+    'tools.tier',
+    'tools.timeoutSecs',
+  ],
 ];
 
 interface LiveConfigOptions {
@@ -41,6 +48,8 @@ export interface LiveConfig extends LiveSettings {
   readonly retentionDays: number;
   readonly commandTimeoutSecs: number;
   readonly sandboxTier: Config['tools']['tier'];
+  /** What looks for problems in changed files. */
+  readonly diagnostics: Config['tools']['diagnostics'];
   /** Hosts that sandboxed commands may connect to. */
   readonly allowedHosts: readonly string[];
   /** Names that may resolve to private addresses. */
@@ -105,6 +114,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     get sandboxTier() {
       return current.tools.tier;
+    },
+    get diagnostics() {
+      return current.tools.diagnostics;
     },
     get allowedHosts() {
       return current.tools.network.allow;
