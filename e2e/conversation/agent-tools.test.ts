@@ -132,8 +132,7 @@ test(
     const secret = ['ghp', 'A1b2C3d4E5f6A1b2C3d4E5f6A1b2C3d4E5f6'].join('_');
     model.when(
       'note this',
-      callTools({ name: 'write_file', arguments: { path: 'a.note', content: 'hello\n' } }),
-      callTools({ name: 'read_file', arguments: { path: 'deep.memo' } }),
+      callTools({ name: 'write_file', arguments: { path: 'a.note', content: `${secret}\n` } }),
       say('done'),
     );
     const { answer } = await talk.ask('note this');
@@ -149,3 +148,42 @@ test(
     await talk.agree();
   },
 );
+
+test('an image that a tool has read reaches the model after the results, also after a restart', async () => {
+  await using talk = await openConversation(daemon);
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  await writeFile(workFile('dot.png'), png);
+  await writeFile(workFile('dots.txt'), 'one dot\n');
+  model.when(
+    'look at the dot',
+    callTools(
+      { name: 'read_file', arguments: { path: 'dot.png' } },
+      { name: 'read_file', arguments: { path: 'dots.txt' } },
+    ),
+  );
+  model.when('that read_file has read', say('I see a dot.'));
+  model.when('and now', say('Still a dot.'));
+  await (await talk.ask('look at the dot')).answer;
+  const shown = [
+    { role: 'tool', content: `[image dot.png, image/png, ${png.length} bytes]` },
+    { role: 'tool', content: '     1\tone dot' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: `[The image "dot.png" (image/png, ${png.length} bytes) that read_file has read:]` },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+      ],
+    },
+  ];
+  const heard = () =>
+    (model.requests.at(-1)?.body.messages ?? []).slice(3, 6).map(({ role, content }) => ({ role, content }));
+  assert.deepEqual(heard(), shown);
+  await daemon.restart();
+  await talk.reconnect();
+  await (await talk.ask('and now')).answer;
+  assert.deepEqual(heard(), shown);
+  await talk.agree();
+});

@@ -67,6 +67,10 @@ export type Message =
       limit?: CommandLimit;
       /** Hosts that a command did not reach because that is not allowed. Another attempt asks for them. */
       refusedHosts?: readonly RefusedHost[];
+      /** Images that the model reads after the results of the turn. */
+      attachments?: Attachment[];
+      /** As on messages of people. */
+      unseen?: 'all' | 'images';
       /** For later edits: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */

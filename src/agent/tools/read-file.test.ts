@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { link, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
 import { systemClock } from '../../clock.ts';
 import { StopReason } from '../stop-reason.ts';
 import { toPdf, toPdfBomb } from './documents/pdf-fixture.ts';
@@ -195,4 +196,20 @@ test('a PDF that is damaged, too greedy or asked for wrongly fails in words', as
       ['failed', 'The PDF needs too much memory to be read.'],
     ],
   );
+});
+
+test('an image is returned for the model, unless it is too large', async () => {
+  await using it = await start();
+  const bytes = Buffer.from('89504e470d0a1a0a00ff', 'hex');
+  await it.file('work/pictures/dot.jpg', bytes);
+  await it.file('work/big.gif', Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(LIMITS.imageBytes)]));
+  assert.deepEqual(await it.read({ path: 'pictures/dot.jpg' }), {
+    output: '[image dot.jpg, image/png, 10 bytes]',
+    outcome: 'done',
+    images: [{ fileName: 'dot.jpg', mimeType: 'image/png', kind: 'image', bytes }],
+  });
+  assert.deepEqual(await it.read({ path: 'big.gif' }), {
+    output: `big.gif is too large an image (${LIMITS.imageBytes + 6} bytes, at most ${LIMITS.imageBytes}); make a smaller copy of it.`,
+    outcome: 'failed',
+  });
 });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { imageTypeOf, MAGIC_BYTES, safeFileName } from '../../content/file-kind.ts';
 import { isNotebookName, parseNotebook, showNotebook } from './documents/notebook.ts';
 import { isPdf, MAX_PDF_BYTES, type PdfReader, readPdf, toPageRange } from './documents/read-pdf.ts';
 import { openConfined } from './files/confined-file.ts';
@@ -30,7 +32,7 @@ export function createReadFileTool({ confinement, pdf }: ReadFileDependencies): 
     description: [
       'Shows a text file with line numbers, at most 2000 lines or 64 KiB at once, less in a small context window; offset and limit show other parts.',
       'A file must have been read before edit_file can change it.',
-      'Also shows the text of PDFs by pages, and Jupyter notebooks by cells, which offset and limit count then.',
+      'Also shows images (PNG, JPEG, GIF, WebP), the text of PDFs by pages, and Jupyter notebooks by cells, which offset and limit count then.',
     ].join(' '),
     parameters: ReadFileArguments,
     readOnly: true,
@@ -70,8 +72,11 @@ async function show(place: AllowedPlace, { args, pdf }: Wanted, run: ToolRun): P
       throw new ToolProblem(`${place.shown} is too large to read (${stats.size} bytes); search finds parts of it.`);
     }
     const file = { handle, size: stats.size, place };
-    if (isPdf(await headOf(handle))) return await showPdf(file, { args, pdf }, run);
+    const head = await headOf(handle);
+    if (isPdf(head)) return await showPdf(file, { args, pdf }, run);
     if (args.pages !== undefined) throw new ToolProblem(`${place.shown} is not a PDF; leave pages away.`);
+    const imageType = imageTypeOf(head);
+    if (imageType !== undefined) return await showImage(file, imageType);
     const notebook = isNotebookName(place.path) ? await showCells(file, args, run) : undefined;
     return notebook ?? (await showLines(file, args, run));
   } finally {
@@ -85,10 +90,8 @@ interface OpenFile {
   place: AllowedPlace;
 }
 
-const HEAD_BYTES = 16;
-
 async function headOf(handle: FileHandle): Promise<Buffer> {
-  const { bytesRead, buffer } = await handle.read(Buffer.alloc(HEAD_BYTES), { position: 0 });
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAGIC_BYTES), { position: 0 });
   return buffer.subarray(0, bytesRead);
 }
 
@@ -100,6 +103,21 @@ async function showLines(
   const read = await readLines(handle, { offset, limit, maxBytes, signal });
   if (read.kind === 'binary') throw new ToolProblem(`${place.shown} is a binary file (${size} bytes).`);
   return { output: read.text, outcome: 'done', files: { [place.path]: read.sha256 } };
+}
+
+/** The output names it; the model reads the image itself after the results of its turn, if it takes images. */
+async function showImage({ handle, size, place }: OpenFile, mimeType: string): Promise<ToolOutcome> {
+  if (size > LIMITS.imageBytes)
+    throw new ToolProblem(
+      `${place.shown} is too large an image (${size} bytes, at most ${LIMITS.imageBytes}); make a smaller copy of it.`,
+    );
+  const bytes = await readWhole(handle, size);
+  const fileName = safeFileName(place.path, 'image');
+  return {
+    output: `[image ${fileName}, ${mimeType}, ${bytes.length} bytes]`,
+    outcome: 'done',
+    images: [{ fileName, mimeType, kind: 'image', bytes }],
+  };
 }
 
 async function showPdf({ handle, size, place }: OpenFile, { args, pdf }: Wanted, run: ToolRun): Promise<ToolOutcome> {

@@ -106,6 +106,14 @@ export interface ToolRun {
   onProcess(process: ProcessIdentity): Promise<void>;
 }
 
+/** An image that a tool has read. */
+export interface ReadImage {
+  fileName: string;
+  mimeType: string;
+  kind: 'image';
+  bytes: Buffer;
+}
+
 export interface ToolOutcome {
   /** What the model reads, already within the limits. */
   output: string;
@@ -116,6 +124,8 @@ export interface ToolOutcome {
   limit?: CommandLimit;
   /** Only for commands: the hosts that they did not reach because that is not allowed. */
   refusedHosts?: readonly RefusedHost[];
+  /** Images for the model. */
+  images?: readonly ReadImage[];
   /** The agent's checklist after this call. */
   todo?: readonly TodoItem[];
   /** See ToolMessage.files. */
