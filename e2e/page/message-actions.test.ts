@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
@@ -184,4 +186,28 @@ test('the checklist of the agent is shown while it works, after a reload, and un
   assert.equal(await page.locator('.todo summary').innerText(), 'Checklist 1 of 3 done');
   await send(page, '/clear');
   await list.first().waitFor({ state: 'detached' });
+});
+
+test('an image that a tool has read is shown in the card of the call, also after a reload', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'pictures');
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const folder = path.join(daemon.home, 'workspace');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'dot.png'), Buffer.from(png, 'base64'));
+  model.when('show the dot', callTools({ name: 'read_file', arguments: { path: 'dot.png' } }));
+  model.when('that read_file has read', say('A dot.'));
+  await send(page, 'show the dot');
+  await page.locator('.answer', { hasText: 'A dot.' }).waitFor();
+  const widths = async () => {
+    await page.locator('.tool .tool-head').click();
+    const image = page.locator('.tool .attachments img');
+    await image.waitFor();
+    return image.evaluate((img: HTMLImageElement) => img.decode().then(() => [img.alt, img.naturalWidth]));
+  };
+  assert.deepEqual(await widths(), ['dot.png', 1]);
+  await state(page, 'idle');
+  await page.reload();
+  await page.locator('.answer', { hasText: 'A dot.' }).waitFor();
+  assert.deepEqual(await widths(), ['dot.png', 1]);
 });

@@ -37,7 +37,7 @@ export function resultStep(results: ToolResult[]): Step {
   const journal: JournalEntry[] = [];
   const assessments: NewAssessment[] = [];
   for (const one of results) {
-    const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint, attachments } = one;
+    const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint } = one;
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -51,6 +51,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
       ...(kept && { whole_bytes: kept.bytes }),
       ...toToldFields(result),
+      ...filesOf(one),
     });
     const found = toAssessment(call, { result, assessmentId });
     assessments.push(...found);
@@ -67,7 +68,8 @@ export function resultStep(results: ToolResult[]): Step {
       ...(files && { files }),
       ...(kept && { kept }),
       ...(wrapUp && { notice: wrapUp.notice }),
-      ...stated({ decision, taint, result, attachments }),
+      ...stated({ decision, taint, result }),
+      ...filesOf(one),
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
@@ -118,12 +120,13 @@ const toToldFields = ({ limit, refusedHosts, todo }: ToolOutcome) => ({
 const stated = ({
   decision,
   taint,
-  attachments,
   result: { limit, refusedHosts },
-}: Pick<ToolResult, 'decision' | 'taint' | 'result' | 'attachments'>) => ({
+}: Pick<ToolResult, 'decision' | 'taint' | 'result'>) => ({
   ...(limit !== undefined && { limit }),
   ...(refusedHosts && { refusedHosts }),
   ...(decision && { decision }),
   ...(taint && { taint }),
-  ...(attachments && { attachments: [...attachments] }),
 });
+
+const filesOf = ({ attachments }: Pick<ToolResult, 'attachments'>) =>
+  attachments === undefined ? {} : { attachments: [...attachments] };

@@ -78,6 +78,8 @@ export interface ToolBlock extends Placed {
   wholeBytes: number | undefined;
   /** Undefined if the command was stopped. */
   exitCode: number | undefined;
+  /** Images that it has read. */
+  attachments?: readonly Attachment[] | undefined;
   /** The checklist after it; absent of stored calls, whose arguments have it. */
   todo?: readonly TodoItem[] | undefined;
   /** How long the call ran, once it has ended. */

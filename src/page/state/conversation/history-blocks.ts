@@ -73,8 +73,8 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
     if (!orphan) return block;
-    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling } = orphan;
-    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling };
+    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments } = orphan;
+    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments };
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -107,11 +107,12 @@ function addResult(blocks: readonly Block[], message: HistoryMessage, key: strin
   return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, ...ended }));
 }
 
-const toResultEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed }: HistoryMessage) => ({
+const toResultEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed, attachments }: HistoryMessage) => ({
   whole_bytes,
   exit_code,
   duration_ms,
   not_sandboxed,
+  ...(attachments && { attachments }),
 });
 
 /** One line from the stored arguments: tools put the most important argument first. */
