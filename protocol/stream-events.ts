@@ -7,6 +7,7 @@ import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
 import { pastRulingShape } from './events/rules.ts';
+import { TodoItem } from './events/todo.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
 import { WaitReason } from './events/wait-reason.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
@@ -79,7 +80,7 @@ export const HistoryMessage = z
     content: z.string().nullable(),
     tool_calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).nullable(),
     reasoning: z.string().optional(),
-    attachments: z.array(Attachment).optional(), // on user messages
+    attachments: z.array(Attachment).optional(), // on user messages, and on tool messages: images that the tool has read
     /** On user messages whose run ended without any answer. */
     failed: MessageFailure.optional(),
     /** On tool messages. */
@@ -235,6 +236,10 @@ export const STREAM_EVENTS = {
     /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
     whole_bytes: z.int().min(0).optional(),
     ...commandResultShape,
+    /** Images that the tool has read. */
+    attachments: z.array(Attachment).optional(),
+    /** After a call of `todo`: the agent's whole checklist; empty if there is none any more. */
+    todo: z.array(TodoItem).optional(),
   }),
   /** A command in the background has started, has printed more, or has ended; its state now. */
   background_command: event('background_command', backgroundCommandShape),

@@ -126,6 +126,7 @@ export const toWorkerBundle = () => ({
   ...toServerBundle(),
   entryPoints: {
     'search-worker': 'src/agent/tools/search/search-worker.ts',
+    'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',
   },

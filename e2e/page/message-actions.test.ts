@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
-import { callTools, fail, say } from '../support/model/scripted-steps.ts';
+import { callTools, fail, say, stall } from '../support/model/scripted-steps.ts';
 
 const { model, daemon } = await openStage();
 
@@ -156,4 +158,56 @@ test('on a phone, the time and both copies are in the menu of the message, large
     await page.waitForFunction(async (copied) => (await navigator.clipboard.readText()) === copied, text);
     await page.locator('.message-row').waitFor({ state: 'hidden' });
   }
+});
+
+test('the checklist of the agent is shown while it works, after a reload, and until it is cleared', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'checklist');
+  const held = stall();
+  const items = [
+    { text: 'find the <b>bug</b>', status: 'done' },
+    { text: 'mend it', status: 'in_progress' },
+    { text: 'rest' },
+  ];
+  model.when('work through it', callTools({ name: 'todo', arguments: { items } }), [held, say('Half of it.')]);
+  await send(page, 'work through it');
+  await held.reached;
+  const list = page.getByRole('list', { name: 'Checklist' }).getByRole('listitem');
+  const shown = async () => {
+    await list.nth(2).waitFor();
+    return (await list.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+  };
+  const expected = ['find the <b>bug</b> done', 'mend it in progress', 'rest to do'];
+  assert.deepEqual(await shown(), expected);
+  held.release();
+  await state(page, 'idle');
+  await page.reload();
+  assert.deepEqual(await shown(), expected);
+  assert.equal(await page.locator('.todo summary').innerText(), 'Checklist 1 of 3 done');
+  await send(page, '/clear');
+  await list.first().waitFor({ state: 'detached' });
+});
+
+test('an image that a tool has read is shown in the card of the call, also after a reload', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'pictures');
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const folder = path.join(daemon.home, 'workspace');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'dot.png'), Buffer.from(png, 'base64'));
+  model.when('show the dot', callTools({ name: 'read_file', arguments: { path: 'dot.png' } }));
+  model.when('that read_file has read', say('A dot.'));
+  await send(page, 'show the dot');
+  await page.locator('.answer', { hasText: 'A dot.' }).waitFor();
+  const widths = async () => {
+    await page.locator('.tool .tool-head').click();
+    const image = page.locator('.tool .attachments img');
+    await image.waitFor();
+    return image.evaluate((img: HTMLImageElement) => img.decode().then(() => [img.alt, img.naturalWidth]));
+  };
+  assert.deepEqual(await widths(), ['dot.png', 1]);
+  await state(page, 'idle');
+  await page.reload();
+  await page.locator('.answer', { hasText: 'A dot.' }).waitFor();
+  assert.deepEqual(await widths(), ['dot.png', 1]);
 });

@@ -81,6 +81,13 @@ const calls = (n: number) => [
   { name: 'write_file', arguments: { path: `${PLANTED}-${n}.txt`, content: 'planted' } },
   { name: 'write_file', arguments: { path: `${PLANTED}-${n}/deep/a.txt`, content: 'planted' } },
   { name: 'edit_file', arguments: { path: 'note.txt', old_string: 'harm', new_string: 'planted' } },
+  { name: 'glob', arguments: { pattern: '**/passwd' } },
+  {
+    name: 'apply_patch',
+    arguments: {
+      patch: `*** Begin Patch\n*** Add File: ${PLANTED}-${n}-patch/b.txt\n+planted\n*** Update File: note.txt\n*** Move to: ${PLANTED}-${n}.moved\n*** End Patch`,
+    },
+  },
   {
     name: 'bash',
     arguments: { command: `cat note.txt etc/passwd token; touch ${PLANTED}-bash-${n}; mkdir ${PLANTED}-dir-${n}` },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { BackgroundCommand } from '../events/background-command.ts';
 import { MODES } from '../events/modes.ts';
+import { TodoItem } from '../events/todo.ts';
 import { NonEmpty, nullishText, optionalKey, optionalText } from '../frames.ts';
 import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
@@ -35,6 +36,8 @@ export const WorkstreamSnapshot = z
     /** The background commands that run; absent if there are none. */
     backgroundCommands: z.array(BackgroundCommand).optional(),
     status: StatusRecord.optional(),
+    /** The agent's checklist, as its last call of `todo` left it; absent if there was none lately. */
+    todo: z.array(TodoItem).optional(),
     effort: Effort,
   })
   .meta({ id: 'WorkstreamSnapshot' });

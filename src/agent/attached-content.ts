@@ -50,7 +50,7 @@ export async function readAttached(messages: readonly Message[], read: ReadAttac
 
 /** The attachments of a message that a model reads. Of the others it reads only the names. */
 export function seenIn(message: Message): readonly Attachment[] {
-  if (message.role !== 'user' || message.unseen === 'all') return [];
+  if (message.role === 'assistant' || message.unseen === 'all') return [];
   const { attachments = [], unseen } = message;
   return unseen === 'images' ? attachments.filter(({ kind }) => kind !== 'image') : attachments;
 }

@@ -2,6 +2,7 @@ import type { AutoApproveReason } from '../../protocol/events/approval-item.ts';
 import type { CommandLimit, RefusedHost } from '../../protocol/events/command-result.ts';
 import type { PolicyAction } from '../../protocol/events/policy-actions.ts';
 import type { DecidingRule, Ruling, Taint } from '../../protocol/events/rules.ts';
+import type { TodoItem } from '../../protocol/events/todo.ts';
 import type { MessageFailure } from '../../protocol/run-outcome.ts';
 import type { Attachment, CallOutcome } from '../../protocol/stream-events.ts';
 
@@ -32,7 +33,7 @@ export type Message =
       /** It came during a run, after the results of calls; a turn of the person begins here. */
       steered?: true;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */
-      summary?: { rules: string[]; files: string[]; signed?: SignedSummary };
+      summary?: { rules: string[]; files: string[]; todo?: TodoItem[]; signed?: SignedSummary };
       /** Written by the daemon: what has changed around the conversation. The model reads it; people see a note. */
       environment?: EnvironmentMark;
     }
@@ -66,6 +67,10 @@ export type Message =
       limit?: CommandLimit;
       /** Hosts that a command did not reach because that is not allowed. Another attempt asks for them. */
       refusedHosts?: readonly RefusedHost[];
+      /** Images that the model reads after the results of the turn. */
+      attachments?: Attachment[];
+      /** As on messages of people. */
+      unseen?: 'all' | 'images';
       /** For later edits: absolute path → SHA-256 hex of the file as this call left or saw it. */
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */

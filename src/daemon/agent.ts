@@ -25,7 +25,7 @@ interface AgentDeps {
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
     LiveConfig,
-    'nodes' | 'judge' | 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts'
+    'nodes' | 'judge' | 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'
   >;
 }
 

@@ -9,14 +9,19 @@ import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
 import { createBashOutputTool } from '../agent/tools/background/bash-output.ts';
 import { createKillShellTool } from '../agent/tools/background/kill-shell.ts';
 import { createBashTool } from '../agent/tools/bash.ts';
+import { withDiagnostics } from '../agent/tools/diagnostics/diagnose.ts';
+import { createEditNotebookTool } from '../agent/tools/documents/edit-notebook.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
+import { createApplyPatchTool } from '../agent/tools/edits/apply-patch.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
+import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
+import { createTodoTool } from '../agent/tools/todo.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
@@ -31,7 +36,7 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   /** The outputs of earlier calls. */
   earlier: OutputSource;
   background: BackgroundCommands;
-  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts'>;
+  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'>;
   commandAudit: CommandAudit;
   /** All texts of tools pass it. */
   guard: OutputGuard;
@@ -92,13 +97,17 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       }),
       createBashOutputTool(background),
       createKillShellTool(background),
-      createReadFileTool({ confinement }),
-      createWriteFileTool({ confinement }),
-      createEditFileTool({ confinement }),
+      createReadFileTool({ confinement, pdf: { clock, workerUrl: assets.pdfWorkerUrl } }),
+      withDiagnostics(createWriteFileTool({ confinement }), { runner, live }),
+      withDiagnostics(createEditFileTool({ confinement }), { runner, live }),
+      withDiagnostics(createApplyPatchTool({ confinement }), { runner, live }),
+      withDiagnostics(createEditNotebookTool({ confinement }), { runner, live }),
       createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
+      createGlobTool({ confinement, clock, workerUrl: assets.searchWorkerUrl }),
       createListDirectoryTool({ confinement }),
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
+      createTodoTool(),
     ],
     guard,
   );

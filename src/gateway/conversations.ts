@@ -148,7 +148,7 @@ function createTalks(
     rules,
     judge,
     nodeId: server.nodeId,
-    readAttachment: (attachment) => attachments.read(attachment),
+    attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
     onRemoved: () => {

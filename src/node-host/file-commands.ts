@@ -1,7 +1,8 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { openConfined, readVersion, replaceFile } from '../agent/tools/files/confined-file.ts';
+import { openConfined, readVersion } from '../agent/tools/files/confined-file.ts';
 import type { AllowedPlace } from '../agent/tools/files/confinement.ts';
+import { replaceFile } from '../agent/tools/files/staged-file.ts';
 import { ToolProblem } from '../agent/tools/tool-problem.ts';
 import type { Folders } from './folders.ts';
 import { CommandProblem, type LentCommand } from './lent-command.ts';

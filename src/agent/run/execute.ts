@@ -9,7 +9,7 @@ import { resultHash } from './limits/repeats.ts';
 import { noteLimit } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { resultStep } from './result-step.ts';
-import type { RunContext } from './run-context.ts';
+import type { KeptImages, RunContext } from './run-context.ts';
 import { outputBytesIn } from './window/model-windows.ts';
 
 const PARALLEL = 4;
@@ -51,7 +51,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const running = resultOf(run, item, prepared);
   // While it runs, because nobody waits for it.
   const verdict = wasInterrupted ? undefined : unaskedVerdict(run, item);
-  const result = await running;
+  const { result, kept } = await withImages(run, await running);
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   // The call's effect is known now; a full disk must not make its outcome unknown.
   const notSandboxed = whyNotSandboxed(run, item);
@@ -60,9 +60,33 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const taint = taintOf(item) ?? result.taint;
   const assessmentId = result.assessment && run.ids.id('asm');
   const results = noteLimit(run, [
-    { call, result, verdict, assessmentId, durationMs, notSandboxed, decision, trace, ...(taint && { taint }) },
+    {
+      ...{ call, result, verdict, assessmentId, durationMs, notSandboxed, decision, trace },
+      ...(taint && { taint }),
+      ...(kept && { attachments: kept.attachments }),
+    },
   ]);
-  await recordAtLast(run, () => resultStep(results));
+  try {
+    await recordAtLast(run, () => resultStep(results));
+  } catch (error) {
+    await kept?.abandon();
+    throw error;
+  }
+  kept?.settle();
+}
+
+/** Stores the images of a result. Without them it has failed. */
+async function withImages(
+  run: RunContext,
+  result: ToolOutcome,
+): Promise<{ result: ToolOutcome; kept?: KeptImages | undefined }> {
+  if (!result.images) return { result };
+  try {
+    return { result, kept: await run.keepImages(result.images) };
+  } catch (error) {
+    run.log.warn({ err: error, wsId: run.wsId }, 'an image that a tool has read could not be stored');
+    return { result: { output: 'The image could not be stored, so you do not see it.', outcome: 'failed' } };
+  }
 }
 
 async function resultOf(run: RunContext, item: BatchCall, { execute }: ReadyCall): Promise<ToolOutcome> {

@@ -2,6 +2,7 @@ import type { ApprovalItem, AutoApproveReason } from '../../../protocol/events/a
 import type { Verdict } from '../../../protocol/events/verdict.ts';
 import type { BudgetQuestion, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type {
+  Attachment,
   DecidedBy,
   QuestionKind,
   RunSource,
@@ -58,6 +59,8 @@ export interface Step {
   events?: StreamEvent[];
   journal?: JournalEntry[];
   messages?: Message[];
+  /** The files of tool results among `messages`, stored by `RunContext.keepImages`. */
+  attachments?: readonly Attachment[];
   approval?: NewApproval;
   /** Of the results among `messages`. */
   assessments?: readonly NewAssessment[];

@@ -1,5 +1,5 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
-import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { Attachment, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -10,6 +10,8 @@ import type { NewAssessment, NewVerdict, Step } from './recorder.ts';
 export interface ToolResult {
   call: ToolCall;
   result: ToolOutcome;
+  /** Images for the model. */
+  attachments?: readonly Attachment[] | undefined;
   /** If the guard reports something. */
   assessmentId?: string | undefined;
   /** Absent when the call did not run. */
@@ -34,7 +36,8 @@ export function resultStep(results: ToolResult[]): Step {
   const messages: Message[] = [];
   const journal: JournalEntry[] = [];
   const assessments: NewAssessment[] = [];
-  for (const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint } of results) {
+  for (const one of results) {
+    const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint } = one;
     const { output, outcome, exitCode, files, kept } = result;
     events.push({
       type: 'tool_result',
@@ -47,7 +50,8 @@ export function resultStep(results: ToolResult[]): Step {
       ...(durationMs !== undefined && { duration_ms: durationMs }),
       ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
       ...(kept && { whole_bytes: kept.bytes }),
-      ...toCommandEnd(result),
+      ...toToldFields(result),
+      ...filesOf(one),
     });
     const found = toAssessment(call, { result, assessmentId });
     assessments.push(...found);
@@ -65,11 +69,18 @@ export function resultStep(results: ToolResult[]): Step {
       ...(kept && { kept }),
       ...(wrapUp && { notice: wrapUp.notice }),
       ...stated({ decision, taint, result }),
+      ...filesOf(one),
     } satisfies ToolMessage);
     journal.push(toFinished(call, { trace, limit: wrapUp?.limit }));
   }
+  return { events, messages, journal, assessments, ...storedWith(results) };
+}
+
+/** Verdicts and files; each is absent if there is none. */
+function storedWith(results: readonly ToolResult[]): Pick<Step, 'attachments' | 'verdicts'> {
   const verdicts = results.flatMap(({ verdict }) => verdict ?? []);
-  return { events, messages, journal, assessments, ...(verdicts.length > 0 && { verdicts }) };
+  const files = results.flatMap(({ attachments }) => attachments ?? []);
+  return { ...(verdicts.length > 0 && { verdicts }), ...(files.length > 0 && { attachments: files }) };
 }
 
 /** At most one. */
@@ -100,9 +111,10 @@ const toFinished = (
   ...(limit !== undefined && { wrapUp: limit }),
 });
 
-const toCommandEnd = ({ limit, refusedHosts }: ToolOutcome) => ({
+const toToldFields = ({ limit, refusedHosts, todo }: ToolOutcome) => ({
   ...(limit !== undefined && { limit }),
   ...(refusedHosts && { refused_hosts: [...refusedHosts] }),
+  ...(todo && { todo: [...todo] }),
 });
 
 const stated = ({
@@ -115,3 +127,6 @@ const stated = ({
   ...(decision && { decision }),
   ...(taint && { taint }),
 });
+
+const filesOf = ({ attachments }: Pick<ToolResult, 'attachments'>) =>
+  attachments === undefined ? {} : { attachments: [...attachments] };

@@ -1,6 +1,6 @@
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Mode } from '../../../protocol/events/modes.ts';
-import type { Effort } from '../../../protocol/stream-events.ts';
+import type { Attachment, Effort } from '../../../protocol/stream-events.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -12,6 +12,7 @@ import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';
 import type { Model } from '../providers/model.ts';
+import type { ReadImage } from '../tools/tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
 import type { ApprovalExpiry } from './approval/approval-expiry.ts';
@@ -69,6 +70,15 @@ export interface RunSettings {
   model(takesOver: TakesOver): Promise<Model>;
 }
 
+/** Stored images without rows. */
+export interface KeptImages {
+  attachments: Attachment[];
+  /** Call this if their step was not recorded. */
+  abandon(): Promise<void>;
+  /** Call this once it was. */
+  settle(): void;
+}
+
 /** Everything that one run works with. */
 export interface RunContext {
   wsId: string;
@@ -84,6 +94,8 @@ export interface RunContext {
   /** Decisions of people about instruction files, in this conversation. */
   trust: { read(): Promise<InstructionTrust> };
   readAttachment: ReadAttachment;
+  /** Stores images that a tool has read, before the step that names them. Rejects if the disk refuses. */
+  keepImages(images: readonly ReadImage[]): Promise<KeptImages>;
   /** Messages stored in the workstream, including those left out of the context. */
   messageCount: number;
   /** The ids of calls that may be missing in `messages`; undefined when none is. */

@@ -93,6 +93,7 @@ export function runFixture(options: FixtureOptions = {}) {
     messages,
     ...beginningOf(recorder.seen.steps, options),
     readAttachment: async () => undefined,
+    keepImages: () => Promise.reject(new Error('no files here')),
     get messageCount() {
       return recorder.stored.count;
     },

@@ -7,6 +7,12 @@ import { toSha256 } from './files/confined-file.ts';
 import { createConfinement } from './files/confinement.ts';
 import { createToolFixture, execute, sawFiles, toShown } from './tool-fixture.ts';
 
+interface Replacement {
+  old_string: string;
+  new_string: string;
+  replace_all?: boolean;
+}
+
 const TEXT = 'alpha\nbeta\ngamma\nbeta\n';
 
 async function start(text = TEXT) {
@@ -17,10 +23,8 @@ async function start(text = TEXT) {
   return {
     ...fixture,
     path,
-    prepare: (
-      args: { path?: string; old_string: string; new_string: string; replace_all?: boolean },
-      history: Message[] = seen,
-    ) => tool.prepare(tool.parameters.parse({ path: 'a.txt', ...args }), fixture.context(history)),
+    prepare: (args: { path?: string } & Partial<Replacement> & { edits?: Replacement[] }, history: Message[] = seen) =>
+      tool.prepare(tool.parameters.parse({ path: 'a.txt', ...args }), fixture.context(history)),
   };
 }
 
@@ -124,4 +128,54 @@ test('a file that changes between approval and execution is not edited', async (
   await writeFile(it.path, 'changed');
   assert.equal((await execute(prepared)).outcome, 'failed');
   assert.equal(await readFile(it.path, 'utf8'), 'changed');
+});
+
+test('several edits are made at once, each against the text as it was read', async () => {
+  await using it = await start();
+  const edits = [
+    { old_string: 'gamma', new_string: 'alpha' },
+    { old_string: 'alpha\n', new_string: '' },
+    { old_string: 'beta', new_string: 'B', replace_all: true },
+  ];
+  await execute(await it.prepare({ edits }));
+  assert.equal(await readFile(it.path, 'utf8'), 'B\nalpha\nB\n');
+});
+
+test('if one of several edits fails, none is made, and each problem is named', async () => {
+  await using it = await start();
+  const edits = [
+    { old_string: 'gamma', new_string: 'x' },
+    { old_string: 'beta', new_string: 'y' },
+    { old_string: 'omega', new_string: 'z' },
+    { old_string: 'gamma\nbeta', new_string: 'x' },
+  ];
+  assert.deepEqual(
+    await it.prepare({ edits }),
+    refusal(
+      [
+        'Nothing in a.txt was changed.',
+        'Edit 2: old_string was found 2 times in a.txt (lines 2, 4); include more of its surroundings.',
+        'Edit 3: old_string was not found in a.txt; it must match exactly.',
+        'Edits 1 and 4 overlap in a.txt (line 3); join them into one.',
+      ].join('\n'),
+    ),
+  );
+  assert.equal(await readFile(it.path, 'utf8'), TEXT);
+});
+
+test('an edit gives one replacement or a list, not both and not neither', async () => {
+  await using it = await start();
+  const { parameters } = createEditFileTool({ confinement: createConfinement({ home: it.home }) });
+  const one = { old_string: 'a', new_string: 'b' };
+  const isValid = (args: object) => parameters.safeParse({ path: 'a.txt', ...args }).success;
+  assert.deepEqual(
+    [one, { edits: [one] }, { edits: [] }, {}, { old_string: 'a' }, { edits: [one], ...one }].map(isValid),
+    [true, true, false, false, false, false],
+  );
+});
+
+test('a replacement that would fill the memory is refused', async () => {
+  await using it = await start('a'.repeat(100));
+  const prepared = await it.prepare({ old_string: 'a', new_string: 'b'.repeat(900_000), replace_all: true });
+  assert.deepEqual(prepared, refusal('a.txt would become too large (90000000 characters).'));
 });

@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { link, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { systemClock } from '../../clock.ts';
 import { StopReason } from '../stop-reason.ts';
+import { toPdf, toPdfBomb } from './documents/pdf-fixture.ts';
 import { toSha256 } from './files/confined-file.ts';
 import { createConfinement } from './files/confinement.ts';
 import { createReadFileTool } from './read-file.ts';
@@ -11,8 +14,9 @@ import { createToolFixture, execute, recordRun, toShown } from './tool-fixture.t
 
 async function start() {
   const fixture = await createToolFixture();
-  const tool = createReadFileTool({ confinement: createConfinement({ home: fixture.home }) });
-  const prepare = (args: { path: string; offset?: number; limit?: number }) =>
+  const pdf = { clock: systemClock, workerUrl: new URL('./documents/pdf-worker.ts', import.meta.url) };
+  const tool = createReadFileTool({ confinement: createConfinement({ home: fixture.home }), pdf });
+  const prepare = (args: { path: string; offset?: number; limit?: number; pages?: string }) =>
     tool.prepare(tool.parameters.parse(args), fixture.context());
   return { ...fixture, prepare, read: async (args: Parameters<typeof prepare>[0]) => execute(await prepare(args)) };
 }
@@ -150,5 +154,62 @@ test('a stopped read says so and returns nothing', async () => {
   assert.deepEqual(await execute(await it.prepare({ path: 'a.txt' }), run), {
     output: '[stopped by shutdown]',
     outcome: 'cancelled',
+  });
+});
+
+test('the text of a PDF is shown by pages', async () => {
+  await using it = await start();
+  await it.file('work/a.pdf', toPdf(['Hello (you)\nand more', 'Second', 'Third']));
+  const read = async (pages?: string) => (await it.read({ path: 'a.pdf', ...(pages && { pages }) })).output;
+  assert.deepEqual(
+    [await read(), await read('2'), await read('2-9'), await read('4')],
+    [
+      '--- page 1 ---\nHello (you)\nand more\n--- page 2 ---\nSecond\n--- page 3 ---\nThird\n[pages 1 to 3 of 3]',
+      '--- page 2 ---\nSecond\n[page 2 of 3; pages "3-" shows the rest]',
+      '--- page 2 ---\nSecond\n--- page 3 ---\nThird\n[pages 2 to 3 of 3]',
+      '[the PDF has only 3 pages]',
+    ],
+  );
+});
+
+test('a PDF that is damaged, too greedy or asked for wrongly fails in words', async () => {
+  await using it = await start();
+  await it.file('work/a.pdf', toPdf(['x']));
+  await it.file('work/broken.pdf', '%PDF-1.7 nothing');
+  await it.file('work/bomb.pdf', toPdfBomb(400_000_000));
+  await it.file('work/a.txt', 'text');
+  const outcomes = await Promise.all(
+    [
+      { path: 'broken.pdf' },
+      { path: 'a.pdf', pages: 'all' },
+      { path: 'a.pdf', pages: '1-30' },
+      { path: 'a.txt', pages: '1' },
+    ].map(it.read),
+  );
+  assert.deepEqual(
+    [...outcomes, await it.read({ path: 'bomb.pdf' })].map(({ output, outcome }) => [outcome, output]),
+    [
+      ['failed', 'broken.pdf is damaged: it cannot be read as a PDF.'],
+      ['failed', 'Invalid pages "all". Use a number or a range such as 1-5.'],
+      ['failed', 'At most 20 pages can be read at once.'],
+      ['failed', 'a.txt is not a PDF; leave pages away.'],
+      ['failed', 'The PDF needs too much memory to be read.'],
+    ],
+  );
+});
+
+test('an image is returned for the model, unless it is too large', async () => {
+  await using it = await start();
+  const bytes = Buffer.from('89504e470d0a1a0a00ff', 'hex');
+  await it.file('work/pictures/dot.jpg', bytes);
+  await it.file('work/big.gif', Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(LIMITS.imageBytes)]));
+  assert.deepEqual(await it.read({ path: 'pictures/dot.jpg' }), {
+    output: '[image dot.jpg, image/png, 10 bytes]',
+    outcome: 'done',
+    images: [{ fileName: 'dot.jpg', mimeType: 'image/png', kind: 'image', bytes }],
+  });
+  assert.deepEqual(await it.read({ path: 'big.gif' }), {
+    output: `big.gif is too large an image (${LIMITS.imageBytes + 6} bytes, at most ${LIMITS.imageBytes}); make a smaller copy of it.`,
+    outcome: 'failed',
   });
 });

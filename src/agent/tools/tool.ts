@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
+import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
@@ -109,6 +110,14 @@ export interface ToolRun {
   onProcess(process: ProcessIdentity): Promise<void>;
 }
 
+/** An image that a tool has read. */
+export interface ReadImage {
+  fileName: string;
+  mimeType: string;
+  kind: 'image';
+  bytes: Buffer;
+}
+
 export interface ToolOutcome {
   /** What the model reads, already within the limits. */
   output: string;
@@ -119,6 +128,10 @@ export interface ToolOutcome {
   limit?: CommandLimit;
   /** Only for commands: the hosts that they did not reach because that is not allowed. */
   refusedHosts?: readonly RefusedHost[];
+  /** Images for the model. */
+  images?: readonly ReadImage[];
+  /** The agent's checklist after this call. */
+  todo?: readonly TodoItem[];
   /** See ToolMessage.files. */
   files?: Record<string, string>;
   /** See ToolMessage.kept. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { type FileVersion, readVersion, replaceFile, toSha256 } from './files/confined-file.ts';
+import { type FileVersion, readVersion, toSha256 } from './files/confined-file.ts';
 import type { AllowedPlace, Confinement } from './files/confinement.ts';
 import { executeAt, type FileCall, prepareAt, toFileEffect, toWarnings } from './files/file-call.ts';
 import { toDiff } from './files/file-diff.ts';
 import { findSeenVersion } from './files/read-history.ts';
+import { replaceFile } from './files/staged-file.ts';
 import type { Prepared, Tool, ToolOutcome } from './tool.ts';
 
 const WriteFileArguments = z.strictObject({

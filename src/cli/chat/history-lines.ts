@@ -1,6 +1,15 @@
 import type { PastRuling } from '../../../protocol/events/rules.ts';
+import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { Attachment, HistoryMessage, HistoryNote, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { isPlainRuling } from '../../../protocol/text/rule-words.ts';
+import {
+  findTodo,
+  isOpenTodo,
+  readTodo,
+  TODO_TOOL,
+  toTodoLines,
+  toTodoWords,
+} from '../../../protocol/text/todo-words.ts';
 import { type Here, toClockTime } from '../local-time.ts';
 import { toMarkdownLines } from '../terminal/markdown.ts';
 import type { Paint } from '../terminal/paint.ts';
@@ -18,11 +27,13 @@ interface Stored {
   /** Older messages exist. */
   truncated?: boolean;
   notes?: readonly HistoryNote[] | undefined;
+  /** The agent's checklist, if it is not in these messages. */
+  todo?: readonly TodoItem[] | undefined;
 }
 
 /** The end of a stored conversation, one list of lines per message. Without `here`, times are left out. */
 export function toHistoryLines(
-  { messages, truncated = false, notes = [] }: Stored,
+  { messages, truncated = false, notes = [], todo = findTodo(messages) }: Stored,
   { paint, columns }: Sheet,
   here: Here | undefined,
 ): string[][] {
@@ -45,8 +56,15 @@ export function toHistoryLines(
     lines: [paint('dim', toCutLine({ type: 'compacted' }))],
   }));
   const all = [...blocks, ...lines].sort((one, other) => one.seq - other.seq); // keeps a cut behind its message
-  return [...older, ...all.map((block) => block.lines)].filter((block) => block.length > 0);
+  const checklist = todo && isOpenTodo(todo) ? toChecklist(todo, { paint, columns }) : [];
+  return [...older, ...all.map((block) => block.lines), checklist].filter((block) => block.length > 0);
 }
+
+/** The agent's checklist, which goes on. */
+const toChecklist = (items: readonly TodoItem[], { paint, columns }: Sheet): string[] => [
+  `${paint('bold', 'Checklist')} ${paint('dim', toTodoWords(items))}`,
+  ...toTodoLines(items).map((line) => cutToRow(`  ${toSafeText(line)}`, columns)),
+];
 
 /** Nothing of its turn follows. */
 const isLastAnswer = ({ role, content, tool_calls }: HistoryMessage, next: HistoryMessage | undefined): boolean =>
@@ -81,7 +99,7 @@ function toMessageLines(
       const stopped = partial === true ? [paint('dim', '(stopped)')] : [];
       const ran = (calls ?? []).flatMap(({ id, name, arguments: args }) => {
         const mark = sheet.failed.has(id) ? paint('red', '✖') : paint('green', '✔');
-        const head = `${mark} ${toHeaderText({ name, header: name, subject: subjectOf(args) }, paint)}`;
+        const head = `${mark} ${toHeaderText({ name, header: name, subject: subjectOf(name, args) }, paint)}`;
         const ruling = sheet.rulings.get(id);
         const told = ruling && !isPlainRuling(ruling) ? toDecidedLine(ruling, paint) : [];
         return [head, ...told].map((line) => cutToRow(line, columns));
@@ -161,7 +179,9 @@ function keepEnd(lines: string[], paint: Paint): string[] {
 }
 
 /** One line from stored arguments: tools put the most important argument first. */
-function subjectOf(args: string): string | undefined {
+function subjectOf(name: string, args: string): string | undefined {
+  const todo = name === TODO_TOOL ? readTodo(args) : undefined;
+  if (todo) return toTodoWords(todo);
   const [line = ''] = toSafeText(firstText(args)).split('\n');
   return line === '' ? undefined : line;
 }

@@ -3,6 +3,7 @@ import type { PastRuling } from '../../../protocol/events/rules.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import { toDecidedWords } from '../../../protocol/text/rule-words.ts';
 import { type EndsLine, type Room, readText, toLineEnds, toTextEnds } from '../../../protocol/text/text-ends.ts';
+import { TODO_TOOL } from '../../../protocol/text/todo-words.ts';
 import { toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toDiffStyle } from './diff-lines.ts';
 import type { Paint, Style } from './paint.ts';
@@ -33,7 +34,9 @@ const PREVIEW_ROOM: Room = { rows: 40, columns: 100 };
 /** How many lines of a finished call's output are shown. */
 const OUTPUT_LINES = 12;
 /** Tools that only read: their output is long and rarely of interest. */
-const QUIET_TOOLS = ['read_file', 'search', 'list_directory', 'read_output'];
+const QUIET_TOOLS = ['read_file', 'search', 'glob', 'list_directory', 'read_output'];
+/** Their previews say everything. */
+const SHOWN_BY_PREVIEW: readonly string[] = [TODO_TOOL];
 
 export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
   callId: item.call_id,
@@ -76,6 +79,7 @@ export function toResultLines(
   if (QUIET_TOOLS.includes(call.name) && isDone)
     return [`${head} ${paint('dim', `(${countOf(lines.length)})`)}`, ...decided];
   const preview = call.wasAsked ? [] : toPreviewLines(call, { paint, room: PREVIEW_ROOM });
+  if (SHOWN_BY_PREVIEW.includes(call.name) && isDone) return [head, ...decided, ...preview];
   return [head, ...decided, ...preview, ...toTail(lines, style)];
 }
 

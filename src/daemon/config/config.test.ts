@@ -11,6 +11,7 @@ const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
   tools: {
     ...{ sandbox: 'auto', tier: 'workspace', homePaths: [], network: { allow: [] }, timeoutSecs: 120 },
+    diagnostics: [],
     limits: { processes: 512, fileMb: 16_384, tmpMb: 1_024 },
     background: { maxSecs: 28_800 },
   },
@@ -74,6 +75,7 @@ test('every setting can be set', () => {
     tools: {
       ...{ sandbox: 'required', tier: 'read-only', homePaths: ['.config/foo'], timeoutSecs: 30 },
       network: { allow: ['example.com', '*.example.com', 'localhost:5432', '[fd00::1]:443'] },
+      diagnostics: [{ files: '*.py', command: 'ruff check "$@"', timeoutSecs: 10 }],
       limits: { processes: 100, memoryMb: 1_000, fileMb: 100, tmpMb: 100 },
       background: { maxSecs: 60 },
     },

@@ -25,8 +25,15 @@ const LIVE_KEYS: readonly string[] = [
   'retentionDays',
   'session',
   'workstreams',
-  ...['server.inbound', 'server.maxWorkstreams', 'tools.network', 'tools.tier', 'tools.timeoutSecs'],
-  'tools.background',
+  ...[
+    'server.inbound',
+    'server.maxWorkstreams',
+    'tools.background',
+    'tools.diagnostics',
+    'tools.network',
+    'tools.tier',
+  ],
+  'tools.timeoutSecs',
 ];
 
 interface LiveConfigOptions {
@@ -43,6 +50,8 @@ export interface LiveConfig extends LiveSettings {
   readonly commandTimeoutSecs: number;
   readonly backgroundMaxSecs: number;
   readonly sandboxTier: Config['tools']['tier'];
+  /** What looks for problems in changed files. */
+  readonly diagnostics: Config['tools']['diagnostics'];
   /** Hosts that sandboxed commands may connect to. */
   readonly allowedHosts: readonly string[];
   /** Names that may resolve to private addresses. */
@@ -110,6 +119,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     get sandboxTier() {
       return current.tools.tier;
+    },
+    get diagnostics() {
+      return current.tools.diagnostics;
     },
     get allowedHosts() {
       return current.tools.network.allow;

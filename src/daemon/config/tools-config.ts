@@ -58,6 +58,17 @@ export const ToolsConfig = z.object({
         .describe('Hosts that sandboxed commands may connect to, in addition to package registries.'),
     })
     .prefault({}),
+  diagnostics: z
+    .array(
+      z.object({
+        files: z.string().min(1).max(500).describe('A pattern for changed files, as in .gitignore: *.ts'),
+        command: z.string().min(1).max(10_000).describe('A command for bash; "$@" are the changed files that match.'),
+        timeoutSecs: z.int().min(1).max(300).default(30).describe('Its time limit in seconds.'),
+      }),
+    )
+    .max(50)
+    .default([])
+    .describe('Commands that look for problems in files that the agent has changed; it reads what they print.'),
   limits: LimitsConfig.prefault({}),
   timeoutSecs: z.int().min(1).max(3_600).default(120).describe('Default time limit of a command in seconds.'),
   background: z

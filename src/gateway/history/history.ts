@@ -80,6 +80,7 @@ function toToolEntry(message: ToolMessage) {
     ...(limit !== undefined && { limit }),
     ...(refusedHosts && { refused_hosts: [...refusedHosts] }),
     ...rulingOf(decision),
+    ...(message.attachments && { attachments: message.attachments }),
     ...wholeBytes(output, kept),
     ...(denied && { denied }),
   };

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Message, UserMessage } from '../../agent/message.ts';
+import type { Message, ToolMessage, UserMessage } from '../../agent/message.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { shortenOutput } from '../../agent/shortened-output.ts';
 import { withoutSignature, withoutSignatures } from '../../agent/unbound-answer.ts';
@@ -119,12 +119,17 @@ const PEOPLE: View = 'original';
 function rewrite(message: Message, seq: number, cuts: Rewritten): Message {
   const { prunedTo, unboundTo } = cuts;
   if (message.role === 'user') {
-    const unseen = message.attachments && unseenAt(seq, cuts);
-    const seen: UserMessage = unseen ? { ...message, unseen } : message;
+    const seen = withUnseen(message, seq, cuts);
     return seen.summary?.signed && seq <= unboundTo ? withoutSignature(seen) : seen;
   }
-  const pruned = seq <= prunedTo ? shortenOutput(message) : message;
+  const seen = message.role === 'tool' ? withUnseen(message, seq, cuts) : message;
+  const pruned = seq <= prunedTo ? shortenOutput(seen) : seen;
   return pruned.role === 'assistant' && seq <= unboundTo ? withoutSignatures(pruned) : pruned;
+}
+
+function withUnseen<M extends UserMessage | ToolMessage>(message: M, seq: number, cuts: Rewritten): M {
+  const unseen = message.attachments && unseenAt(seq, cuts);
+  return unseen ? { ...message, unseen } : message;
 }
 
 function unseenAt(seq: number, { unseenTo, imagesUnseenTo }: Rewritten): UserMessage['unseen'] {

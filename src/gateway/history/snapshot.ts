@@ -7,6 +7,7 @@ import type { BackgroundRun } from '../../agent/background/background-run.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { newestWithin, toHistory } from './history.ts';
 import { isCutShort } from './is-cut-short.ts';
+import { latestTodo } from './latest-todo.ts';
 import type { Messages } from './messages.ts';
 import type { Notes } from './notes.ts';
 import type { ReadableWorkstream } from './readable-workstream.ts';
@@ -85,8 +86,10 @@ export function createSnapshots({ messages, notes, events, background }: Snapsho
       const row = data.toRow();
       const { model } = data.settingsEvent();
       const contextAfter = data.contextAfterSeq;
-      const { messages: page, truncated } = await pageAt(workstream, upTo, FIRST_PAINT);
+      const shown = await pageAt(workstream, upTo, FIRST_PAINT);
+      const { messages: page, truncated } = shown;
       const from = truncated ? (page[0]?.seq ?? upTo) : contextAfter;
+      const todo = await latestTodo(messages, { wsId: data.wsId, after: contextAfter, upTo, shown });
       const told = await notes.page(data.wsId, { from, upTo, offset: after });
       return {
         cursor: cursorAt(after),
@@ -103,6 +106,7 @@ export function createSnapshots({ messages, notes, events, background }: Snapsho
           ...(data.always?.tools && { autoApproveTools: [...data.always.tools] }),
           ...(data.judgeModel !== null && { judgeModel: data.judgeModel }),
           ...(status && { status }),
+          ...(todo && { todo }),
           effort: data.effort(),
         },
       };

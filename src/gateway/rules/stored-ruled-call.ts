@@ -1,8 +1,10 @@
 import path from 'node:path';
-import type { CommandReading } from '../../agent/permissions/command-reading.ts';
+import type { CommandReading, Effect } from '../../agent/permissions/command-reading.ts';
 import { readCommand } from '../../agent/permissions/read-command.ts';
 import type { RuledCall } from '../../agent/permissions/rules/matching.ts';
 import { findProtectedWrites } from '../../agent/sandbox/protected-paths.ts';
+import { parsePatch } from '../../agent/tools/edits/parse-patch.ts';
+import { ToolProblem } from '../../agent/tools/tool-problem.ts';
 import { argumentsIn } from '../policies/call-subject.ts';
 import type { StoredCall } from '../policies/latest-calls.ts';
 
@@ -23,13 +25,35 @@ function toRuled({ message, argumentsJson, workdir }: StoredCall): RuledCall {
     return { names, command, reading: readCommand(command, { folder: workdir }) };
   if (name === 'node' && typeof node === 'string')
     return { names, node, ...(typeof command === 'string' && { nodeCommand: command }) };
-  return { names, ...(typeof file === 'string' && { reading: toFileReading(name, path.resolve(workdir, file)) }) };
+  if (name === 'apply_patch' && typeof args.patch === 'string')
+    return { names, reading: toReading(toPatchEffects(args.patch, workdir)) };
+  if (typeof file !== 'string') return { names };
+  return { names, reading: toReading([toFileEffect(path.resolve(workdir, file), kindOf(name))]) };
 }
 
-const toFileReading = (tool: string, file: string): CommandReading => ({
-  commands: [],
-  effects: [{ kind: CHANGING.includes(tool) ? 'write' : 'read', target: file, path: file, certain: true }],
-  gaps: [],
+const toReading = (effects: Effect[]): CommandReading => ({ commands: [], effects, gaps: [] });
+
+const toFileEffect = (file: string, kind: Effect['kind']): Effect => ({
+  kind,
+  target: file,
+  path: file,
+  certain: true,
 });
 
-const CHANGING: readonly string[] = ['write_file', 'edit_file'];
+const CHANGING: readonly string[] = ['write_file', 'edit_file', 'edit_notebook'];
+const kindOf = (tool: string): 'write' | 'read' => (CHANGING.includes(tool) ? 'write' : 'read');
+
+/** A patch that was refused because it is malformed had no effects. */
+function toPatchEffects(patch: string, workdir: string): Effect[] {
+  try {
+    return parsePatch(patch).flatMap((file) => {
+      const at = path.resolve(workdir, file.path);
+      if (file.kind === 'delete') return [toFileEffect(at, 'delete')];
+      if (file.kind === 'add' || file.moveTo === undefined) return [toFileEffect(at, 'write')];
+      return [toFileEffect(at, 'delete'), toFileEffect(path.resolve(workdir, file.moveTo), 'write')];
+    });
+  } catch (error) {
+    if (error instanceof ToolProblem) return [];
+    throw error;
+  }
+}

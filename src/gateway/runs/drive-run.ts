@@ -61,7 +61,8 @@ async function drive(
       surroundings: deps.surroundings,
       templates: { nodeId: deps.nodeId, read: () => deps.templates.textFor(data) },
       trust: { read: () => readTrust(deps.store, run.wsId) },
-      readAttachment: deps.readAttachment,
+      readAttachment: (attachment) => deps.attachments.read(attachment),
+      keepImages: (images) => deps.attachments.hold({ wsId: run.wsId, principal: run.principal }, images),
       get messageCount() {
         return data.messageCount;
       },

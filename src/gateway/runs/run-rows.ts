@@ -10,7 +10,7 @@ import {
   StepOutdated,
 } from '../../agent/run/recorder.ts';
 import { insertAssessments } from '../assessments/assessment-rows.ts';
-import { consume, release } from '../attachments/attachment-rows.ts';
+import { consume, insertConsumed, release } from '../attachments/attachment-rows.ts';
 import { markTold } from '../background/background-rows.ts';
 import { insertDelivery } from '../channels/delivery-rows.ts';
 import { decideVerdicts, insertVerdicts } from '../judge/verdict-rows.ts';
@@ -59,6 +59,7 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.steered ?? []).flatMap((steered) => takeOver(run, steered, nowMs)),
     ...countCalls(run.wsId, countStarted(step)),
     ...(step.messages ?? []).flatMap((message) => insertMessage(at, message)),
+    ...insertImages(run, step.attachments, nowMs),
     ...(step.approval ? insertApproval(run, step.approval, nowMs) : []),
     ...insertAssessments(run.wsId, step.assessments, nowMs),
     ...(step.verdicts ? insertVerdicts(run.wsId, step.verdicts, nowMs) : []),
@@ -71,6 +72,10 @@ export function stepStatements(run: RunRecord, step: Step, nowMs: number): State
     ...(step.ended ? endStatements(run, step.ended, nowMs) : []),
   ];
 }
+
+/** Images that tools have read. */
+const insertImages = (run: RunRecord, images: Step['attachments'] = [], nowMs: number): Statement[] =>
+  images.map((attachment) => insertConsumed({ attachment, wsId: run.wsId, principal: run.principal, nowMs }));
 
 const countCalls = (wsId: string, started: number): Statement[] =>
   started === 0

@@ -5,10 +5,12 @@ import type { Message } from '../../agent/message.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
+import type { KeptImages } from '../../agent/run/run-context.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import type { SummaryPhase } from '../../agent/run/window/summary-report.ts';
+import type { ReadImage } from '../../agent/tools/tool.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
@@ -82,7 +84,11 @@ export interface WorkstreamDeps {
   /** The same, with the numbers of the messages. */
   readNumbered(data: WorkstreamData): Promise<NumberedMessage[]>;
   windows: ModelWindows;
-  readAttachment: ReadAttachment;
+  /** The files of messages, and images that tools have read. */
+  attachments: {
+    read: ReadAttachment;
+    hold(owner: { wsId: string; principal: string }, images: readonly ReadImage[]): Promise<KeptImages>;
+  };
   surroundings: Surroundings;
   /** What conversations begin with. */
   templates: Pick<Templates, 'textFor'>;

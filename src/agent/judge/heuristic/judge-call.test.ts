@@ -136,6 +136,8 @@ for (const [tool, path, level, rule] of [
   ['write_file', '/home/me/shop/.env', 'high', 'write-secrets'],
   ['edit_file', '/home/me/shop/server.pem', 'high', 'edit-secrets'],
   ['edit_file', '/home/me/shop/a.ts', 'medium', undefined],
+  ['apply_patch', '/usr/lib/a', 'critical', 'edit-system-path'],
+  ['apply_patch', '/home/me/shop/a.ts', 'medium', undefined],
   ['write_file', '/home/me/shop/.git/hooks/pre-commit', 'high', 'persistence'],
   ['read_file', '/home/me/shop/a.ts', 'low', 'read_file'],
   ['read_file', '/home/me/shop/.env', 'high', 'credential-recon'],

@@ -55,7 +55,9 @@ const highestOf = (findings: readonly Finding[]): RiskLevel | undefined =>
 
 /** What the specification's judge calls low, apart from commands. */
 const HARMLESS_TOOLS = new Set(
-  'read_file list_directory search read_output recall man use_prompt tool_search read_resource web_search'.split(' '),
+  'read_file list_directory search glob read_output recall man use_prompt tool_search read_resource web_search'.split(
+    ' ',
+  ),
 );
 
 function findingsOf(call: JudgedCall): Finding[] {
@@ -65,12 +67,12 @@ function findingsOf(call: JudgedCall): Finding[] {
   if (`${tool}\n${label}`.split('\n').some((name) => name.startsWith('mcp__')))
     return [{ rule: 'mcp-tool', level: 'medium', why: 'A tool of another program does what that program decides.' }];
   const findings = [...pathFindings(call.reading?.effects ?? [], { programs: [], around })];
-  return /write|edit/.test(tool) ? findings.flatMap((finding) => ofFileTool(finding, tool)) : findings;
+  return /write|edit|patch/.test(tool) ? findings.flatMap((finding) => ofFileTool(finding, tool)) : findings;
 }
 
 /** An edit of an ordinary file has no rule in the specification's judge. */
 function ofFileTool(finding: Finding, tool: string): Finding[] {
-  const isEdit = tool.startsWith('edit');
+  const isEdit = tool.startsWith('edit') || tool === 'apply_patch';
   if (finding.rule !== 'write')
     return [isEdit ? { ...finding, rule: finding.rule.replace(/^write-/, 'edit-') } : finding];
   return isEdit ? [] : [{ ...finding, rule: 'write-file-default' }];

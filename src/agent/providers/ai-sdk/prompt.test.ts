@@ -231,3 +231,55 @@ test('every request begins with all of the last one, on every wire', () => {
     }
   }
 });
+
+test('images that tools have read follow the results of their turn, and never change place', () => {
+  const image = (id: string) => ({
+    ...{ attachment_id: id, filename: `${id}.png`, mime_type: 'image/png', size_bytes: 3, kind: 'image' as const },
+  });
+  const result = (callId: string, more: object = {}): Message => ({
+    ...{ role: 'tool', callId, name: 'read_file', output: callId, outcome: 'done', ...more },
+  });
+  const calls = ['a', 'b', 'c'].map((id) => ({ id, name: 'read_file', arguments: '{}' }));
+  const messages: Message[] = [
+    { role: 'assistant', content: '', toolCalls: calls },
+    result('c', { attachments: [image('third')], unseen: 'all' }),
+    result('a', { attachments: [image('first')] }),
+    result('b'),
+  ];
+  const contents = new Map([['first', { kind: 'image' as const, bytes: Buffer.from('png') }]]);
+  const attaching = { contents, keepsBack: () => undefined };
+  const prompt = (more: Message[]) => toPrompt({ system: '', messages: [...messages, ...more], attaching }, to);
+  const [, results, images] = prompt([]);
+  assert.deepEqual(
+    results?.role === 'tool' && results.content.map((part) => part.type === 'tool-result' && part.toolCallId),
+    ['a', 'b', 'c'],
+  );
+  assert.deepEqual(images, {
+    role: 'user',
+    content: [
+      { type: 'text', text: '[The image "first.png" (image/png, 3 bytes) that read_file has read:]' },
+      { type: 'file', filename: 'first.png', mediaType: 'image/png', data: { type: 'data', data: Buffer.from('png') } },
+      {
+        type: 'text',
+        text: '[The image "third.png" (image/png, 3 bytes) that read_file has read:]\n\n[read_file has read "third.png" (image/png, 3 bytes). It is no longer shown to you, to make room for newer files.]',
+      },
+    ],
+  });
+  assert.deepEqual(prompt([{ role: 'assistant', content: 'Seen.', toolCalls: [] }]).slice(0, 3), prompt([]));
+});
+
+test('a model that does not accept images reads why', () => {
+  const attachments = [
+    { attachment_id: 'x', filename: 'x.png', mime_type: 'image/png', size_bytes: 3, kind: 'image' as const },
+  ];
+  const message: Message = {
+    ...{ role: 'tool', callId: 'a', name: 'read_file', output: '', outcome: 'done', attachments },
+  };
+  const contents = new Map([['x', { kind: 'image' as const, bytes: Buffer.from('png') }]]);
+  const attaching = { contents, keepsBack: () => 'this model does not accept images' };
+  const [, told] = toPrompt({ system: '', messages: [message], attaching }, to);
+  assert.match(
+    JSON.stringify(told),
+    /\[read_file has read \\"x.png\\" \(image\/png, 3 bytes\), which is not shown to you: this model does not accept images\.\]/,
+  );
+});

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '../../message.ts';
 import { type Author, findOriginalParts, type OriginalPart } from './original-parts.ts';
-import { type Attaching, toUserParts } from './user-parts.ts';
+import { type Attaching, toResultParts, toUserParts } from './user-parts.ts';
 
 type UserPart = ReturnType<typeof toUserParts>[number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
@@ -15,7 +15,10 @@ export function toPrompt(
   const ids = createUniqueIds();
   /** The model has made calls since the last message of a person. */
   let hasCalled = false;
+  let read: UserPart[] = []; // images of the latest results
   for (const message of inCallOrder(messages)) {
+    if (message.role === 'tool') read.push(...toResultParts(message, attaching));
+    else read = addRead(prompt, read);
     if (message.role === 'user') addAsked(prompt, message, { to, attaching });
     else if (message.role === 'tool') addToolResult(prompt, message, ids);
     else {
@@ -24,7 +27,14 @@ export function toPrompt(
     }
     if (message.role === 'user') hasCalled = false;
   }
+  addRead(prompt, read);
   return prompt;
+}
+
+/** After all results of a turn; returns those that are left. */
+function addRead(prompt: LanguageModelV4Prompt, read: UserPart[]): UserPart[] {
+  if (read.length > 0) addUser(prompt, read);
+  return [];
 }
 
 /** The ids of calls on the wire. */

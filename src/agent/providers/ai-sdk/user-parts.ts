@@ -1,7 +1,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import type { Attachment } from '../../../../protocol/stream-events.ts';
 import { type AttachedContent, type AttachedContents, describeAttachment, GONE } from '../../attached-content.ts';
-import type { Message } from '../../message.ts';
+import type { Message, UserMessage } from '../../message.ts';
 
 /** Which attachments are sent, and why an image is not. */
 export interface Attaching {
@@ -19,40 +19,70 @@ export function toUserParts(
   { content, attachments = [], unseen }: Extract<Message, { role: 'user' }>,
   attaching: Attaching = NOTHING,
 ): UserPart[] {
-  const files = attachments.map((attachment) => {
-    if (unseen === 'all') return former(attachment, TO_MAKE_ROOM);
-    return unseen === 'images' && attachment.kind === 'image'
-      ? former(attachment, REFUSED)
-      : toPart(attachment, attaching);
-  });
+  const files = attachments.map((attachment) => toFilePart(attachment, { unseen, by: BY_USER }, attaching));
   return content === '' && files.length > 0 ? files : [...files, { type: 'text', text: content }];
 }
 
-function toPart(attachment: Attachment, { contents, keepsBack }: Attaching): UserPart {
+/**
+ * The images that a tool has read. They follow the results of the turn as if the user had sent them, because most servers
+ * accept only text in a result.
+ */
+export function toResultParts(
+  { name, attachments = [], unseen }: Extract<Message, { role: 'tool' }>,
+  attaching: Attaching = NOTHING,
+): UserPart[] {
+  const by: Origin = { has: `${name} has read`, tell: '' };
+  return attachments.flatMap((attachment) => [
+    { type: 'text' as const, text: `[The image ${describeAttachment(attachment)} that ${name} has read:]` },
+    toFilePart(attachment, { unseen, by }, attaching),
+  ]);
+}
+
+/** Who brought a file. */
+interface Origin {
+  has: string;
+  /** What the model is to do about a file that it does not get. */
+  tell: string;
+}
+
+const BY_USER: Origin = { has: 'The user attached', tell: ' Tell the user so.' };
+
+function toFilePart(
+  attachment: Attachment,
+  { unseen, by }: { unseen: UserMessage['unseen']; by: Origin },
+  attaching: Attaching,
+): UserPart {
+  if (unseen === 'all') return former(attachment, TO_MAKE_ROOM, by);
+  return unseen === 'images' && attachment.kind === 'image'
+    ? former(attachment, REFUSED, by)
+    : toPart(attachment, by, attaching);
+}
+
+function toPart(attachment: Attachment, by: Origin, { contents, keepsBack }: Attaching): UserPart {
   const { attachment_id: id, filename, mime_type } = attachment;
   const content: AttachedContent = contents.get(id) ?? GONE;
   switch (content.kind) {
     case 'image': {
       const why = keepsBack(id);
-      if (why !== undefined) return absent(attachment, why);
+      if (why !== undefined) return absent(attachment, why, by);
       return { type: 'file', filename, mediaType: mime_type, data: { type: 'data', data: content.bytes } };
     }
     case 'text':
       return { type: 'text', text: `The user attached the file ${describeAttachment(attachment)}:\n\n${content.text}` };
     case 'absent':
-      return absent(attachment, content.why);
+      return absent(attachment, content.why, by);
   }
 }
 
 const TO_MAKE_ROOM = 'to make room for newer files';
 const REFUSED = 'because the model’s server refused a request with it';
 
-const former = (attachment: Attachment, why: string): UserPart => ({
+const former = (attachment: Attachment, why: string, { has }: Origin): UserPart => ({
   type: 'text',
-  text: `[The user attached ${describeAttachment(attachment)}. It is no longer shown to you, ${why}.]`,
+  text: `[${has} ${describeAttachment(attachment)}. It is no longer shown to you, ${why}.]`,
 });
 
-const absent = (attachment: Attachment, why: string): UserPart => ({
+const absent = (attachment: Attachment, why: string, { has, tell }: Origin): UserPart => ({
   type: 'text',
-  text: `[The user attached ${describeAttachment(attachment)}, which is not shown to you: ${why}. Tell the user so.]`,
+  text: `[${has} ${describeAttachment(attachment)}, which is not shown to you: ${why}.${tell}]`,
 });

@@ -124,6 +124,12 @@ const ROWS: Row[] = [
     parse: (query) => (query ? call('search', { query }) : undefined),
   },
   {
+    name: 'glob',
+    usage: 'glob PATTERN',
+    does: 'finds files by a pattern such as src/**/*.ts',
+    parse: (pattern) => (pattern ? call('glob', { pattern }) : undefined),
+  },
+  {
     name: 'list',
     usage: 'list [PATH]',
     does: 'lists a directory',

@@ -5,7 +5,7 @@ import type { Message, ToolMessage } from '../../message.ts';
 import type { ModelPart, ModelRequest } from '../model.ts';
 import { createDemoModel } from './demo-model.ts';
 
-const TOOLS = ['bash', 'read_file', 'write_file', 'edit_file', 'search', 'list_directory'];
+const TOOLS = ['bash', 'read_file', 'write_file', 'edit_file', 'search', 'glob', 'list_directory'];
 
 function request(messages: Message[], { typedByPerson = true } = {}): ModelRequest {
   const tools = TOOLS.map((name) => ({ name, description: '', parameters: {} }));
@@ -88,6 +88,7 @@ for (const [message, calls] of [
   ['Write a.txt: one: two', [['write_file', { path: 'a.txt', content: 'one: two\n' }]]],
   ['edit a.txt: one => 1', [['edit_file', { path: 'a.txt', old_string: 'one', new_string: '1' }]]],
   ['search TODO|FIXME', [['search', { query: 'TODO|FIXME' }]]],
+  ['glob src/*.ts', [['glob', { pattern: 'src/*.ts' }]]],
   ['list', [['list_directory', { path: '.' }]]],
   ['list src', [['list_directory', { path: 'src' }]]],
   ['What is in this folder?', [['list_directory', { path: '.' }]]],

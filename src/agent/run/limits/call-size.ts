@@ -41,7 +41,7 @@ export function sizeOf(
   let images = 0;
   for (const message of messages) {
     chars += JSON.stringify(message).length;
-    if (message.role !== 'user') continue;
+    if (message.role === 'assistant') continue;
     for (const { kind, size_bytes } of message.attachments ?? []) {
       if (kind === 'image') images += 1;
       else chars += size_bytes;

@@ -14,7 +14,7 @@ export function afterCut(numbered: readonly NumberedMessage[], cut: ContextCut):
 function rewritten(message: Message, kind: ContextCut['kind']): Message {
   if (kind === 'prune') return shortenOutput(message);
   if (kind === 'unbind' && message.role === 'assistant') return withoutSignatures(message);
-  if (message.role !== 'user' || !message.attachments) return message;
+  if (message.role === 'assistant' || !message.attachments) return message;
   if (kind === 'images') return { ...message, unseen: message.unseen ?? 'images' };
   return kind === 'attachments' ? { ...message, unseen: 'all' } : message;
 }

@@ -128,3 +128,21 @@ test('a shortened text keeps both ends and no half characters', () => {
   assert.equal(shorten('short', 10), 'short');
   assert.equal(shorten(`a${'é'.repeat(20)}z`, 12), 'aéé\n[… 30 bytes left out …]\nééz');
 });
+
+test('the checklist survives while something on it is open, also from an earlier summary', async () => {
+  const { run } = summarizer(() => 'S');
+  const call = (id: string, status: string): Message[] => [
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id, name: 'todo', arguments: JSON.stringify({ items: [{ text: 'mend it', status }] }) }],
+    },
+    { role: 'tool', callId: id, name: 'todo', output: '', outcome: 'done' },
+  ];
+  const { summary } = await run([user('go'), ...call('a', 'pending'), ...call('b', 'in_progress')]);
+  assert.match(summary.content, /\n\nYour checklist at its end:\n\[>\] mend it\n\n/);
+  const later = await run([summary, user('go on')]);
+  assert.match(later.summary.content, /\[>\] mend it/);
+  const done = await run([summary, user('go on'), ...call('c', 'done')]);
+  assert.doesNotMatch(done.summary.content, /mend it/);
+});

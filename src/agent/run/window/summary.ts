@@ -1,4 +1,6 @@
-import type { Message, SignedSummary } from '../../message.ts';
+import type { TodoItem } from '../../../../protocol/events/todo.ts';
+import { isOpenTodo, readTodo, TODO_TOOL, toTodoLines } from '../../../../protocol/text/todo-words.ts';
+import type { Message, SignedSummary, ToolMessage } from '../../message.ts';
 import { markOf } from '../../prefix/environment-mark.ts';
 import { ProviderError } from '../../providers/model.ts';
 import { askMaker, type Sent } from './maker-summary.ts';
@@ -49,6 +51,7 @@ export async function summarize(
   const messages = sent.filter((message) => !markOf(message));
   const rules = findRules(messages, size.rules);
   const files = findFiles(messages);
+  const todo = findOpenTodo(messages);
   const asking: Asking = { ...wanted, ...wanted.summarizer };
   const byMaker = await writeByMaker(sent, asking);
   const text = byMaker?.text ?? (await writeSummary(messages, asking));
@@ -60,11 +63,17 @@ export async function summarize(
       text,
       ...(rules.length > 0 ? [`Rules of the person, word for word:\n${toList(rules)}`] : []),
       ...(files.length > 0 ? [`Files read or changed so far:\n${toList(files)}`] : []),
+      ...(todo.length > 0 ? [`Your checklist at its end:\n${toTodoLines(todo).join('\n')}`] : []),
       ...(wanted.endsInTurn ? latestWords(messages, size) : []),
       '[End of the summary.]',
     ].join('\n\n'),
     ...(isTrusted && { trusted: true }),
-    summary: { rules, files, ...(byMaker?.providerData && { signed: signedBy(byMaker.providerData, text) }) },
+    summary: {
+      rules,
+      files,
+      ...(todo.length > 0 && { todo }),
+      ...(byMaker?.providerData && { signed: signedBy(byMaker.providerData, text) }),
+    },
   };
   const leftOut = countClear(findRules(messages, Number.POSITIVE_INFINITY)) - countClear(rules);
   return {
@@ -108,6 +117,22 @@ function latestWords(messages: readonly Message[], { text: bytes }: SummarySize)
 
 const toList = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
+/** The checklist that the agent works by, unless nothing on it is open. A summary may have it from messages before. */
+function findOpenTodo(messages: readonly Message[]): TodoItem[] {
+  const done = new Set(messages.flatMap((message) => (isWritten(message) ? [message.callId] : [])));
+  const latest = messages.flatMap((message) => {
+    if (message.role === 'user') return message.summary?.todo ? [message.summary.todo] : [];
+    const calls = message.role === 'assistant' ? message.toolCalls.filter(({ id }) => done.has(id)) : [];
+    return calls.map(({ arguments: json }) => readTodo(json) ?? []);
+  });
+  const items = latest.at(-1) ?? [];
+  return isOpenTodo(items) ? items.slice(0, MOST_TODO) : [];
+}
+
+const isWritten = (message: Message): message is ToolMessage =>
+  message.role === 'tool' && message.name === TODO_TOOL && message.outcome === 'done';
+
+const MOST_TODO = 30;
 const MOST_FILES = 50;
 
 /** The files that the tools named, the latest last. */

@@ -1,5 +1,5 @@
 import { seenIn } from '../../attached-content.ts';
-import type { Message, UserMessage } from '../../message.ts';
+import type { Message, ToolMessage, UserMessage } from '../../message.ts';
 import type { ToolDefinition } from '../../providers/model.ts';
 
 /** What a provider wraps around a message: its role, its ids, separators. */
@@ -27,11 +27,11 @@ export function bytesOfMessage(message: Message): number {
       );
     }
     case 'tool':
-      return BYTES_OF_FRAME + Buffer.byteLength(message.output);
+      return BYTES_OF_FRAME + Buffer.byteLength(message.output) + bytesOfAttachments(message);
   }
 }
 
-function bytesOfAttachments(message: UserMessage): number {
+function bytesOfAttachments(message: UserMessage | ToolMessage): number {
   const seen = seenIn(message);
   const named = (message.attachments ?? []).length - seen.length;
   return seen.reduce(

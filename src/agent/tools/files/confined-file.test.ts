@@ -3,8 +3,9 @@ import { chmod, readdir, readFile, rename, stat, symlink } from 'node:fs/promise
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createToolFixture } from '../tool-fixture.ts';
-import { openConfined, readVersion, replaceFile } from './confined-file.ts';
+import { openConfined, readVersion } from './confined-file.ts';
 import { createConfinement } from './confinement.ts';
+import { replaceFile } from './staged-file.ts';
 
 async function start() {
   const fixture = await createToolFixture();

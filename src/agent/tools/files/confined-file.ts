@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { ToolProblem } from '../tool-problem.ts';
 import type { Workdir } from '../workdir.ts';
 import { type AllowedPlace, type Confinement, isHardLinked } from './confinement.ts';
@@ -91,7 +90,8 @@ const leadsElsewhere = (shown: string) =>
 /** The errors for a path that had no links but now has one, or has a file instead of a folder. */
 const EXCHANGED = ['ELOOP', 'ENOTDIR'];
 
-function toProblem({ shown }: Pick<AllowedPlace, 'shown'>, error: unknown): ToolProblem {
+/** The system's error about a path, in words for the model. */
+export function toProblem({ shown }: Pick<AllowedPlace, 'shown'>, error: unknown): ToolProblem {
   if (error instanceof ToolProblem) return error;
   return EXCHANGED.includes(codeOf(error)) ? leadsElsewhere(shown) : new ToolProblem(`${shown}: ${toReason(error)}`);
 }
@@ -134,37 +134,6 @@ async function openIfThere(place: AllowedPlace) {
 /** The SHA-256 in the form used by `ToolMessage.files`. */
 export function toSha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
-}
-
-/** Creates or replaces the file atomically. Keeps the mode and owner of the old file. */
-export async function replaceFile(place: AllowedPlace, { text, old }: { text: string; old: FileVersion | undefined }) {
-  const parent = { base: place.base, path: dirname(place.path), shown: place.shown };
-  const folder = await openConfinedFolder(parent, { make: true });
-  const temporary = join(folder.way, `.${basename(place.path).slice(0, 100)}.${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    await writeNew(temporary, { text, old });
-    await rename(temporary, join(folder.way, basename(place.path)));
-    await folder.handle.sync();
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw toProblem(place, error);
-  } finally {
-    await folder.handle.close();
-  }
-}
-
-async function writeNew(path: string, { text, old }: { text: string; old: FileVersion | undefined }): Promise<void> {
-  const handle = await open(path, 'wx', old?.mode ?? 0o666);
-  try {
-    await handle.writeFile(text);
-    if (old) {
-      await handle.chown(old.owner.uid, old.owner.gid).catch(() => undefined); // only root may change the owner
-      await handle.chmod(old.mode);
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 async function isSameFile(handle: FileHandle, path: string): Promise<boolean> {

@@ -40,7 +40,7 @@ export async function executeAt(
 ): Promise<ToolOutcome> {
   try {
     run.signal.throwIfAborted();
-    await checkUnmoved(place, { path: call.path, workdir: call.context.workdir, confinement: call.confinement });
+    await checkPlace({ call, path: call.path, place });
     return await work();
   } catch (error) {
     if (error instanceof ToolProblem) return { output: error.message, outcome: 'failed' };
@@ -48,6 +48,10 @@ export async function executeAt(
     throw error;
   }
 }
+
+/** Throws if the path leads elsewhere than when the call was prepared. */
+export const checkPlace = (it: { call: Omit<FileCall, 'path'>; path: string; place: AllowedPlace }): Promise<void> =>
+  checkUnmoved(it.place, { path: it.path, workdir: it.call.context.workdir, confinement: it.call.confinement });
 
 function refuse(call: Pick<FileCall, 'tool' | 'path'>, reason: string): Prepared {
   return { kind: 'refused', subject: call.path, reason };

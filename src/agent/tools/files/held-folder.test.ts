@@ -48,7 +48,10 @@ async function start() {
     ...fixture,
     other: join(root, 'other'),
     prepared: {
-      read_file: await prepare(createReadFileTool({ confinement }), { path: 'sub/a.txt' }),
+      read_file: await prepare(
+        createReadFileTool({ confinement, pdf: { clock: systemClock, workerUrl: new URL('file:///none') } }),
+        { path: 'sub/a.txt' },
+      ),
       list_directory: await prepare(createListDirectoryTool({ confinement }), { path: 'sub' }),
       ripgrep: await prepare(createSearchTool({ ...search, ripgrep }), { query: 'a', path: 'sub' }),
       'our own search': await prepare(createSearchTool({ ...search, ripgrep: undefined }), { query: 'a', path: 'sub' }),

@@ -64,6 +64,10 @@ function readSmallFile(path: string): Buffer | undefined {
   }
 }
 
+/** Files below a folder, without those that .gitignore files from `root` down ignore. Does not follow links. */
+export const walkFiles = (folder: string, root: string): Generator<string> =>
+  walkFolder(folder, readRulesAbove(folder, root));
+
 function* walk({ target, root, glob, showSecrets }: SearchRequest): Generator<string> {
   const wanted = glob === undefined ? undefined : ignore().add(glob);
   const isWanted = (path: string, folder: string) =>
@@ -72,7 +76,7 @@ function* walk({ target, root, glob, showSecrets }: SearchRequest): Generator<st
     if (isWanted(target, dirname(target))) yield target;
     return;
   }
-  for (const path of walkFolder(target, readRulesAbove(target, root))) if (isWanted(path, target)) yield path;
+  for (const path of walkFiles(target, root)) if (isWanted(path, target)) yield path;
 }
 
 interface Rules {

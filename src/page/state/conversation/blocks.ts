@@ -1,5 +1,6 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
 import type { PastRuling } from '../../../../protocol/events/rules.ts';
+import type { TodoItem } from '../../../../protocol/events/todo.ts';
 import type { BudgetQuestion, MessageFailure } from '../../../../protocol/run-outcome.ts';
 import type {
   Attachment,
@@ -77,6 +78,10 @@ export interface ToolBlock extends Placed {
   wholeBytes: number | undefined;
   /** Undefined if the command was stopped. */
   exitCode: number | undefined;
+  /** Images that it has read. */
+  attachments?: readonly Attachment[] | undefined;
+  /** The checklist after it; absent of stored calls, whose arguments have it. */
+  todo?: readonly TodoItem[] | undefined;
   /** How long the call ran, once it has ended. */
   durationMs: number | undefined;
   /** What the output guard found in its output. */

@@ -1,5 +1,6 @@
 import type { BackgroundCommand } from '../../../../protocol/events/background-command.ts';
 import type { Mode } from '../../../../protocol/events/modes.ts';
+import type { TodoItem } from '../../../../protocol/events/todo.ts';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
@@ -58,6 +59,8 @@ export interface Conversation {
   readonly status: StatusRecord | undefined;
   /** The background commands that run, and the latest that ended while they were shown. */
   readonly background: readonly BackgroundCommand[];
+  /** The agent's checklist at the time of the snapshot; a later call of it is among the blocks. */
+  readonly olderTodo: readonly TodoItem[] | undefined;
   /** Counts the blocks made from events, to give each its key. */
   readonly made: number;
 }
@@ -88,6 +91,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     truncated,
     status,
     background: snapshot.backgroundCommands ?? [],
+    olderTodo: snapshot.todo,
     made: 0,
   };
 }
@@ -133,11 +137,11 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'error':
       return { ...now, blocks: [...blocks, { kind: 'note', key, level: event.type, text: event.message }] };
     case 'clear_ui':
-      return { ...now, blocks: [], waiting: false, firstSeq: undefined, truncated: false, status: undefined };
+      return { ...now, ...EMPTY };
     case 'history':
       return { ...now, blocks: closeTools(toBlocks(event.messages)), firstSeq: event.messages[0]?.seq };
     case 'rewound':
-      return { ...now, blocks: rewindBlocks(now, event), waiting: false, status: undefined };
+      return { ...now, blocks: rewindBlocks(now, event), waiting: false, status: undefined, olderTodo: undefined };
     case 'message_removed':
       return { ...now, blocks: removeMessage(blocks, event) };
     case 'compacted':
@@ -155,6 +159,15 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return before; // lists show titles; the name stays
   }
 }
+
+const EMPTY = {
+  blocks: [],
+  waiting: false,
+  firstSeq: undefined,
+  truncated: false,
+  status: undefined,
+  olderTodo: undefined,
+} satisfies Partial<Conversation>;
 
 /** Prepends an older page to the conversation. */
 export function prependPage(

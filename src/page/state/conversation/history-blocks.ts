@@ -1,4 +1,5 @@
 import type { HistoryMessage, HistoryNote } from '../../../../protocol/stream-events.ts';
+import { readTodo, TODO_TOOL, toTodoWords } from '../../../../protocol/text/todo-words.ts';
 import { type Block, isStored, isTool, replaceLast, type ToolBlock } from './blocks.ts';
 import { emptyTool, finishTool, toDecision, toEnd } from './tool-blocks.ts';
 
@@ -72,8 +73,8 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
     if (!orphan) return block;
-    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling } = orphan;
-    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling };
+    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments } = orphan;
+    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments };
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -86,7 +87,7 @@ function toAnswer(message: HistoryMessage, key: string): Block[] {
     : [];
   const tools = (calls ?? []).map((call, index): Block => {
     const card = emptyTool({ call_id: call.id, name: call.name }, `${key}.${index}`);
-    return { ...card, subject: toSubject(call.arguments), recalled: call };
+    return { ...card, subject: toSubject(call), recalled: call };
   });
   return [...answer, ...tools];
 }
@@ -106,15 +107,18 @@ function addResult(blocks: readonly Block[], message: HistoryMessage, key: strin
   return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, ...ended }));
 }
 
-const toResultEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed }: HistoryMessage) => ({
+const toResultEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed, attachments }: HistoryMessage) => ({
   whole_bytes,
   exit_code,
   duration_ms,
   not_sandboxed,
+  ...(attachments && { attachments }),
 });
 
 /** One line from the stored arguments: tools put the most important argument first. */
-function toSubject(args: string): string | undefined {
+function toSubject({ name, arguments: args }: { name: string; arguments: string }): string | undefined {
+  const todo = name === TODO_TOOL ? readTodo(args) : undefined;
+  if (todo) return toTodoWords(todo);
   const first = firstText(args);
   const line = first.split('\n')[0] ?? '';
   const shown = line.length > 160 ? `${line.slice(0, 160)}…` : line;

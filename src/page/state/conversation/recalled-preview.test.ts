@@ -18,6 +18,23 @@ test('an edit is shown as a diff, a written file as all new', () => {
   );
 });
 
+test('several edits are shown as several diffs, a patch as it was written', () => {
+  const edits = [
+    { old_string: 'one', new_string: '1', replace_all: true },
+    { old_string: 'two\n', new_string: '2\n' },
+  ];
+  const patch = diffOf(recall('edit_file', { path: 'a.ts', edits }));
+  assert.deepEqual(
+    patch?.files.map(({ newName, added, removed }) => [newName, added, removed]),
+    [
+      ['a.ts', 1, 1],
+      ['a.ts', 1, 1],
+    ],
+  );
+  const text = '*** Begin Patch\n*** Delete File: a.ts\n*** End Patch';
+  assert.deepEqual(recall('apply_patch', { patch: text }), plain(text));
+});
+
 test('the preview of a command is its text; there is none if the subject already shows all of it', () => {
   assert.deepEqual(recall('bash', { command: 'cd x\nmake' }), plain('cd x\nmake'));
   assert.deepEqual(recall('bash', { command: 'make' }), plain(''));

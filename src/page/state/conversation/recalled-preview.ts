@@ -1,4 +1,5 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { readTodo, TODO_TOOL, toTodoLines } from '../../../../protocol/text/todo-words.ts';
 
 /** Maximum number of differing lines: comparing very different texts in full would take too long. */
 const MOST_CHANGES = 400;
@@ -11,13 +12,14 @@ export interface RecalledPreview {
 
 /**
  * Rebuilds the preview of a stored call from its arguments, as the history has none. An edit becomes a diff of its two
- * texts, a written file its content. The text is empty if the subject already shows all of it.
+ * texts, several edits as many diffs, a written file its content, and a patch stays as the model wrote it. The text is empty if the subject already shows all of it.
  */
 export function recallPreview({ name, arguments: text }: { name: string; arguments: string }): RecalledPreview {
-  const { path, old_string, new_string, content, command } = readTexts(text);
-  if (name === 'edit_file' && path !== undefined && old_string !== undefined && new_string !== undefined) {
-    return toDiff(path, old_string, new_string);
-  }
+  const args = readArguments(text);
+  const { path, content, command, patch } = textsIn(args);
+  if (name === 'edit_file' && path !== undefined) return toEditDiff(path, args);
+  if (name === TODO_TOOL) return toText(toTodoLines(readTodo(text) ?? []).join('\n'));
+  if (name === 'apply_patch' && patch !== undefined) return toText(patch);
   if (name === 'write_file' && path !== undefined && content !== undefined) return toDiff(path, undefined, content);
   return toText(name === 'bash' && command?.includes('\n') ? command : '');
 }
@@ -37,12 +39,27 @@ function toDiff(path: string, before: string | undefined, after: string): Recall
 /** Part of a file rarely ends with a line end, so a missing one is not shown as a change. */
 const withLineEnd = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
-function readTexts(text: string): Record<string, string | undefined> {
+function toEditDiff(path: string, { edits, ...single }: Record<string, unknown>): RecalledPreview {
+  const all = (Array.isArray(edits) ? edits : [single]).map((edit) => textsIn(toRecord(edit)));
+  const diffs = all.flatMap(({ old_string, new_string }) =>
+    old_string === undefined || new_string === undefined ? [] : [toDiff(path, old_string, new_string)],
+  );
+  return {
+    text: diffs.map(({ text }) => text).join(''),
+    isDiff: diffs.length > 0 && diffs.every(({ isDiff }) => isDiff),
+  };
+}
+
+function readArguments(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
-    const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+    return toRecord(JSON.parse(text));
   } catch {
     return {}; // malformed arguments; the result reports them
   }
 }
+
+const toRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
+
+const textsIn = (record: Record<string, unknown>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

@@ -1,5 +1,5 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
-import type { StreamEventOf } from '../../../../protocol/stream-events.ts';
+import type { Attachment, StreamEventOf } from '../../../../protocol/stream-events.ts';
 import { parseAnsi, toSgr } from '../text/ansi.ts';
 import { type ApprovalBlock, type Block, type Decision, isApproval, isTool, type ToolBlock } from './blocks.ts';
 import { keepTail } from './keep-tail.ts';
@@ -36,7 +36,7 @@ export function finishTool(
 ): readonly Block[] {
   const { output: result } = event;
   const known = blocks.some((block) => isTool(block) && block.callId === event.call_id);
-  const ended = { phase: event.outcome, ...toEnd(event) };
+  const ended = { phase: event.outcome, ...toEnd(event), ...(event.todo && { todo: event.todo }) };
   if (!known) return [...blocks, { ...emptyTool(event, key), ...ended, result }];
   return updateTool(blocks, event.call_id, (tool) => ({
     ...tool,
@@ -130,16 +130,19 @@ export const emptyTool = ({ call_id, name }: { call_id: string; name: string }, 
   warning: undefined,
 });
 
-type EndFields = { [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined } & {
+type EndFields = { attachments?: readonly Attachment[] | undefined } & {
+  [K in 'whole_bytes' | 'exit_code' | 'duration_ms']?: number | undefined;
+} & {
   not_sandboxed?: string | undefined;
 };
 
 /** The fields about a call's end in an event or a stored message, besides the text. */
-export const toEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed }: EndFields) => ({
+export const toEnd = ({ whole_bytes, exit_code, duration_ms, not_sandboxed, attachments }: EndFields) => ({
   wholeBytes: whole_bytes,
   exitCode: exit_code,
   durationMs: duration_ms,
   notSandboxed: not_sandboxed,
+  ...(attachments && { attachments }),
 });
 
 const isOpen = (block: Block): block is ToolBlock =>

@@ -8,6 +8,7 @@ import type { Overlay } from '../overlay.ts';
 import { STATE_WORDS } from '../tab-button.tsx';
 import { ConversationHead } from './head/conversation-head.tsx';
 import { SpeechRegion } from './speech-region.tsx';
+import { TodoPanel } from './todo-panel.tsx';
 import { Transcript } from './transcript.tsx';
 
 interface ConversationViewProps {
@@ -33,6 +34,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
         isRenaming={isRenaming}
       />
       <Transcript app={app} desk={desk} tab={tab} conversation={conversation} />
+      <TodoPanel conversation={conversation} />
       <p class="hidden-text" role="status">
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>

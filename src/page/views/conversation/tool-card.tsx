@@ -8,7 +8,8 @@ import { findLanguage } from '../../state/text/languages.ts';
 import { toLength } from '../../state/text/moment.ts';
 import { Icon, type IconName } from '../icons.tsx';
 import { PatchView } from '../text/patch-view.tsx';
-import { useRemembered } from './conversation-context.ts';
+import { Attachments } from './attachments.tsx';
+import { useConversation, useRemembered } from './conversation-context.ts';
 import { Output } from './output.tsx';
 
 const PHASES: Record<ToolPhase, { word: string; icon: IconName }> = {
@@ -54,6 +55,7 @@ function toEnding({ phase, exitCode, durationMs }: ToolBlock): string[] {
 }
 
 function ToolBody({ tool }: { tool: ToolBlock }) {
+  const { wsId } = useConversation();
   const output = tool.result ?? tool.live;
   const isRunning = tool.phase === 'running';
   const { recalled, ruling } = tool;
@@ -72,6 +74,7 @@ function ToolBody({ tool }: { tool: ToolBlock }) {
         <p class="dropped">{`The first ${tool.liveDropped.toLocaleString()} characters are hidden while the tool runs.`}</p>
       )}
       {!isEmpty && <Output callId={tool.callId} text={output} phase={tool.phase} wholeBytes={tool.wholeBytes} />}
+      {tool.attachments && <Attachments wsId={wsId} files={tool.attachments} />}
       {tool.warning && <OutputWarning {...tool.warning} />}
       {isEmpty && !isRunning && <p class="dropped">No output.</p>}
       {ruling && isPlainRuling(ruling) && <p class="dropped">{toDecidedWords(ruling)}</p>}
@@ -110,7 +113,7 @@ const OutputWarning = ({ risk_level, annotations, redacted }: NonNullable<ToolBl
 );
 
 /** The output of these tools is long and rarely interesting, so their cards stay closed. */
-const QUIET_TOOLS = ['read_file', 'search', 'list_directory', 'read_output'];
+const QUIET_TOOLS = ['read_file', 'search', 'glob', 'list_directory', 'read_output', 'todo'];
 
 const opensItself = ({ phase, name }: ToolBlock) =>
   phase === 'running' || phase === 'failed' || phase === 'unknown' || (phase === 'done' && !QUIET_TOOLS.includes(name));

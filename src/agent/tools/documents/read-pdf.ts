@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../../clock.ts';
+import { takeHead } from '../../process/byte-ends.ts';
+import { withDeadline } from '../../process/deadline.ts';
+import { StopReason } from '../../stop-reason.ts';
+import { ToolProblem } from '../tool-problem.ts';
+import type { PdfMessage, PdfTask } from './pdf-worker.ts';
+
+/** What reading PDFs needs. */
+export interface PdfReader {
+  clock: Clock;
+  /** Where pdf-worker lies in this build. */
+  workerUrl: URL;
+}
+
+/** A file that begins like a PDF. */
+export const isPdf = (head: Buffer): boolean => head.subarray(0, 5).toString('latin1') === '%PDF-';
+
+export const MAX_PDF_BYTES = 32 * 1024 * 1024;
+const MOST_PAGES = 20;
+const DEADLINE_MS = 20_000;
+/** Streams in a PDF may expand a thousandfold, outside of what a worker's own limits count. */
+const MAX_MEMORY_BYTES = 384 * 1024 * 1024;
+const CHECK_MEMORY_MS = 20;
+
+interface PageRange {
+  first: number;
+  last: number;
+}
+
+/** `3`, `1-5` or `7-` as a range. Throws ToolProblem for anything else. */
+export function toPageRange(pages: string | undefined): PageRange {
+  if (pages === undefined) return { first: 1, last: MOST_PAGES };
+  const [, from, dash, to] = /^\s*(\d{1,6})\s*(?:(-)\s*(\d{1,6})?\s*)?$/.exec(pages) ?? [];
+  const first = Number(from);
+  const last = dash === undefined ? first : to === undefined ? first + MOST_PAGES - 1 : Number(to);
+  if (from === undefined || first < 1 || last < first)
+    throw new ToolProblem(`Invalid pages "${pages}". Use a number or a range such as 1-5.`);
+  if (last - first >= MOST_PAGES) throw new ToolProblem(`At most ${MOST_PAGES} pages can be read at once.`);
+  return { first, last };
+}
+
+/** The text of some pages. Runs in a worker with limits of time and memory, because the file may be made to harm. */
+export async function readPdf(
+  file: { bytes: Buffer; shown: string; range: PageRange },
+  { clock, workerUrl }: PdfReader,
+  { signal, maxOutputBytes }: { signal: AbortSignal; maxOutputBytes: number },
+): Promise<string> {
+  const { bytes, shown, range } = file;
+  const task: PdfTask = { bytes: Uint8Array.from(bytes), ...range, maxChars: maxOutputBytes };
+  using deadline = withDeadline(signal, { clock, ms: DEADLINE_MS });
+  try {
+    const message = await runWorker(task, { clock, workerUrl, signal: deadline.signal });
+    if (message.kind === 'unreadable')
+      throw new ToolProblem(
+        message.reason === 'password'
+          ? `${shown} is protected by a password.`
+          : `${shown} is damaged: it cannot be read as a PDF.`,
+      );
+    return toText(message, range, maxOutputBytes);
+  } catch (error) {
+    if (error instanceof StopReason && error.kind === 'timeout')
+      throw new ToolProblem(`${shown} could not be read within ${DEADLINE_MS / 1_000} s; read fewer pages.`);
+    throw error;
+  }
+}
+
+async function runWorker(
+  task: PdfTask,
+  { clock, workerUrl, signal }: PdfReader & { signal: AbortSignal },
+): Promise<PdfMessage> {
+  signal.throwIfAborted();
+  const worker = new Worker(workerUrl, {
+    workerData: task,
+    env: {},
+    stdout: true,
+    stderr: true,
+    transferList: [task.bytes.buffer],
+    resourceLimits: { maxOldGenerationSizeMb: 512 },
+  });
+  const ended = new AbortController();
+  const stop = AbortSignal.any([signal, ended.signal]);
+  const tooLarge = watchMemory(clock, stop);
+  try {
+    const said = once(worker, 'message', { signal: stop }).then(([message]) => message);
+    return await Promise.race([said, tooLarge, diedOf(worker, stop)]);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    ended.abort();
+    await worker.terminate();
+  }
+}
+
+const TOO_LARGE = 'The PDF needs too much memory to be read.';
+
+/** Rejects when the process has grown too much. Other work may have grown it; then another attempt helps. */
+async function watchMemory(clock: Clock, signal: AbortSignal): Promise<never> {
+  const atStart = process.memoryUsage.rss();
+  for (;;) {
+    await clock.sleep(CHECK_MEMORY_MS, signal);
+    if (process.memoryUsage.rss() - atStart > MAX_MEMORY_BYTES) throw new ToolProblem(TOO_LARGE);
+  }
+}
+
+/** Rejects if the worker ends without an answer. */
+async function diedOf(worker: Worker, signal: AbortSignal): Promise<never> {
+  // `once` rejects with an error of the worker, such as the end of its memory.
+  await once(worker, 'exit', { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    throw new ToolProblem(isMemory ? TOO_LARGE : 'The PDF could not be read.');
+  });
+  throw new ToolProblem('The PDF could not be read.');
+}
+
+function toText(
+  { total, pages }: Extract<PdfMessage, { kind: 'pages' }>,
+  { first, last }: PageRange,
+  maxBytes: number,
+): string {
+  if (first > total) return `[the PDF has only ${total} pages]`;
+  const shownTo = pages.at(-1)?.number ?? first;
+  const text = pages
+    .map(({ number, text: page }) => `--- page ${number} ---\n${page.trim() || '[no text; perhaps an image]'}`)
+    .join('\n');
+  const room = Math.max(1_024, maxBytes - 200);
+  const isCut = Buffer.byteLength(text) > room;
+  const head = isCut ? takeHead(Buffer.from(text), { maxBytes: room, maxLines: 100_000 }).toString('utf8') : text;
+  const rest = shownTo < total && !isCut ? [`pages "${shownTo + 1}-" shows the rest`] : [];
+  const wanted = isCut ? ['cut here; read fewer pages at once'] : rest;
+  const range = shownTo === first ? `page ${first}` : `pages ${first} to ${Math.min(shownTo, last)}`;
+  return `${head}\n[${[`${range} of ${total}`, ...wanted].join('; ')}]`;
+}
