@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+/** How far an item of the agent's checklist is. */
 export const TODO_STATUSES = ['pending', 'in_progress', 'done', 'cancelled'] as const;
 
 /** One item of the agent's checklist. */

@@ -6,7 +6,7 @@ import { toVisibleLine } from './visible-text.ts';
 /** The name of the tool that writes the checklist. */
 export const TODO_TOOL = 'todo';
 
-export const TODO_MARKS: Record<TodoItem['status'], string> = {
+const TODO_MARKS: Record<TodoItem['status'], string> = {
   pending: '[ ]',
   in_progress: '[>]',
   done: '[x]',

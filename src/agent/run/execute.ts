@@ -61,7 +61,14 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const assessmentId = result.assessment && run.ids.id('asm');
   const results = noteLimit(run, [
     {
-      ...{ call, result, verdict, assessmentId, durationMs, notSandboxed, decision, trace },
+      call,
+      result,
+      verdict,
+      assessmentId,
+      durationMs,
+      notSandboxed,
+      decision,
+      trace,
       ...(taint && { taint }),
       ...(kept && { attachments: kept.attachments }),
     },

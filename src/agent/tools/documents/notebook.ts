@@ -38,7 +38,7 @@ const isCell = (cell: unknown): cell is NotebookCell =>
   (typeof cell.source === 'string' ||
     (Array.isArray(cell.source) && cell.source.every((line) => typeof line === 'string')));
 
-export const toSource = (source: unknown): string =>
+const toSource = (source: unknown): string =>
   Array.isArray(source) ? source.join('') : typeof source === 'string' ? source : '';
 
 /** Which cells are shown, from 1, and in how many bytes. */
