@@ -19,6 +19,7 @@ import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
+import { checkpointContracts } from './methods/conversation/checkpoint.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
@@ -70,6 +71,7 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...policyContracts,
+  ...checkpointContracts,
   ...assessmentContracts,
   ...verdictContracts,
   ...ruleContracts,

@@ -126,6 +126,7 @@ export const toWorkerBundle = () => ({
   ...toServerBundle(),
   entryPoints: {
     'search-worker': 'src/agent/tools/search/search-worker.ts',
+    'snapshot-worker': 'src/agent/checkpoints/snapshot-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',
   },

@@ -55,5 +55,5 @@ export async function createAgent(
     log,
     replace,
   });
-  return { nodes, toolbox, runner, notSandboxed, notices };
+  return { nodes, clean: guard.clean, toolbox, runner, notSandboxed, notices };
 }

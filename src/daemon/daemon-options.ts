@@ -54,6 +54,7 @@ export interface Assets {
   openapi: StaticText;
   siteFiles: SiteFiles;
   searchWorkerUrl: URL;
+  snapshotWorkerUrl: URL;
   checkpointWorkerUrl: URL;
   passwordWorkerUrl: URL;
 }

@@ -84,7 +84,17 @@ interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'rules' | 'judge'
+    | 'events'
+    | 'messages'
+    | 'notes'
+    | 'attachments'
+    | 'always'
+    | 'budgets'
+    | 'windows'
+    | 'templates'
+    | 'rules'
+    | 'judge'
+    | 'checkpoints'
   >;
 }
 
@@ -108,7 +118,8 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge, checkpoints } =
+    records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
@@ -144,14 +155,12 @@ function createTalks(
     templates,
     rules,
     judge,
+    checkpoints: checkpoints.runs,
     nodeId: server.nodeId,
     readAttachment: (attachment) => attachments.read(attachment),
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
-    onRemoved: () => {
-      onSessions();
-      return attachments.sweep();
-    },
+    onRemoved: () => sweepFiles(records, onSessions),
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
@@ -174,6 +183,15 @@ function createTalks(
   };
 }
 type Talks = ReturnType<typeof createTalks>;
+
+/** Removes the files of workstreams that are gone. */
+async function sweepFiles(
+  { attachments, checkpoints }: Pick<Records, 'attachments' | 'checkpoints'>,
+  onSwept: () => void,
+): Promise<void> {
+  onSwept();
+  await Promise.all([attachments.sweep(), checkpoints.sweep()]);
+}
 
 /** What clients see of runs and workstreams, apart from the logs. */
 function createViews(
@@ -202,7 +220,16 @@ interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates' | 'rules'
+    | 'events'
+    | 'messages'
+    | 'attachments'
+    | 'always'
+    | 'budgets'
+    | 'systemEvents'
+    | 'windows'
+    | 'templates'
+    | 'rules'
+    | 'checkpoints'
   >;
   talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
@@ -210,11 +237,11 @@ interface BeforeTurns {
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const { store, models, toolbox, workdirs, live, auth, tracing, clock, ids, log } = deps;
-  const { events, messages, attachments, always, budgets, windows, templates, systemEvents } = records;
+  const { events, messages, attachments, always, budgets, windows, templates, systemEvents, checkpoints } = records;
   const { workstreams, hidden, streams } = talks;
   const runs = new Runs({ store, workstreams, ids, queued: systemEvents, tracing });
   const settings = new Settings({ store, workstreams, models, always, clock });
-  const rewinds = new Rewinds({ store, messages, runs, clock });
+  const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
   const sharing = new Sharing({ workstreams, users: auth.users, store, events, streams, broadcast: shared.broadcast });

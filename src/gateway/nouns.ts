@@ -1,4 +1,5 @@
 import type { Handlers, ServedMethod } from './call.ts';
+import { checkpointNoun } from './checkpoints/checkpoint-noun.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { clusterMethods } from './cluster/cluster-methods.ts';
 import { createDaemonSettings } from './configuration/daemon-settings.ts';
@@ -107,7 +108,8 @@ export function joinNouns(
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, live, auth } = deps;
   const { logRing, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules } = records;
+  const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
+    records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -121,6 +123,7 @@ export function joinNouns(
       recover: () => rules.load(),
       run: (signal) => rules.run(signal),
     },
+    checkpoint: checkpointNoun({ checkpoints, workstreams, workdirs: deps.workdirs }),
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),
@@ -139,7 +142,7 @@ export function joinNouns(
     memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
-    retention: retentionNoun(deps, { sessions, attachments }),
+    retention: retentionNoun(deps, { sessions, attachments, checkpoints }),
     ...sendNouns({ channels, deliveries, store, clock, ids }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
@@ -231,7 +234,11 @@ const workstreamNoun = (
 /** Conversations that nobody uses any more. */
 const retentionNoun = (
   { store, live, auth, clock, ids, log }: NounDeps,
-  { sessions, attachments }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments'>,
+  {
+    sessions,
+    attachments,
+    checkpoints,
+  }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments' | 'checkpoints'>,
 ) =>
   createExpiredWorkstreams({
     store,
@@ -239,7 +246,7 @@ const retentionNoun = (
     trail: auth.trail,
     async onRemoved() {
       sessions.refresh();
-      await attachments.sweep();
+      await Promise.all([attachments.sweep(), checkpoints.sweep()]);
     },
     clock,
     ids,

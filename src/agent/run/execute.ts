@@ -1,3 +1,5 @@
+import { until } from '../../timing/until.ts';
+import { mayChangeFiles } from '../permissions/changes-files.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
@@ -42,6 +44,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const decision = decisionOf(run, item);
   noteUse(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
+  if (mayChangeFiles(prepared)) await until(run.checkpoint.before(), run.signal);
   await run.recorder.record({
     journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
     durable: !readOnly,

@@ -60,6 +60,7 @@ export interface FixtureOptions {
   /** Why commands run without a sandbox. */
   notSandboxed?: string;
   judge?: RunContext['judge'];
+  checkpoint?: RunContext['checkpoint'];
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
@@ -114,6 +115,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get rules() {
       return rulesIn(options);
     },
+    checkpoint: options.checkpoint ?? { before: async () => undefined, ended: async () => undefined },
     get judge() {
       return options.judge;
     },

@@ -15,6 +15,7 @@ const LIVE_KEYS: readonly string[] = [
     'approvals',
     'budgets',
     'channels',
+    'checkpoints',
     'cron',
     'egress',
     'heartbeatMinutes',
@@ -93,6 +94,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       const { useModel, timeoutSecs, ...judge } = current.judge;
       const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
       return { ...judge, own: ownJudge(current.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
+    },
+    get checkpoints() {
+      return current.checkpoints;
     },
     get inbound() {
       return current.server.inbound;

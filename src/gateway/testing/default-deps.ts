@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
+import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
@@ -31,6 +33,7 @@ export const LIVE: LiveSettings = {
     ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
     ...{ retentionDays: 365, tokensPerQuestion: 0 },
   },
+  checkpoints: { enabled: false, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 
@@ -67,6 +70,10 @@ export async function defaultDeps({
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
+    checkpointFiles: inThisThread(
+      createCheckpointWorker({ folder: join(dir, 'checkpoints'), home: dir, now: () => Date.now() }),
+    ),
+    clean: (text) => text,
     auth,
     authenticator,
     logRing: createLogRing('test'),

@@ -13,6 +13,7 @@ import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Tracing } from '../../tracing.ts';
+import type { RunCheckpoints } from '../checkpoints/run-checkpoints.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Judge } from '../judge/judge.ts';
@@ -86,6 +87,7 @@ export interface WorkstreamDeps {
   templates: Pick<Templates, 'textFor'>;
   rules: Pick<Rules, 'of' | 'endIn'>;
   judge: Pick<Judge, 'forRun'>;
+  checkpoints: Pick<RunCheckpoints, 'of'>;
   /** This daemon's id, which templates may name. */
   nodeId: string;
   /** Without it, no spans are reported. */

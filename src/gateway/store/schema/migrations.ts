@@ -2,6 +2,7 @@ import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
+import { checkpoints } from './files/checkpoint-schema.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 37, statements: assessments },
   { version: 38, statements: secrets },
   { version: 39, statements: rules },
+  { version: 40, statements: checkpoints },
 ];
 
 /**
