@@ -12,6 +12,7 @@ import { clusterEndpoints } from './cluster.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
+import { checkpointEndpoints } from './files/checkpoint.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
@@ -31,6 +32,7 @@ import { wstemplateEndpoints } from './wstemplate.ts';
 export const ENDPOINTS = {
   workstream: workstreamEndpoints,
   workstreamLine: workstreamLineEndpoints,
+  checkpoint: checkpointEndpoints,
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   sharing: sharingEndpoints,

@@ -46,6 +46,7 @@ import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts
 import { clusterRoutes } from './routes/cluster.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
+import { checkpointRoutes } from './routes/files/checkpoint.ts';
 import { healthRoutes } from './routes/health.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
@@ -211,6 +212,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...roleRoutes,
     ...orgRoutes,
     ...auditRoutes,
+    ...checkpointRoutes,
     ...policyRoutes,
     ...assessmentRoutes,
     ...verdictRoutes,

@@ -26,6 +26,7 @@ const Checkpoint = z
     unavailable: z.array(z.strictObject({ path: z.string(), reason: z.enum(['files', 'time']) })),
   })
   .meta({ id: 'Checkpoint' });
+/** A checkpoint on the wire. */
 export type ShownCheckpoint = z.infer<typeof Checkpoint>;
 
 const Change = z.enum(['added', 'modified', 'deleted']);
@@ -45,6 +46,7 @@ const ComparedFile = z
     without: z.enum(['binary', 'large', 'secret', 'left_out', 'budget']).optional(),
   })
   .meta({ id: 'ComparedFile' });
+/** A file that a run changed. */
 export type ComparedFile = z.infer<typeof ComparedFile>;
 
 const Compared = z
@@ -55,6 +57,7 @@ const Compared = z
     leftOut: z.array(z.strictObject({ path: z.string(), reason: z.enum(['size', 'total', 'unreadable']) })),
   })
   .meta({ id: 'CheckpointDiffResult' });
+/** The changes of a run. */
 export type ComparedCheckpoint = z.infer<typeof Compared>;
 
 const Conflict = z
@@ -77,6 +80,7 @@ const Preview = z
     missing: z.array(z.string()),
   })
   .meta({ id: 'CheckpointPreviewResult' });
+/** What an undo or redo would do. */
 export type PreviewedChange = z.infer<typeof Preview>;
 
 const Choice = z.enum(['keep', 'overwrite']);
@@ -107,6 +111,7 @@ const changed = {
   /** Files that could not be changed after all. */
   failed: z.array(z.strictObject({ path: z.string(), why: z.string() })),
 };
+/** What became of files that a rewind took back. */
 export const FilesChanged = z.strictObject(changed).meta({ id: 'FilesChanged' });
 
 const Done = z.strictObject({ status: z.literal('ok'), ...changed }).meta({ id: 'CheckpointChangeResult' });

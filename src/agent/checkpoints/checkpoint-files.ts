@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { CheckpointWork, CheckpointWorker } from './checkpoint-work.ts';
-import type { SnapshotReplyMessage } from './snapshot-worker.ts';
+import type { SnapshotAnswer } from './snapshot-worker.ts';
 
 /** Works on the files of workstreams, one thing after another. Rejects with what the work threw. */
 export interface CheckpointFiles {
@@ -22,7 +22,7 @@ interface ThreadOptions {
  * work, and does not keep the process alive.
  */
 export function createSnapshotThread({ url, folder, home }: ThreadOptions): CheckpointFiles {
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let count = 0;
   const fail = (error: Error) => {
@@ -33,7 +33,7 @@ export function createSnapshotThread({ url, folder, home }: ThreadOptions): Chec
   const start = (): Worker => {
     const thread = new Worker(url, { workerData: { folder, home }, env: {} });
     thread.unref();
-    thread.on('message', (message: SnapshotReplyMessage) => {
+    thread.on('message', (message: SnapshotAnswer) => {
       const asked = waiting.get(message.id);
       waiting.delete(message.id);
       if ('error' in message) asked?.reject(message.error);
@@ -47,12 +47,17 @@ export function createSnapshotThread({ url, folder, home }: ThreadOptions): Chec
     do<K extends keyof CheckpointWork>(kind: K, request: CheckpointWork[K]['request']) {
       worker ??= start();
       count += 1;
-      const asked = Promise.withResolvers<unknown>();
-      waiting.set(count, asked);
+      const { promise, resolve, reject } = Promise.withResolvers<CheckpointWork[K]['reply']>();
+      waiting.set(count, { resolve, reject });
       worker.postMessage({ id: count, kind, request });
-      return asked.promise as Promise<CheckpointWork[K]['reply']>; // the thread answers what the kind says
+      return promise;
     },
   };
+}
+
+interface Waiting {
+  resolve(reply: never): void;
+  reject(error: Error): void;
 }
 
 /** The same without a thread. */

@@ -2,22 +2,23 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type CheckpointWork, createCheckpointWorker } from './checkpoint-work.ts';
 
 /** What the thread is asked to do. */
-export type SnapshotRequestMessage = {
-  [K in keyof CheckpointWork]: { id: number; kind: K; request: CheckpointWork[K]['request'] };
-}[keyof CheckpointWork];
+interface Asked<K extends keyof CheckpointWork> {
+  id: number;
+  kind: K;
+  request: CheckpointWork[K]['request'];
+}
 
-/** Its answer. */
-export type SnapshotReplyMessage = { id: number; reply: unknown } | { id: number; error: Error };
+/** Its answer. What a reply is depends on the kind of the request. */
+export type SnapshotAnswer = { id: number; reply: never } | { id: number; error: Error };
 
 const worker = createCheckpointWorker({ ...workerData, now: Date.now });
 
-parentPort?.on('message', ({ id, kind, request }: SnapshotRequestMessage) => {
+function answer<K extends keyof CheckpointWork>({ id, kind, request }: Asked<K>): void {
   try {
-    // The generic seam: the kind and its request belong together.
-    const work = worker[kind] as (request: unknown) => unknown;
-    parentPort?.postMessage({ id, reply: work(request) } satisfies SnapshotReplyMessage);
+    parentPort?.postMessage({ id, reply: worker[kind](request) });
   } catch (error) {
-    const known = error instanceof Error ? error : new Error(String(error));
-    parentPort?.postMessage({ id, error: known } satisfies SnapshotReplyMessage);
+    parentPort?.postMessage({ id, error: error instanceof Error ? error : new Error(String(error)) });
   }
-});
+}
+
+parentPort?.on('message', answer);

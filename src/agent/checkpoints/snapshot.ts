@@ -127,7 +127,11 @@ class Walk {
     try {
       const way = HAS_WAYS ? `/proc/self/fd/${fd}` : toBinary(root.path);
       const items = this.#folder({
-        ...{ path: '', way, now: rules, old: rules, isIgnored: false },
+        path: '',
+        way,
+        now: rules,
+        old: rules,
+        isIgnored: false,
         base: itemsOf(this.#tools.objects, base),
       });
       return this.#tools.adder.add(encodeTree(items));

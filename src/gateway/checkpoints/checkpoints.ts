@@ -62,7 +62,9 @@ export class Checkpoints {
     const paths = roots.map((root) => root.path);
     const compared = await files.do('compare', { wsId, paths, trees, only: path, maxBytes: MOST_DIFF_BYTES });
     const leftOut = await files.do('leftOut', {
-      ...{ wsId, paths, limit: MOST_LEFT_OUT },
+      wsId,
+      paths,
+      limit: MOST_LEFT_OUT,
       trees: after.flatMap((tree) => tree ?? []),
     });
     return {
@@ -184,7 +186,12 @@ const MOST_LEFT_OUT = 100;
 const isEnded = ({ state }: Checkpoint): boolean => state !== 'open';
 
 const toShown = ({ runId, atSeq, state, beganMs, files, leftOut, none, roots }: Checkpoint): ShownCheckpoint => ({
-  ...{ runId, afterSeq: atSeq, state, beganMs, files, leftOut },
+  runId,
+  afterSeq: atSeq,
+  state,
+  beganMs,
+  files,
+  leftOut,
   folders: roots.map(({ path }) => path),
   unavailable: none.map(({ path, reason }) => ({ path, reason })),
 });

@@ -85,7 +85,12 @@ export class RunCheckpoints {
     );
     const last = (await readCheckpoints(store, wsId)).at(-1);
     const checkpoint: Checkpoint = {
-      ...{ wsId, n: (last?.n ?? 0) + 1, runId, atSeq, state: 'open', beganMs: clock.now() },
+      wsId,
+      n: (last?.n ?? 0) + 1,
+      runId,
+      atSeq,
+      state: 'open',
+      beganMs: clock.now(),
       roots: roots.map(({ path, ino }) => ({ path, ino })),
       before: snapshots.map(treeOf),
       files: 0,

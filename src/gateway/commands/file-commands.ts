@@ -1,6 +1,10 @@
 import { type CommandName, usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { ComparedCheckpoint, ComparedFile } from '../../../protocol/methods/conversation/checkpoint.ts';
+import {
+  type ComparedCheckpoint,
+  type ComparedFile,
+  checkpointContracts,
+} from '../../../protocol/methods/conversation/checkpoint.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Command, CommandCaller } from './command.ts';
 
@@ -16,7 +20,7 @@ export const createFileCommands = (say: Say) =>
       async run(path, workstream, { call }) {
         const { wsId } = workstream.data;
         const compared = await call.perform('checkpoint.diff', { wsId, ...(path !== '' && { path }) });
-        await say(workstream, toText(compared as ComparedCheckpoint)); // what the method's row says
+        await say(workstream, toText(checkpointContracts['checkpoint.diff'].result().parse(compared)));
       },
     },
   }) satisfies Partial<Record<CommandName, Command>>;
