@@ -60,7 +60,7 @@ async function inFolder() {
 const told = () => model.requests.at(-1)?.body.messages.map(({ content }) => String(content)) ?? [];
 const route = (wsId: string, rest: string) => `/v1/api/workstreams/${wsId}/${rest}`;
 
-test('an undo takes back what the last run changed on disk, a redo brings it back, and the model learns both', async () => {
+test('An undo must take back what the last run changed on disk, and a redo must bring it back', async () => {
   const it = await inFolder();
   await writeFile(it.at('a.txt'), 'before');
   await it.run('one', 'look', 'two');
@@ -98,7 +98,7 @@ test('an undo takes back what the last run changed on disk, a redo brings it bac
   assert.ok(events.some(({ resourceId, detail }) => resourceId === it.wsId && JSON.parse(detail).files === 1));
 });
 
-test('files that a person changed since are a conflict, until somebody chooses', async () => {
+test('A file that is not as the run left it must be a conflict, and nothing may change until the caller chooses', async () => {
   const it = await inFolder();
   await writeFile(it.at('a.txt'), 'before');
   await it.run('three');
@@ -143,7 +143,7 @@ test('slash commands show, take back and bring back what a run changed', async (
   assert.deepEqual([body.files[0].path, body.files[0].additions, body.left_out], ['a.txt', 1, []]);
 });
 
-test('a rewind leaves files as they are, or takes them back, too', async () => {
+test('A rewind must leave files as they are unless `files` is true', async () => {
   const it = await inFolder();
   await it.run('one', 'two', 'three');
   await it.client.call('workstream.rewind', { wsId: it.wsId, turns: 1 });
@@ -158,7 +158,7 @@ test('a rewind leaves files as they are, or takes them back, too', async () => {
   assert.equal(messages[0]?.content, 'one', 'a refused rewind takes no message back');
 });
 
-test('nothing is taken back while a run is in progress, nor in another folder at the path', async () => {
+test('Nothing must be taken back while a run is in progress, nor in another folder at the path', async () => {
   const it = await inFolder();
   await it.run('one');
   const stalled = stall();

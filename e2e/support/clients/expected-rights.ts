@@ -14,10 +14,9 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['health', 'status', 'system-presence', 'last-heartbeat', 'voicewake.get', 'models.list'],
     ...['chat.history', 'sessions.list', 'sessions.preview', 'sessions.resolve'],
     ...['config.get', 'config.schema', 'events.subscribe', 'events.unsubscribe', 'output.read', 'usage.get'],
-    ...['budget.list'],
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
-    ...['workstream.export', 'checkpoint.list', 'checkpoint.diff'],
+    ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get'],
@@ -27,9 +26,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
     ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'sessions.patch', 'sessions.reset', 'sessions.compact'],
     ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
-    ...['workstream.proceed', 'workstream.command'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
-    ...['checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
+    ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
     ...['memory.save', 'memory.delete'],
@@ -60,6 +58,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   node: ['node.invoke.result', 'node.event'],
 };
 
+const UNDO = ['undo', 'undo/preview', 'redo'];
 const POLICIES = '/v1/api/admin/policies';
 const POLICY_ROUTES = [
   ...[`GET ${POLICIES}`, `POST ${POLICIES}`, `POST ${POLICIES}/simulate`],
@@ -105,20 +104,9 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
     'POST /v1/api/workstreams/{ws_id}/attachments',
-    ...[
-      'send',
-      'cancel',
-      'close',
-      'rewind',
-      'retry',
-      'title',
-      'refresh-title',
-      'open',
-      'share',
-      'undo',
-      'undo/preview',
-      'redo',
-    ].map((path) => `POST /v1/api/workstreams/{ws_id}/${path}`),
+    ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share', ...UNDO].map(
+      (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
+    ),
     'DELETE /v1/api/workstreams/{ws_id}/send',
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
     ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
-import { NonEmpty, optionalKey } from '../../frames.ts';
+import { NonEmpty, optionalKey, optionalText } from '../../frames.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();
-const RunId = NonEmpty.max(128);
 const Path = NonEmpty.max(8_192);
 
 /** What one run changed on disk. */
@@ -90,7 +89,7 @@ export const OnConflictParam = z.enum(['refuse', 'keep', 'overwrite']);
 const changeParams = {
   wsId: WsId,
   /** Up to and including this run; default: one run. */
-  runId: RunId.optional(),
+  runId: optionalText(128),
   /** Default: `refuse`. */
   onConflict: OnConflictParam.optional(),
   /** For single files. */
@@ -140,9 +139,9 @@ export const checkpointContracts = {
         .strictObject({
           wsId: WsId,
           /** Default: the last run that changed files. */
-          runId: RunId.optional(),
+          runId: optionalText(128),
           /** Only this file. */
-          path: Path.optional(),
+          path: optionalText(8_192),
         })
         .meta({ id: 'CheckpointDiffParams' }),
     result: () => Compared,
@@ -153,7 +152,7 @@ export const checkpointContracts = {
     weight: 3,
     params: () =>
       z
-        .strictObject({ wsId: WsId, direction: z.enum(['undo', 'redo']).optional(), runId: RunId.optional() })
+        .strictObject({ wsId: WsId, direction: z.enum(['undo', 'redo']).optional(), runId: optionalText(128) })
         .meta({ id: 'CheckpointPreviewParams' }),
     result: () => Preview,
   }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../clock.ts';
 import { tempDir } from '../../testing/temp-store.ts';
 import { type CheckpointWork, createCheckpointWorker } from './checkpoint-work.ts';
 
@@ -12,7 +13,7 @@ export function checkpointFixture(limits: { maxFileBytes?: number; maxTotalBytes
   const root = join(dir.path, 'work');
   const folder = join(dir.path, 'home', 'checkpoints');
   mkdirSync(root);
-  const open = () => createCheckpointWorker({ folder, home: join(dir.path, 'home'), now: Date.now });
+  const open = () => createCheckpointWorker({ folder, home: join(dir.path, 'home'), now: systemClock.now });
   let worker = open();
   const all = { maxFileBytes: 1_000_000, maxTotalBytes: 10_000_000, maxFiles: 1_000, maxMs: 60_000, ...limits };
   const roots = [{ path: root, way: root }];

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../clock.ts';
 import { type CheckpointWork, createCheckpointWorker } from './checkpoint-work.ts';
 
 /** What the thread is asked to do. */
@@ -11,7 +12,7 @@ interface Asked<K extends keyof CheckpointWork> {
 /** Its answer. What a reply is depends on the kind of the request. */
 export type SnapshotAnswer = { id: number; reply: never } | { id: number; error: Error };
 
-const worker = createCheckpointWorker({ ...workerData, now: Date.now });
+const worker = createCheckpointWorker({ ...workerData, now: systemClock.now });
 
 function answer<K extends keyof CheckpointWork>({ id, kind, request }: Asked<K>): void {
   try {

@@ -18,6 +18,7 @@ const PARALLEL = 4;
 
 /** Runs approved calls, at most four at once. Each result is recorded as soon as it is available. */
 export async function executeAll(run: RunContext, calls: readonly BatchCall[]): Promise<void> {
+  if (calls.some(({ prepared }) => mayChangeFiles(prepared))) await until(run.checkpoint.before(), run.signal);
   const waiting = [...calls];
   const worker = async () => {
     try {
@@ -44,7 +45,6 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const decision = decisionOf(run, item);
   noteUse(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
-  if (mayChangeFiles(prepared)) await until(run.checkpoint.before(), run.signal);
   await run.recorder.record({
     journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
     durable: !readOnly,

@@ -8,6 +8,7 @@ import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
+import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { createLogRing } from '../../log-ring.ts';
 import { until } from '../../timing/until.ts';
@@ -71,7 +72,7 @@ export async function defaultDeps({
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
     checkpointFiles: inThisThread(
-      createCheckpointWorker({ folder: join(dir, 'checkpoints'), home: dir, now: () => Date.now() }),
+      createCheckpointWorker({ folder: join(dir, 'checkpoints'), home: dir, now: systemClock.now }),
     ),
     clean: (text) => text,
     auth,
