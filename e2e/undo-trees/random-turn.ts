@@ -15,6 +15,8 @@ const place = (random: Random): string => `${pick(random, FOLDERS)}/${pick(rando
 function randomChange(random: Random): string {
   const [at, to] = [place(random), place(random)].map(quoted);
   const folder = quoted(pick(random, FOLDERS.slice(1)));
+  // No file takes the place of the ignored folder: its contents would be in the way of an undo, which does not touch them.
+  const replaced = quoted(pick(random, FOLDERS.slice(1, -1)));
   const kinds = [
     `mkdir -p "$(dirname ${at})" && printf '%s' '${random()}' > ${at}`,
     `mkdir -p "$(dirname ${at})" && head -c ${Math.floor(random() * 200_000)} /dev/urandom > ${at}`,
@@ -24,7 +26,7 @@ function randomChange(random: Random): string {
     `mkdir -p "$(dirname ${to})" && mv ${at} ${to}`,
     `chmod ${pick(random, ['755', '644', '600', '700'])} ${at}`,
     `mkdir -p "$(dirname ${at})" && ln -sfn ${pick(random, ['../elsewhere', 'one', '/etc/hostname'])} ${at}`,
-    `rm -rf ${folder} && printf x > ${folder}`,
+    `rm -rf ${replaced} && printf x > ${replaced}`,
   ];
   return `{ ${pick(random, kinds)}; } 2>/dev/null`;
 }
