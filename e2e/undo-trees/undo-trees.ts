@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -79,11 +80,16 @@ async function playTurn(world: World, tag: string): Promise<string[]> {
       client.call(`checkpoint.${direction}`, { wsId, runId, idempotencyKey: `${direction} ${tag}` }),
     );
   await change('undo');
-  const undone = differencesOf(before, readTree(folder));
+  const undone = differencesOf(before, readTree(folder)).filter((each) => !isBlocked(folder, each));
   if (undone.length > 0 || random() < 0.5) return undone.map((each) => `after the undo, ${each}`);
   await change('redo');
   return differencesOf(after, readTree(folder)).map((each) => `after the redo, ${each}`);
 }
+
+/** Ignored files that the run put into a folder in place of a file stay, so the undo names that file and leaves it. */
+const isBlocked = (folder: string, difference: string): boolean =>
+  lstatSync(path.join(folder, difference.split(': expected')[0] ?? ''), { throwIfNoEntry: false })?.isDirectory() ??
+  false;
 
 /** Sends a message, or the same one again, and waits for the end of its run; a call whose outcome is unknown is not repeated. */
 async function run(client: GatewayClient, wsId: string, tag: string): Promise<string> {
