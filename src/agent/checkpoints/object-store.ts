@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { PackWriter, type Placed, readIndexes, readPlaced, removePack, unpack } from './pack-file.ts';
 
 /** A stored object cannot be read, or is not what was stored. */
-export class DamagedObject extends Error {
+class DamagedObject extends Error {
   override readonly name = 'DamagedObject';
 }
 

@@ -14,7 +14,7 @@ const toRow = (item: TreeItem): unknown[] => {
   return ['x', item.name, item.reason];
 };
 
-export function decodeTree(bytes: Buffer): TreeItem[] {
+function decodeTree(bytes: Buffer): TreeItem[] {
   const rows: [string, string, ...unknown[]][] = JSON.parse(bytes.toString());
   return rows.map(([kind, name, ...rest]) => toItem(kind, name, rest));
 }
