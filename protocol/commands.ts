@@ -25,9 +25,15 @@ const rows = {
   share: { argument: '[private | everyone]', summary: 'Show or set who sees this workstream.' },
   retry: { argument: '[#N]', summary: 'Answer the last message, or message N, again; also one that failed.' },
   rewind: {
-    argument: '[TURNS]',
-    summary: 'Take back the last message with its answer, or several; files stay as they are.',
+    argument: '[TURNS] [files]',
+    summary: 'Take back the last message with its answer, or several; with "files", also what they changed on disk.',
   },
+  undo: {
+    argument: '[keep | overwrite]',
+    summary: 'Take back what the last run changed on disk; the word says what happens to files that you changed since.',
+  },
+  redo: { argument: '[keep | overwrite]', summary: 'Bring back what /undo took back.' },
+  diff: { argument: '[PATH]', summary: 'Show what the last run changed on disk, or only in one file.' },
   edit: {
     argument: '[#N] MESSAGE',
     summary: 'Take back the last message, or message N, with everything after it, and send this one instead.',

@@ -20,6 +20,7 @@ import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
+import { checkpointContracts } from './methods/conversation/checkpoint.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
@@ -72,6 +73,7 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...policyContracts,
+  ...checkpointContracts,
   ...assessmentContracts,
   ...verdictContracts,
   ...ruleContracts,

@@ -127,6 +127,7 @@ export const toWorkerBundle = () => ({
   entryPoints: {
     'search-worker': 'src/agent/tools/search/search-worker.ts',
     'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
+    'snapshot-worker': 'src/agent/checkpoints/snapshot-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { blocksOf, button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
@@ -210,4 +211,31 @@ test('an image that a tool has read is shown in the card of the call, also after
   await page.reload();
   await page.locator('.answer', { hasText: 'A dot.' }).waitFor();
   assert.deepEqual(await widths(), ['dot.png', 1]);
+});
+
+test('the changes of a run are shown with their diff, and taken back after a question about each conflict', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'changing files');
+  const [mine, yours] = ['undo-mine.txt', 'undo-yours.txt'].map((name) => path.join(daemon.home, 'workspace', name));
+  const command = `echo one > ${mine}; echo two > ${yours}`;
+  model.when('write them', callTools({ name: 'bash', arguments: { command } }), say('Written.'));
+  await send(page, 'write them');
+  await button(page, 'Approve').click();
+  await page.locator('.answer', { hasText: 'Written.' }).waitFor();
+  await state(page, 'idle');
+  await writeFile(yours ?? '', 'by a person\n');
+  await button(page, 'Changes on disk').click();
+  const dialog = page.getByRole('dialog', { name: 'Changes on disk' });
+  const files = dialog.getByRole('list', { name: 'Changed files' }).getByRole('listitem');
+  await files.first().waitFor();
+  assert.deepEqual(await files.allTextContents(), ['undo-mine.txtnew+1', 'undo-yours.txtnew+1']);
+  await dialog.locator('.diff-rows', { hasText: 'two' }).waitFor();
+  await dialog.getByRole('button', { name: 'Undo the last run…' }).click();
+  const question = dialog.getByRole('list', { name: 'What will change' });
+  await question.getByText('undo-mine.txt').waitFor();
+  await dialog.getByLabel('What happens to undo-yours.txt').selectOption('keep');
+  await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
+  await dialog.getByText('1 file was changed. Left as they are: undo-yours.txt.').waitFor();
+  assert.deepEqual([existsSync(mine ?? ''), await readFile(yours ?? '', 'utf8')], [false, 'by a person\n']);
+  await dialog.getByRole('button', { name: 'Redo…' }).waitFor();
 });

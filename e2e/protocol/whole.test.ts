@@ -14,6 +14,7 @@ import { startProvider } from '../support/oidc/provider.ts';
 import { answerOf, oidcEnvironment } from '../support/oidc/provider-login.ts';
 import { accountCases } from './account-cases.ts';
 import { backgroundCalls } from './background-calls.ts';
+import { checkpointCalls } from './checkpoint-calls.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
 import { memoryCalls } from './memory-calls.ts';
@@ -152,6 +153,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { hash: baseHash } = await nothing('config.get');
     await call('config.patch', { raw: '{ "retentionDays": 28 }', baseHash });
   },
+  ...checkpointCalls({ call, key, model }),
   ...cronCalls({ call }),
   async 'events.subscribe'() {
     const [follower, wsId] = [await open(), await newSession()];

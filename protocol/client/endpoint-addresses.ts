@@ -56,6 +56,13 @@ export const endpoints: Addresses = {
     remove: { verb: 'delete', path: '/v1/api/workstreams/{ws_id}' },
     removeByPost: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/delete' },
   },
+  checkpoint: {
+    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/checkpoints' },
+    diff: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/diff' },
+    preview: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/undo/preview' },
+    undo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/undo' },
+    redo: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/redo' },
+  },
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   background: {

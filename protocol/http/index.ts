@@ -13,6 +13,7 @@ import { backgroundEndpoints } from './commands/background.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
+import { checkpointEndpoints } from './files/checkpoint.ts';
 import { healthEndpoints } from './health.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
@@ -32,6 +33,7 @@ import { wstemplateEndpoints } from './wstemplate.ts';
 export const ENDPOINTS = {
   workstream: workstreamEndpoints,
   workstreamLine: workstreamLineEndpoints,
+  checkpoint: checkpointEndpoints,
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   background: backgroundEndpoints,

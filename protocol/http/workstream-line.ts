@@ -206,13 +206,33 @@ export const workstreamLineEndpoints = {
   rewind: endpoint({
     verb: 'post',
     path: '/v1/api/workstreams/{ws_id}/rewind',
-    summary: 'Take back the last turns of the person. Files are not changed.',
+    summary: 'Take back the last turns of the person; with `files`, also what their runs changed on disk.',
     scope: 'write',
     request: () =>
       z
-        .object({ ...Place, turns: Integer })
+        .object({
+          ...Place,
+          turns: Integer,
+          files: z.unknown().optional(),
+          on_conflict: z.enum(['refuse', 'keep', 'overwrite']).nullish(),
+        })
         .refine(({ turns }) => Number.isSafeInteger(turns) && Number(turns) >= 1, NOT_POSITIVE),
-    reply: () => z.object({ status: z.literal('ok'), after_seq: z.int(), taken: z.int() }),
+    reply: () =>
+      z.object({
+        status: z.literal('ok'),
+        after_seq: z.int(),
+        taken: z.int(),
+        /** What became of the files, if `files` was true. */
+        files: z
+          .object({
+            run_ids: z.array(z.string()),
+            changed: z.array(z.string()),
+            kept: z.array(z.string()),
+            missing: z.array(z.string()),
+            failed: z.array(z.object({ path: z.string(), why: z.string() })),
+          })
+          .optional(),
+      }),
     errors: { 400: NOT_POSITIVE, 409: BUSY, ...UNKNOWN },
     idempotencyKey: true,
   }),

@@ -122,9 +122,12 @@ export interface SignedSummary {
 
 /** What the model knows once it has read an environment message. */
 interface EnvironmentMark {
-  /** The version of the prefix that it adds to. The message means nothing after another one. */
-  version: string;
-  told: Told;
+  /**
+   * The version of the prefix that it adds to. The message means nothing after another one. Absent: it tells what has happened,
+   * such as that files were taken back, and stays true.
+   */
+  version?: string;
+  told?: Told;
 }
 
 /** What a model was told about its surroundings. */

@@ -70,5 +70,5 @@ export async function createAgent(
     log,
     replace,
   });
-  return { nodes, background: { commands, records }, toolbox, runner, notSandboxed, notices };
+  return { nodes, background: { commands, records }, clean: guard.clean, toolbox, runner, notSandboxed, notices };
 }

@@ -33,6 +33,7 @@ export async function loadAssets(root: URL): Promise<Assets> {
       siteFiles: createSiteFiles(new URL('ui/', dist)),
       searchWorkerUrl: new URL('search-worker.js', dist),
       pdfWorkerUrl: new URL('pdf-worker.js', dist),
+      snapshotWorkerUrl: new URL('snapshot-worker.js', dist),
       checkpointWorkerUrl: new URL('checkpoint-worker.js', dist),
       passwordWorkerUrl: new URL('password-worker.js', dist),
     };

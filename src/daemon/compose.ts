@@ -1,6 +1,8 @@
+import { realpath } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { availableParallelism, hostname, platform } from 'node:os';
 import path from 'node:path';
+import { createSnapshotThread } from '../agent/checkpoints/checkpoint-files.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
@@ -188,7 +190,7 @@ interface OpenedDeps extends ClientPolicies, Pick<GatewayDeps, 'models' | 'workd
   url(): string;
 }
 
-type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId' | 'assets' | 'setLogLevel'>;
+type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId' | 'setLogLevel'>;
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
@@ -196,8 +198,8 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
   const { nodes, background, toolbox, runner, notSandboxed } = agent;
-  const trusted = () => live.trustedFolders.map((folder) => resolveFolder(folder, { userHome, cwd: home }));
-  const folders = { home, trusted };
+  const toPath = (folder: string) => resolveFolder(folder, { userHome, cwd: home });
+  const folders = { home, trusted: () => live.trustedFolders.map(toPath) };
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
     store,
@@ -216,6 +218,12 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),
     attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),
+    checkpointFiles: createSnapshotThread({
+      url: options.assets.snapshotWorkerUrl,
+      folder: path.join(home, 'checkpoints'),
+      home: await realpath(home),
+    }),
+    clean: agent.clean,
     webhooks: { destinations: () => live.webhooks, fetch },
     auth,
     authenticator: auth.authenticator,

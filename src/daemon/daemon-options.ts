@@ -55,6 +55,7 @@ export interface Assets {
   siteFiles: SiteFiles;
   searchWorkerUrl: URL;
   pdfWorkerUrl: URL;
+  snapshotWorkerUrl: URL;
   checkpointWorkerUrl: URL;
   passwordWorkerUrl: URL;
 }

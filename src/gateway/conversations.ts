@@ -20,9 +20,7 @@ import { Approvals } from './runs/approvals.ts';
 import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
 import { Sharing } from './sharing/sharing.ts';
-import { AgentEvents } from './streams/agent-events.ts';
-import { GlobalEvents } from './streams/global-events.ts';
-import { UnseenRuns } from './streams/unseen-runs.ts';
+import { createViews } from './streams/create-views.ts';
 import { WorkstreamStreams } from './streams/workstream-streams.ts';
 import { Titles } from './titles/titles.ts';
 import { HiddenWorkstreams } from './workstreams/hidden-workstreams.ts';
@@ -85,7 +83,17 @@ interface BeforeTalks {
   shared: Pick<SharedParts, 'broadcast' | 'metrics' | 'stopping'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'notes' | 'attachments' | 'always' | 'budgets' | 'windows' | 'templates' | 'rules' | 'judge'
+    | 'events'
+    | 'messages'
+    | 'notes'
+    | 'attachments'
+    | 'always'
+    | 'budgets'
+    | 'windows'
+    | 'templates'
+    | 'rules'
+    | 'judge'
+    | 'checkpoints'
   >;
 }
 
@@ -110,7 +118,8 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge, checkpoints } =
+    records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
@@ -147,14 +156,12 @@ function createTalks(
     templates,
     rules,
     judge,
+    checkpoints: checkpoints.runs,
     nodeId: server.nodeId,
     attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
-    onRemoved: () => {
-      onSessions();
-      return attachments.sweep();
-    },
+    onRemoved: () => sweepFiles(records, onSessions),
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
@@ -177,22 +184,13 @@ function createTalks(
 }
 type Talks = ReturnType<typeof createTalks>;
 
-/** What clients see of runs and workstreams, apart from the logs. */
-function createViews(
-  { events, clock }: Pick<Records, 'events'> & Pick<TalkDeps, 'clock'>,
-  { broadcast, stopping }: Pick<SharedParts, 'broadcast' | 'stopping'>,
-) {
-  return {
-    unseenRuns: new UnseenRuns({ clock, events }),
-    /** Runs as protocol-2 clients see them. */
-    agentEvents: new AgentEvents({
-      events,
-      clock,
-      stopping,
-      send: (about, { event, payload }) => broadcast.toWatchers(event, about, JSON.stringify(payload)),
-    }),
-    global: new GlobalEvents({ events }),
-  };
+/** Removes the files of workstreams that are gone. */
+async function sweepFiles(
+  { attachments, checkpoints }: Pick<Records, 'attachments' | 'checkpoints'>,
+  onSwept: () => void,
+): Promise<void> {
+  onSwept();
+  await Promise.all([attachments.sweep(), checkpoints.sweep()]);
 }
 
 type TurnDeps = Pick<
@@ -215,7 +213,16 @@ interface BeforeTurns {
   shared: Pick<SharedParts, 'broadcast'>;
   records: Pick<
     Records,
-    'events' | 'messages' | 'attachments' | 'always' | 'budgets' | 'systemEvents' | 'windows' | 'templates' | 'rules'
+    | 'events'
+    | 'messages'
+    | 'attachments'
+    | 'always'
+    | 'budgets'
+    | 'systemEvents'
+    | 'windows'
+    | 'templates'
+    | 'rules'
+    | 'checkpoints'
   >;
   talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
@@ -223,11 +230,11 @@ interface BeforeTurns {
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
 function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const { store, models, toolbox, workdirs, live, auth, tracing, clock, ids, log } = deps;
-  const { events, messages, attachments, always, budgets, windows, templates, systemEvents } = records;
+  const { events, messages, attachments, always, budgets, windows, templates, systemEvents, checkpoints } = records;
   const { workstreams, hidden, streams } = talks;
   const runs = new Runs({ store, workstreams, ids, queued: systemEvents, tracing });
   const settings = new Settings({ store, workstreams, models, always, clock });
-  const rewinds = new Rewinds({ store, messages, runs, clock });
+  const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
   const sharing = new Sharing({ workstreams, users: auth.users, store, events, streams, broadcast: shared.broadcast });

@@ -1,4 +1,5 @@
 import type { Notice } from '../../protocol/notice.ts';
+import type { CheckpointFiles } from '../agent/checkpoints/checkpoint-files.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
@@ -69,6 +70,9 @@ export interface GatewayDeps {
   workdirs: Workdirs;
   readOutput: OutputMethodDeps['readOutput'];
   attachmentFiles: AttachmentFiles;
+  checkpointFiles: CheckpointFiles;
+  /** Replaces known secrets in a text. */
+  clean(text: string): string;
   webhooks: Pick<WebhookDeps, 'destinations' | 'fetch'>;
   auth: AccountDeps;
   authenticator: Authenticator;

@@ -22,6 +22,7 @@ export interface LiveSettings {
   readonly budgets: BudgetSettings;
   readonly session: SessionSettings;
   readonly judge: JudgeSettings;
+  readonly checkpoints: CheckpointSettings;
   /** The request limit of each connection. */
   readonly inbound: InboundLimit;
 }
@@ -32,6 +33,19 @@ export interface SessionSettings {
   readonly retentionDays: number;
   /** `model`: the model writes titles after the first answer; `message`: they are the first message. */
   readonly titles: 'model' | 'message';
+}
+
+/** Snapshots of the folders of workstreams. */
+export interface CheckpointSettings {
+  readonly enabled: boolean;
+  /** The largest file that a snapshot holds. */
+  readonly maxFileMb: number;
+  /** How much the snapshots of one workstream may take on disk. */
+  readonly maxTotalMb: number;
+  /** How many runs of a workstream can be taken back. */
+  readonly keep: number;
+  /** How long they can be. */
+  readonly keepDays: number;
 }
 
 /** How calls that need approval are rated. */

@@ -1,5 +1,6 @@
 import { createBackgroundNoun } from './background/background-noun.ts';
 import type { Handlers, ServedMethod } from './call.ts';
+import { checkpointNoun } from './checkpoints/checkpoint-noun.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { clusterMethods } from './cluster/cluster-methods.ts';
 import { createDaemonSettings } from './configuration/daemon-settings.ts';
@@ -10,18 +11,11 @@ import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createExpiredWorkstreams } from './listing/expired-workstreams.ts';
 import { createMemories } from './memories/memories.ts';
-import { auditMethods } from './methods/accounts/audit.ts';
-import { authMethods } from './methods/accounts/auth.ts';
-import { oidcMethods } from './methods/accounts/oidc.ts';
-import { orgMethods } from './methods/accounts/org.ts';
-import { roleMethods } from './methods/accounts/role.ts';
-import { tokenMethods } from './methods/accounts/token.ts';
-import { userMethods } from './methods/accounts/user.ts';
+import { accountNouns } from './methods/accounts/account-nouns.ts';
 import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
 import { scheduleMethods } from './methods/admin/schedule.ts';
-import { secretsMethods } from './methods/admin/secrets.ts';
 import { settingsMethods } from './methods/admin/settings.ts';
 import { verdictMethods } from './methods/admin/verdict.ts';
 import { agentMethods } from './methods/agent.ts';
@@ -111,7 +105,8 @@ export function joinNouns(
   const { records, talks, turns } = conversations;
   const { store, storePath, models, nodes, live, auth } = deps;
   const { logRing, hostTimeZone, clock, ids, log } = deps;
-  const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules } = records;
+  const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
+    records;
   const { workstreams, sessions, channels, deliveries, snapshots } = talks;
   const { runs, settings, commands, heartbeats, cron, approvals } = turns;
   return join({
@@ -125,6 +120,7 @@ export function joinNouns(
       recover: () => rules.load(),
       run: (signal) => rules.run(signal),
     },
+    checkpoint: checkpointNoun({ checkpoints, workstreams, workdirs: deps.workdirs }),
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),
@@ -144,7 +140,7 @@ export function joinNouns(
     memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
-    retention: retentionNoun(deps, { sessions, attachments }),
+    retention: retentionNoun(deps, { sessions, attachments, checkpoints }),
     ...sendNouns({ channels, deliveries, store, clock, ids }),
     sessions: {
       methods: sessionsMethods({ workstreams, sessions, settings, commands, messages, models, storePath, clock }),
@@ -168,18 +164,6 @@ const partNouns = (
   output: { methods: outputMethods({ workstreams, messages, readOutput }) },
   queue: { methods: queueMethods({ workstreams, runs, changes: createQueueChanges({ store, events }) }) },
   usage: { methods: usageMethods({ store, workstreams, budgets, users: auth.users, clock }) },
-});
-
-/** Who may call, and the record of what they did. */
-const accountNouns = (auth: NounDeps['auth'], ids: NounDeps['ids']) => ({
-  audit: { methods: auditMethods(auth.trail) },
-  auth: { methods: authMethods(auth) },
-  oidc: { methods: oidcMethods(auth) },
-  org: { methods: orgMethods(auth.orgs) },
-  role: { methods: roleMethods(auth) },
-  secrets: { methods: secretsMethods({ vault: auth.vault, isLoginSecretChosen: auth.isLoginSecretChosen, ids }) },
-  token: { methods: tokenMethods(auth) },
-  user: { methods: userMethods(auth) },
 });
 
 /** The configuration as a whole, and its settings one by one. */
@@ -236,7 +220,11 @@ const workstreamNoun = (
 /** Conversations that nobody uses any more. */
 const retentionNoun = (
   { store, live, auth, clock, ids, log }: NounDeps,
-  { sessions, attachments }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments'>,
+  {
+    sessions,
+    attachments,
+    checkpoints,
+  }: Pick<Conversations['talks'], 'sessions'> & Pick<Conversations['records'], 'attachments' | 'checkpoints'>,
 ) =>
   createExpiredWorkstreams({
     store,
@@ -244,7 +232,7 @@ const retentionNoun = (
     trail: auth.trail,
     async onRemoved() {
       sessions.refresh();
-      await attachments.sweep();
+      await Promise.all([attachments.sweep(), checkpoints.sweep()]);
     },
     clock,
     ids,

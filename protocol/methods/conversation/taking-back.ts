@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
 import { NonEmpty, optionalKey, optionalText } from '../../frames.ts';
+import { FilesChanged, OnConflictParam } from './checkpoint.ts';
 
 const Count = z.int().min(0);
 const WsId = z.string();
@@ -10,7 +11,8 @@ const Resent = z.strictObject({ status: z.literal('ok'), runId: NonEmpty }).meta
 /** Takes back messages of a workstream, sends them again, and copies its conversation. BUSY while a run is in progress. */
 export const takingBackContracts = {
   'workstream.rewind': contract({
-    summary: 'Take back the last turns of the person, or everything after a message. Files are not changed.',
+    summary:
+      'Take back the last turns of the person, or everything after a message; with `files`, also what their runs changed on disk.',
     scope: 'write',
     weight: 3,
     params: () =>
@@ -21,6 +23,10 @@ export const takingBackContracts = {
           turns: z.int().min(1).optional(),
           /** The last message to keep: the end of a turn, or 0. */
           toSeq: Count.optional(),
+          /** Also takes back what the runs of these turns changed on disk. Default: false. */
+          files: z.boolean().optional(),
+          /** With `files`: what to do with files that are not as the runs left them. Default: `refuse`. */
+          onConflict: OnConflictParam.optional(),
           idempotencyKey: optionalKey(),
         })
         .refine(({ turns, toSeq }) => (turns === undefined) !== (toSeq === undefined), 'either turns or toSeq')
@@ -33,6 +39,8 @@ export const takingBackContracts = {
           afterSeq: Count,
           /** How many messages were taken back. */
           taken: Count,
+          /** With `files`. */
+          files: FilesChanged.optional(),
         })
         .meta({ id: 'WorkstreamRewindResult' }),
     idempotency: 'optional',

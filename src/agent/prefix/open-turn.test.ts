@@ -38,7 +38,7 @@ test('later requests begin with the stored prefix, byte for byte; changes follow
   );
   assert.deepEqual(third?.messages.slice(0, second?.messages.length), second?.messages);
   assert.deepEqual(
-    third?.messages.map((message) => message.role === 'user' && message.environment?.told.date),
+    third?.messages.map((message) => message.role === 'user' && message.environment?.told?.date),
     [undefined, false, '2026-11-24', false],
   );
   assert.deepEqual(

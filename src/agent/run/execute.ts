@@ -1,3 +1,5 @@
+import { until } from '../../timing/until.ts';
+import { mayChangeFiles } from '../permissions/changes-files.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
@@ -16,6 +18,7 @@ const PARALLEL = 4;
 
 /** Runs approved calls, at most four at once. Each result is recorded as soon as it is available. */
 export async function executeAll(run: RunContext, calls: readonly BatchCall[]): Promise<void> {
+  if (calls.some(({ prepared }) => mayChangeFiles(prepared))) await until(run.checkpoint.before(), run.signal);
   const waiting = [...calls];
   const worker = async () => {
     try {

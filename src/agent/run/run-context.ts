@@ -79,6 +79,14 @@ export interface KeptImages {
   settle(): void;
 }
 
+/** The snapshots around a run, from which its changes of files can be taken back. */
+export interface RunCheckpoint {
+  /** Call it before a call that may change files; the first time, it takes a snapshot. A failure is told, and not thrown. */
+  before(): Promise<void>;
+  /** Call it when no call runs any more, before the end is recorded. Never rejects. */
+  ended(): Promise<void>;
+}
+
 /** Everything that one run works with. */
 export interface RunContext {
   wsId: string;
@@ -123,6 +131,7 @@ export interface RunContext {
   policy: UnattendedPolicy | undefined;
   /** The permission rules and tool policies, as they are now. */
   rules: CallRules;
+  checkpoint: RunCheckpoint;
   /** Rates calls that need approval; undefined while the judge is off. */
   judge: RunJudge | undefined;
   /** Whether the run has only enough time left for one more answer. */

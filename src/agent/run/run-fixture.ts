@@ -61,6 +61,7 @@ export interface FixtureOptions {
   /** Why commands run without a sandbox. */
   notSandboxed?: string;
   judge?: RunContext['judge'];
+  checkpoint?: RunContext['checkpoint'];
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
@@ -74,6 +75,11 @@ export interface FixtureOptions {
   /** Called before each step; may throw like a failing store. */
   onRecord?(step: Step): void;
 }
+
+const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
+  readAttachment: async () => undefined,
+  keepImages: () => Promise.reject(new Error('no files here')),
+};
 
 /** A run with an in-memory recorder, a scripted model and tools that are plain functions. */
 export function runFixture(options: FixtureOptions = {}) {
@@ -92,8 +98,7 @@ export function runFixture(options: FixtureOptions = {}) {
     ...{ wsId: 'ws-1', runId: 'run_1', source: 'person' },
     messages,
     ...beginningOf(recorder.seen.steps, options),
-    readAttachment: async () => undefined,
-    keepImages: () => Promise.reject(new Error('no files here')),
+    ...NO_FILES,
     get messageCount() {
       return recorder.stored.count;
     },
@@ -117,6 +122,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get rules() {
       return rulesIn(options);
     },
+    checkpoint: options.checkpoint ?? { before: async () => undefined, ended: async () => undefined },
     get judge() {
       return options.judge;
     },

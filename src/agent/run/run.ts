@@ -28,7 +28,9 @@ const MAX_REFUSALS = 5;
  */
 export async function runToEnd(run: RunContext): Promise<'ended' | 'suspended' | 'superseded'> {
   try {
-    await end(run, await endingOf(run));
+    const ending = await endingOf(run);
+    await run.checkpoint.ended();
+    await end(run, ending);
     return 'ended';
   } catch (error) {
     if (error instanceof RunSuperseded) return 'superseded';

@@ -12,6 +12,7 @@ import { hasCode } from '../../home/private-file.ts';
 import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
+import { CheckpointsConfig } from './checkpoints-config.ts';
 import { JudgeConfig } from './judge-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
@@ -146,6 +147,7 @@ export const Config = ModelsConfig.extend({
     .describe('Seconds that a question waits for an answer before it is denied.'),
   approvals: ApprovalsConfig.prefault({}),
   session: SessionConfig.prefault({}),
+  checkpoints: CheckpointsConfig.prefault({}),
   judge: JudgeConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),

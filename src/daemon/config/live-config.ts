@@ -15,6 +15,7 @@ const LIVE_KEYS: readonly string[] = [
     'approvals',
     'budgets',
     'channels',
+    'checkpoints',
     'cron',
     'egress',
     'heartbeatMinutes',
@@ -67,6 +68,13 @@ export interface LiveConfig extends LiveSettings {
   apply(next: Config): { applied: string[]; restart: string[] };
 }
 
+function cronOf({ cron }: Config, environment: LiveConfigOptions['environment']): LiveConfig['cron'] {
+  const switchedOffBy: CronSwitch[] = [];
+  if (!cron.enabled) switchedOffBy.push('cron.enabled');
+  if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
+  return { ...cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+}
+
 export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
   /** The configuration of the file. Keys that need a restart are compared with the configuration of the start. */
   let current = config;
@@ -88,10 +96,7 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       return current.heartbeatMinutes * 60_000;
     },
     get cron() {
-      const switchedOffBy: CronSwitch[] = [];
-      if (!current.cron.enabled) switchedOffBy.push('cron.enabled');
-      if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
-      return { ...current.cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+      return cronOf(current, environment);
     },
     get budgets() {
       return current.budgets ?? {};
@@ -104,6 +109,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       const { useModel, timeoutSecs, ...judge } = current.judge;
       const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
       return { ...judge, own: ownJudge(current.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
+    },
+    get checkpoints() {
+      return current.checkpoints;
     },
     get inbound() {
       return current.server.inbound;

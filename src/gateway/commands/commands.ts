@@ -41,6 +41,7 @@ import { createBudgetCommand } from './budget-command.ts';
 import { type Command, type CommandCaller, isNameInUse, ToldToCaller, toldToCaller } from './command.ts';
 import { methodOf } from './command-methods.ts';
 import { FOREIGN_TEXT_CLEARED, helpText, SHOWN, unknownCommand } from './command-texts.ts';
+import { createFileCommands } from './file-commands.ts';
 import { createListCommands } from './list-commands.ts';
 import { createModeCommand } from './mode-command.ts';
 import { createModelCommands } from './model-commands.ts';
@@ -97,6 +98,7 @@ export class Commands {
       share: { when: 'always', run: createShareCommand(say) },
       retry: this.#taking(takeBack.retry),
       rewind: this.#taking(takeBack.rewind),
+      ...createFileCommands(say),
       edit: this.#taking(takeBack.edit),
       remove: this.#taking(takeBack.remove),
       fork: this.#taking(takeBack.fork),

@@ -24,10 +24,10 @@ export const createTakeBackCommands = ({ rewinds, forks, live }: TakeBackDeps) =
       return undefined;
     },
     async rewind(argument, workstream) {
-      const turns = argument === '' ? 1 : Number(argument);
-      if (!Number.isSafeInteger(turns) || turns < 1) throw usage('rewind');
-      const { taken } = await rewinds.rewind(workstream, { turns });
-      return `${taken === 1 ? '1 message was' : `${taken} messages were`} taken back. Files were not changed.`;
+      const { turns, files } = toRewind(argument);
+      const wish = files ? { files: { onConflict: 'refuse' as const, choices: [] } } : {};
+      const { taken, files: done } = await rewinds.rewind(workstream, { turns, ...wish });
+      return `${taken === 1 ? '1 message was' : `${taken} messages were`} taken back. ${onDisk(done?.changed.length)}`;
     },
     async edit(argument, workstream, by) {
       const { seq, rest: message } = splitNumber(argument);
@@ -48,11 +48,22 @@ export const createTakeBackCommands = ({ rewinds, forks, live }: TakeBackDeps) =
     },
   }) satisfies Record<string, TakeBack>;
 
+/** `2 files`: two turns, with what they changed on disk. */
+function toRewind(argument: string): { turns: number; files: boolean } {
+  const found = /^(\d{1,9})?\s*(files)?$/.exec(argument);
+  const turns = Number(found?.[1] ?? 1);
+  if (!found || turns < 1) throw usage('rewind');
+  return { turns, files: found[2] !== undefined };
+}
+
 /** The mark is required where a text follows, because a text may begin with a number. */
 function splitNumber(argument: string): { seq: number | undefined; rest: string } {
   const [, digits, rest = ''] = /^#(\d{1,9})(?:\s+([\s\S]*))?$/.exec(argument) ?? [];
   return digits === undefined ? { seq: undefined, rest: argument } : { seq: Number(digits), rest };
 }
+
+const onDisk = (files = 0): string =>
+  files === 0 ? 'Files were not changed.' : `${files === 1 ? '1 file is' : `${files} files are`} as before.`;
 
 /** For commands that take nothing else; here, the mark may be left out. */
 function toOnlyNumber(name: 'retry' | 'remove', argument: string): number | undefined {

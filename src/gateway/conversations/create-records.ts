@@ -1,4 +1,5 @@
 import { Attachments } from '../attachments/attachments.ts';
+import { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { EventLog } from '../events/event-log.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { createMessages } from '../history/messages.ts';
@@ -18,7 +19,18 @@ import { AlwaysRules } from '../workstreams/always.ts';
 /** What the stored parts of conversations need. */
 export type RecordDeps = Pick<
   GatewayDeps,
-  'store' | 'models' | 'userHome' | 'live' | 'authenticator' | 'attachmentFiles' | 'clock' | 'ids' | 'log'
+  | 'store'
+  | 'models'
+  | 'userHome'
+  | 'workdirs'
+  | 'checkpointFiles'
+  | 'clean'
+  | 'live'
+  | 'authenticator'
+  | 'attachmentFiles'
+  | 'clock'
+  | 'ids'
+  | 'log'
 >;
 
 interface SharedWithRecords {
@@ -32,7 +44,20 @@ interface SharedWithRecords {
 
 /** The stored parts of conversations: logs, messages, files and standing permissions. */
 export function createRecords(
-  { store, models, userHome, live, authenticator, attachmentFiles, clock, ids, log }: RecordDeps,
+  {
+    store,
+    models,
+    userHome,
+    workdirs,
+    checkpointFiles: files,
+    clean,
+    live,
+    authenticator,
+    attachmentFiles,
+    clock,
+    ids,
+    log,
+  }: RecordDeps,
   { metrics, stopping, idempotency, flush }: SharedWithRecords,
 ) {
   const policies = new ToolPolicies({ store, clock, ids });
@@ -44,6 +69,7 @@ export function createRecords(
     always: new AlwaysRules({ live, authenticator, clock }),
     budgets,
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
+    checkpoints: new Checkpoints({ store, files, workdirs, live, clean, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
     templates: new Templates({ store, clock, ids }),

@@ -30,5 +30,6 @@ const IN_PROGRESS: Record<Holder, string> = {
   fork: 'The conversation is being copied. Try again in a moment.',
   command: 'A command is changing the conversation. Try again in a moment.',
   folders: 'The folders of this workstream are being changed. Try again in a moment.',
+  files: 'Files are being taken back or brought back. Try again in a moment.',
   note: 'A note is being stored. Try again in a moment.',
 };

@@ -179,7 +179,7 @@ test('the slash commands do the same, and say what is wrong', async () => {
   assert.deepEqual(await run('/retry'), ['Command error: This conversation has no message of a person yet.']);
   assert.deepEqual(await run('/remove'), ['Command error: No message of this conversation has failed.']);
   await say(gateway, 'a', 'b', 'c');
-  assert.deepEqual(await run('/rewind x'), ['Command error: Usage: /rewind [TURNS]']);
+  assert.deepEqual(await run('/rewind x'), ['Command error: Usage: /rewind [TURNS] [files]']);
   assert.deepEqual(await run('/rewind'), ['2 messages were taken back. Files were not changed.']);
   assert.deepEqual(await run('/edit'), ['Command error: Usage: /edit [#N] MESSAGE']);
   assert.deepEqual(await run('/edit bb'), []);

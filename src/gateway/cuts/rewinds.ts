@@ -2,6 +2,8 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { StreamEventOf } from '../../../protocol/stream-events.ts';
 import { StepOutdated } from '../../agent/run/recorder.ts';
 import type { Clock } from '../../clock.ts';
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
+import type { ChangedFiles, ConflictChoices } from '../checkpoints/file-changes.ts';
 import type { Messages } from '../history/messages.ts';
 import { lesserOf, type Sender } from '../rights.ts';
 import type { RunHandle } from '../runs/run-record.ts';
@@ -26,16 +28,22 @@ interface RewindsDeps {
   store: Store;
   messages: Pick<Messages, 'page' | 'backwards'>;
   runs: Runs;
+  checkpoints: Pick<Checkpoints, 'takeBackAfter'>;
   clock: Pick<Clock, 'now'>;
 }
 
 /** How far to rewind: by turns of the person, or to the end of a turn. */
-export type RewindTarget = { turns: number } | { toSeq: number };
+export type RewindTarget = ({ turns: number } | { toSeq: number }) & {
+  /** Also takes back what the runs changed on disk. */
+  files?: ConflictChoices | undefined;
+};
 
 /** The last message that counts, and how many were taken back. */
 export interface Rewound {
   afterSeq: number;
   taken: number;
+  /** What became of the files, if they were asked for. */
+  files?: ChangedFiles;
 }
 
 /** Who sends a message again. */
@@ -47,7 +55,7 @@ export interface Resender extends Sender {
 
 /**
  * Takes messages back. They stay stored, but neither people nor the model see them any more; files on disk stay as they
- * are. Every method throws BUSY while a run is in progress.
+ * are, unless a rewind asks for them. Every method throws BUSY while a run is in progress.
  */
 export class Rewinds {
   readonly #deps: RewindsDeps;
@@ -63,10 +71,12 @@ export class Rewinds {
     also: (done: Rewound) => Statement[] = () => [],
   ): Promise<Rewound> {
     return whenIdle(workstream, 'rewind', async (data) => {
-      const afterSeq = await this.#endOf(data, target);
+      const afterSeq = Math.max(await this.#endOf(data, target), data.contextAfterSeq);
+      // First, because nothing is taken back if a file is a conflict.
+      const files = target.files && (await this.#deps.checkpoints.takeBackAfter(data, afterSeq, target.files));
       const planned = await this.#planRewind(data, afterSeq, 'rewind');
       const taken = countCurrent(data) - planned.left;
-      const done = { afterSeq: planned.cut.afterSeq, taken };
+      const done = { afterSeq: planned.cut.afterSeq, taken, ...(files && { files }) };
       if (taken === 0) await this.#deps.store.commit({ statements: also(done) });
       else await this.#commit(workstream, planned, also(done));
       return done;

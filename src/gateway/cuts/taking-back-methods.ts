@@ -21,10 +21,13 @@ type Answer<M extends keyof Methods> = Awaited<ReturnType<Methods[M]>>;
 
 /** The methods that take messages back, send them again, or copy the conversation. */
 export const takingBackMethods = ({ workstreams, rewinds, forks, live }: TakingBackDeps): Methods => ({
-  async 'workstream.rewind'({ wsId, turns, toSeq = 0 }, call) {
+  async 'workstream.rewind'({ wsId, turns, toSeq = 0, files = false, onConflict = 'refuse' }, call) {
     const kept = keptOf<Answer<'workstream.rewind'>>(call);
     if (kept) return kept;
-    const target = turns === undefined ? { toSeq } : { turns };
+    const target = {
+      ...(turns === undefined ? { toSeq } : { turns }),
+      ...(files && { files: { onConflict, choices: [] } }),
+    };
     const done = await rewinds.rewind(await workstreams.get(wsId, viewerOf(call)), target, (rewound) =>
       call.keep({ status: 'ok', ...rewound }),
     );

@@ -46,6 +46,7 @@ async function drive(
   deps: WorkstreamDeps,
 ): Promise<HowRunsStop> {
   const { run } = live;
+  const { runId } = run;
   const { clock, log } = deps;
   const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
   const { timeoutMs } = run.request;
@@ -87,6 +88,7 @@ async function drive(
       get judge() {
         return deps.judge.forRun(live, data, { toolbox: traced.toolbox, workdir: settings.workdir }); // its settings may change
       },
+      checkpoint: deps.checkpoints.of(runId, data, settings.workdir),
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
       endedCommands: () => deps.background.records.untold(run.wsId),

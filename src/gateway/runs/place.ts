@@ -1,5 +1,5 @@
 /** What can hold a place. */
-export type Holder = 'answer' | 'summary' | 'rewind' | 'remove' | 'fork' | 'command' | 'folders' | 'note';
+export type Holder = 'answer' | 'summary' | 'rewind' | 'remove' | 'fork' | 'command' | 'folders' | 'files' | 'note';
 
 interface Held {
   holder: Holder;

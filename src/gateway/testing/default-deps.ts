@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { createBackgroundCommands } from '../../agent/background/background-commands.ts';
+import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
+import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
+import { systemClock } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
 import { createLogRing } from '../../log-ring.ts';
 import { until } from '../../timing/until.ts';
@@ -33,6 +36,7 @@ export const LIVE: LiveSettings = {
     ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
     ...{ retentionDays: 365, tokensPerQuestion: 0 },
   },
+  checkpoints: { enabled: false, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 
@@ -70,6 +74,10 @@ export async function defaultDeps({
     workdirs: fakeWorkdirs,
     readOutput: async () => undefined,
     attachmentFiles: createAttachmentFiles(join(dir, 'attachments')),
+    checkpointFiles: inThisThread(
+      createCheckpointWorker({ folder: join(dir, 'checkpoints'), home: dir, now: systemClock.now }),
+    ),
+    clean: (text) => text,
     auth,
     authenticator,
     logRing: createLogRing('test'),

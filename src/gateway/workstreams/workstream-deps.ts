@@ -17,6 +17,7 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { StoredBackground } from '../background/background-records.ts';
+import type { RunCheckpoints } from '../checkpoints/run-checkpoints.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Judge } from '../judge/judge.ts';
@@ -98,6 +99,7 @@ export interface WorkstreamDeps {
     commands: Pick<BackgroundCommands, 'endIn' | 'runningIn' | 'forget'>;
     records: Pick<StoredBackground, 'untold'>;
   };
+  checkpoints: Pick<RunCheckpoints, 'of'>;
   /** This daemon's id, which templates may name. */
   nodeId: string;
   /** Without it, no spans are reported. */

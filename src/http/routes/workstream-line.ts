@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { workstreamLineEndpoints } from '../../../protocol/http/workstream-line.ts';
+import type { Result } from '../../../protocol/index.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import { withBudgetCall } from '../../gateway/usage/budget-item.ts';
 import { bind, given } from '../bind.ts';
@@ -35,6 +36,11 @@ const removal = {
   params: ({ ws_id }: { ws_id: string }) => ({ wsId: ws_id }),
   reply: (_: unknown, { ws_id }: { ws_id: string }) => ({ status: 'ok' as const, deleted: ws_id }),
 };
+
+const toChangedFiles = ({ runIds, ...same }: NonNullable<Result<'workstream.rewind'>['files']>) => ({
+  run_ids: runIds,
+  ...same,
+});
 
 export const workstreamLineRoutes = [
   bind(workstreamLineEndpoints.detail, 'workstream.get', {
@@ -125,8 +131,18 @@ export const workstreamLineRoutes = [
     reply: ({ status }) => ({ status }),
   }),
   bind(workstreamLineEndpoints.rewind, 'workstream.rewind', {
-    params: ({ ws_id, turns }) => ({ wsId: ws_id, turns: Number(turns) }),
-    reply: ({ status, afterSeq, taken }) => ({ status, after_seq: afterSeq, taken }),
+    fieldNames: { onConflict: 'on_conflict' },
+    params: ({ ws_id, turns, files, on_conflict }) => ({
+      wsId: ws_id,
+      turns: Number(turns),
+      ...(files === true && { files: true, onConflict: on_conflict ?? undefined }),
+    }),
+    reply: ({ status, afterSeq, taken, files }) => ({
+      status,
+      after_seq: afterSeq,
+      taken,
+      ...(files && { files: toChangedFiles(files) }),
+    }),
   }),
   bind(workstreamLineEndpoints.retry, 'workstream.retry', {
     params: ({ ws_id }) => ({ wsId: ws_id }),

@@ -100,7 +100,8 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'drawer':
     case 'job': // CronView shows this dialog, as it knows which job is edited
     case 'account': // AccountView shows this dialog, as it knows what is edited
-    case 'owner': // the head of the conversation shows this dialog, because it is about this one
+    case 'changes':
+    case 'owner': // the head of the conversation shows these two, because they are about this one
     case undefined:
       return null;
   }

@@ -48,7 +48,7 @@ export async function summarize(
 ): Promise<{ summary: UserMessage; notes: string[] }> {
   const { size } = wanted;
   // The system prompt after the cut says what messages of the daemon said.
-  const messages = sent.filter((message) => !markOf(message));
+  const messages = sent.filter((message) => markOf(message)?.version === undefined);
   const rules = findRules(messages, size.rules);
   const files = findFiles(messages);
   const todo = findOpenTodo(messages);

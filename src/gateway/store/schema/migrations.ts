@@ -3,6 +3,7 @@ import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { backgroundCommands } from './background/background-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
+import { checkpoints } from './files/checkpoint-schema.ts';
 import { fillChecksums } from './fill-checksums.ts';
 import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
@@ -91,6 +92,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 38, statements: secrets },
   { version: 39, statements: rules },
   { version: 40, statements: backgroundCommands },
+  { version: 41, statements: checkpoints },
 ];
 
 /**

@@ -10,6 +10,7 @@ import type {
   StoreKeyTable,
 } from './credential-schema.ts';
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
+import type { CheckpointTable, FileChangeTable } from './files/checkpoint-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
 import type { MemoryTable } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
@@ -27,6 +28,8 @@ export interface Database extends TemplateTables {
   verdicts: VerdictTable;
   rules: RuleTable;
   background_commands: BackgroundCommandTable;
+  checkpoints: CheckpointTable;
+  file_changes: FileChangeTable;
   meta: MetaTable;
   workstreams: WorkstreamTable;
   messages: MessageTable;

@@ -11,6 +11,8 @@ export const AUDIT_ACTIONS = [
   'auth.password',
   'auth.setup',
   'budget.set',
+  'checkpoint.redo',
+  'checkpoint.undo',
   'command.connect',
   'command.outside',
   'config.patch',

@@ -6,6 +6,7 @@ import { Icon } from '../../icons.tsx';
 import type { Overlay } from '../../overlay.ts';
 import { RenameField } from '../../rename-field.tsx';
 import { STATE_WORDS } from '../../tab-button.tsx';
+import { ChangesButton } from './changes-button.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { ModeMenu } from './mode-menu.tsx';
 import { ShareMenu } from './share-menu.tsx';
@@ -47,6 +48,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
       )}
       <ModeMenu app={app} desk={desk} tab={tab} conversation={conversation} />
       <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
+      {conversation.blocks.length > 0 && <ChangesButton app={app} desk={desk} tab={tab} overlay={overlay} />}
       {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} />}
       <span class="facts">
         <ModelChip model={model} alias={modelAlias} />

@@ -1,0 +1,193 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyFiles, type NotApplied } from './apply-files.ts';
+import { type ComparedFile, compareFiles } from './compare-files.ts';
+import { type Entry, type LeftOutReason, toShownPath } from './entry.ts';
+import { type Look, lookAt } from './look.ts';
+import { ObjectStore } from './object-store.ts';
+import {
+  type ConflictReason,
+  type FileChange,
+  type FileStep,
+  type OnConflict,
+  planFiles,
+  type RootedPath,
+} from './plan-files.ts';
+import { type Snapshot, type SnapshotLimits, type SnapshotRoot, takeSnapshot } from './snapshot.ts';
+import { StatCache } from './stat-cache.ts';
+import { addAllHashes, differences, leftOutOf } from './tree.ts';
+
+/** A path as people see it: relative in the first root, absolute in the others. */
+interface Shown {
+  shown: string;
+}
+
+/** A plan for people, and for `apply`. */
+export interface ShownPlan {
+  changes: (FileChange & Shown)[];
+  conflicts: (Shown & { reason: ConflictReason })[];
+  kept: string[];
+  missing: string[];
+  overwritten: (RootedPath & { entry: Entry | null })[][];
+}
+
+type TreePair = readonly [string | undefined, string | undefined];
+
+/** The work on files, by its kind: what it takes and what it gives. */
+export interface CheckpointWork {
+  snapshot: {
+    request: { wsId: string; roots: SnapshotRoot[]; limits: SnapshotLimits; bases?: (string | undefined)[] };
+    reply: Snapshot[];
+  };
+  /** Stores the contents that the plan would overwrite. */
+  plan: {
+    request: {
+      wsId: string;
+      roots: SnapshotRoot[];
+      steps: FileStep[];
+      choices: { path: string; choice: OnConflict }[];
+      /** For other conflicts. */
+      others: OnConflict;
+      maxFileBytes: number;
+    };
+    reply: ShownPlan;
+  };
+  apply: {
+    request: { wsId: string; roots: SnapshotRoot[]; changes: FileChange[]; id: string; maxFileBytes: number };
+    reply: (NotApplied & Shown)[];
+  };
+  compare: {
+    request: { wsId: string; paths: string[]; trees: TreePair[]; only?: string | undefined; maxBytes: number };
+    reply: (ComparedFile & Shown)[];
+  };
+  /** How many files differ. */
+  count: { request: { wsId: string; trees: TreePair[] }; reply: number };
+  leftOut: {
+    request: { wsId: string; paths: string[]; trees: string[]; limit: number };
+    reply: (Shown & { reason: LeftOutReason })[];
+  };
+  /** Removes everything but these objects and what these trees hold. Returns how many bytes are left. */
+  keepOnly: { request: { wsId: string; trees: string[]; objects: string[] }; reply: number };
+  bytes: { request: { wsId: string }; reply: number };
+  /** Removes what is stored for other workstreams. Returns how many those were. */
+  sweep: { request: { wsIds: string[] }; reply: number };
+}
+
+/** Does the work, in the thread of the caller. */
+export type CheckpointWorker = {
+  [K in keyof CheckpointWork]: (request: CheckpointWork[K]['request']) => CheckpointWork[K]['reply'];
+};
+
+interface Options {
+  /** Has a folder per workstream. */
+  folder: string;
+  /** The daemon's home, which no snapshot contains. */
+  home: string;
+  now(): number;
+}
+
+interface Kept {
+  objects: ObjectStore;
+  stats: StatCache;
+}
+
+/** So many workstreams are kept in memory. */
+const MOST_KEPT = 8;
+
+/** The work on the files of workstreams. Everything is synchronous: it runs in a thread of its own. */
+export function createCheckpointWorker({ folder, home, now }: Options): CheckpointWorker {
+  const kept = new Map<string, Kept>();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const of = (wsId: string): Kept => {
+    const known = kept.get(wsId) ?? { objects: new ObjectStore(join(folder, wsId)), stats: new StatCache() };
+    kept.delete(wsId);
+    kept.set(wsId, known);
+    for (const [oldest] of kept) if (kept.size > MOST_KEPT) kept.delete(oldest);
+    return known;
+  };
+  return {
+    snapshot: ({ wsId, roots, limits, bases = [] }) =>
+      roots.map((root, index) => takeSnapshot({ root, limits, home, base: bases[index] }, { ...of(wsId), now })),
+    plan: (request) => plan(request, of(request.wsId)),
+    apply: ({ wsId, roots, changes, id, maxFileBytes: maxBytes }) =>
+      applyFiles(changes, { roots, reader: of(wsId).objects, id, maxBytes }).map((each) => ({
+        ...each,
+        shown: toShown(roots, each),
+      })),
+    compare: ({ wsId, paths, trees, only, maxBytes }) => {
+      const roots = paths.map((path) => ({ path }));
+      const show = (at: RootedPath) => toShown(roots, at);
+      return compareFiles(trees, of(wsId).objects, { only, toShown: show, maxBytes }).map((file) => ({
+        ...file,
+        shown: show(file),
+      }));
+    },
+    count: ({ wsId, trees }) => trees.reduce((sum, pair) => sum + [...differences(of(wsId).objects, pair)].length, 0),
+    leftOut: ({ wsId, paths, trees, limit }) => {
+      const roots = paths.map((path) => ({ path }));
+      return trees
+        .flatMap((tree, root) =>
+          [...leftOutOf(of(wsId).objects, tree)].map(({ path, reason }) => ({
+            shown: toShown(roots, { root, path }),
+            reason,
+          })),
+        )
+        .slice(0, limit);
+    },
+    keepOnly({ wsId, trees, objects: single }) {
+      const { objects } = of(wsId);
+      const used = new Set(single);
+      for (const tree of trees) addAllHashes(objects, tree, used);
+      objects.keepOnly(used);
+      return objects.bytes;
+    },
+    bytes: ({ wsId }) => of(wsId).objects.bytes,
+    sweep({ wsIds }) {
+      const wanted = new Set(wsIds);
+      const others = readdirSync(folder).filter((name) => !wanted.has(name));
+      for (const name of others) {
+        kept.delete(name);
+        rmSync(join(folder, name), { recursive: true, force: true });
+      }
+      return others.length;
+    },
+  };
+}
+
+function plan(
+  { roots, steps, choices, others, maxFileBytes }: CheckpointWork['plan']['request'],
+  { objects }: Kept,
+): ShownPlan {
+  const chosen = new Map(choices.map(({ path, choice }) => [path, choice]));
+  const looks = new Map<string, Look>();
+  const look = (at: RootedPath) => {
+    const root = roots[at.root];
+    const found = root ? lookAt(root, at.path, maxFileBytes) : { entry: undefined };
+    looks.set(`${at.root} ${at.path}`, found);
+    return found.entry;
+  };
+  const show = (at: RootedPath) => toShown(roots, at);
+  const planned = planFiles(steps, {
+    reader: objects,
+    look,
+    choose: (at) => chosen.get(show(at)) ?? others,
+  });
+  objects.adding((adder) => {
+    for (const { root, path } of planned.overwritten.flat()) {
+      const { content } = looks.get(`${root} ${path}`) ?? {};
+      if (content) adder.add(content);
+    }
+  });
+  return {
+    changes: planned.changes.map((change) => ({ ...change, shown: show(change) })),
+    conflicts: planned.conflicts.map(({ reason, ...at }) => ({ shown: show(at), reason })),
+    kept: planned.kept.map(show),
+    missing: planned.missing.map(show),
+    overwritten: planned.overwritten.map((paths) => paths.map(({ entry, ...at }) => ({ ...at, entry: entry ?? null }))),
+  };
+}
+
+function toShown(roots: readonly { path: string }[], { root, path }: RootedPath): string {
+  const shown = toShownPath(path);
+  return root === 0 ? shown : join(roots[root]?.path ?? '', shown);
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { holdFolder } from '../../agent/tools/files/held-folder.ts';
+import { tempDir } from '../../testing/temp-store.ts';
+import type { CheckpointSettings } from '../live-settings.ts';
+import { LIVE } from '../testing/default-deps.ts';
+import { fakeWorkdirs } from '../testing/fake-workdirs.ts';
+import { calling } from '../testing/puppet-model.ts';
+import { callerOf, turnsUntil, wholeGateway } from '../testing/whole-gateway.ts';
+
+/** A gateway whose tool `touch` writes the text of its call into a file of a real folder. */
+async function open(t: TestContext, settings: Partial<CheckpointSettings> = {}) {
+  const dir = tempDir();
+  const folder = join(dir.path, 'work');
+  mkdirSync(folder);
+  let next = 'nothing';
+  const checkpoints = { ...LIVE.checkpoints, enabled: true, ...settings };
+  const held = await holdFolder(folder);
+  const gateway = await wholeGateway({
+    live: { ...LIVE, checkpoints },
+    workdirs: {
+      ...fakeWorkdirs,
+      hold: () => ({ path: folder, check: async () => ({ folder: held, readable: [] }) }),
+    },
+    async execute(tool) {
+      if (tool === 'touch') writeFileSync(join(folder, 'a.txt'), next);
+      return { output: 'ok', outcome: 'done' };
+    },
+  });
+  t.after(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await held[Symbol.asyncDispose]();
+    dir[Symbol.dispose]();
+  });
+  const wsId = await gateway.main();
+  await gateway.call('workstream.update', { wsId, autoApprove: true });
+  return {
+    gateway,
+    wsId,
+    at: (name: string) => join(folder, name),
+    read: () => (existsSync(join(folder, 'a.txt')) ? readFileSync(join(folder, 'a.txt'), 'utf8') : undefined),
+    async run(text: string, tool: 'touch' | 'look' = 'touch') {
+      next = text;
+      gateway.puppet.turn(calling(tool, { text }));
+      gateway.puppet.turn('done');
+      await (await gateway.accept(`write ${text}`))?.ended;
+    },
+    list: async () => (await gateway.call('checkpoint.list', { wsId })).checkpoints,
+  };
+}
+
+test('a run that only reads takes no snapshot, and one that changes nothing keeps none', async (t) => {
+  const it = await open(t);
+  await it.run('x', 'look');
+  assert.equal(existsSync(join(it.gateway.dir, 'checkpoints', it.wsId)), false);
+  writeFileSync(it.at('a.txt'), 'same');
+  await it.run('same');
+  assert.deepEqual(await it.list(), []);
+});
+
+test('an undo that dies at any of its writes is made completely or not at all, and repeating its key does it once', async (t) => {
+  const outcomes = new Set<string>();
+  for (let death = 1; death < 20; death += 1) {
+    const it = await open(t);
+    await it.run('one');
+    await it.run('two');
+    let writes = 0;
+    it.gateway.disk.diesAt = () => {
+      writes += 1;
+      return writes >= death;
+    };
+    const params = { wsId: it.wsId, idempotencyKey: 'undo' };
+    let isDone = false;
+    const undo = Promise.resolve(it.gateway.gateway.dispatch('checkpoint.undo', params, callerOf()));
+    void undo.then(() => {
+      isDone = true;
+    });
+    await turnsUntil(() => isDone || writes >= death, 'the end or the death');
+    await it.gateway.crash();
+    outcomes.add(`${isDone} ${it.read()}`);
+    const [{ state } = {}] = await it.list();
+    assert.equal(it.read(), state === 'undone' ? 'one' : 'two', `write ${death}`);
+    const { changed } = await it.gateway.call('checkpoint.undo', params);
+    assert.deepEqual([changed, it.read()], [['a.txt'], 'one'], `write ${death}`);
+    const told = (await it.gateway.events(it.wsId)).filter((event) => event.type === 'info');
+    assert.equal(told.length, 1, `write ${death}`);
+    if (isDone) break;
+  }
+  assert.deepEqual(outcomes, new Set(['false two', 'false one', 'true one']));
+});
+
+test('a new run that changes files ends what can be brought back, and one that changes none does not', async (t) => {
+  const it = await open(t);
+  const { call } = it.gateway;
+  await it.run('one');
+  await call('checkpoint.undo', { wsId: it.wsId });
+  await it.run('x', 'look');
+  assert.deepEqual(
+    (await it.list()).map(({ state }) => state),
+    ['undone'],
+  );
+  await it.run('other');
+  assert.deepEqual(
+    (await it.list()).map(({ state }) => state),
+    ['done'],
+  );
+  const refused = await it.gateway.refusal('checkpoint.redo', { wsId: it.wsId });
+  assert.deepEqual(refused, { code: 'NOT_FOUND', message: 'There is nothing to bring back.' });
+});
+
+test('only so many runs can be taken back, and only for so long', async (t) => {
+  const it = await open(t, { keep: 2, keepDays: 1 });
+  for (const text of ['one', 'two', 'three']) await it.run(text);
+  assert.equal((await it.list()).length, 2);
+  it.gateway.clock.jump(2 * 86_400_000);
+  await it.gateway.call('workstream.update', { wsId: it.wsId, autoApprove: true }); // it has ended meanwhile
+  await it.run('four');
+  assert.equal((await it.list()).length, 1);
+});
+
+test('without snapshots, an undo says which setting is the reason', async (t) => {
+  const it = await open(t, { enabled: false });
+  await it.run('one');
+  const { message } = await it.gateway.refusal('checkpoint.undo', { wsId: it.wsId });
+  assert.equal(message, 'There is nothing to take back: checkpoints.enabled is false in the configuration.');
+  assert.equal((await it.gateway.call('checkpoint.list', { wsId: it.wsId })).enabled, false);
+});
+
+test('a run goes on without a snapshot, and people are told once why nothing can be taken back', async (t) => {
+  const it = await open(t);
+  const folder = join(it.gateway.dir, 'checkpoints');
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, 'a file in its place');
+  await it.run('one');
+  await it.run('two');
+  const told = (await it.gateway.events(it.wsId)).flatMap((event) => (event.type === 'info' ? event.message : []));
+  assert.equal(it.read(), 'two');
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? '', /^\/undo cannot take back what this run does: no snapshot could be taken \(/);
+});

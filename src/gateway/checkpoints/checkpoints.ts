@@ -1,0 +1,211 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type {
+  ComparedCheckpoint,
+  PreviewedChange,
+  ShownCheckpoint,
+} from '../../../protocol/methods/conversation/checkpoint.ts';
+import { dailyWhileSteady } from '../../timing/steady-time.ts';
+import { whenIdle } from '../cuts/busy.ts';
+import type { Statement } from '../store/store.ts';
+import type { Workstream } from '../workstreams/workstream.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import type { CheckpointDeps } from './checkpoint-deps.ts';
+import { type Checkpoint, readCheckpoints, toTrees } from './checkpoint-rows.ts';
+import { type ChangedFiles, type ConflictChoices, FileChanges, type Wanted } from './file-changes.ts';
+import { retain } from './retain.ts';
+import { RunCheckpoints } from './run-checkpoints.ts';
+
+/** How far to go; by default one run. */
+export interface UndoTarget extends ConflictChoices {
+  /** Back to before this run; or forward to after it. */
+  runId?: string | undefined;
+}
+
+type Direction = Wanted['direction'];
+
+/** What runs changed on disk, and how to take that back. */
+export class Checkpoints {
+  readonly #deps: CheckpointDeps;
+  readonly #changes: FileChanges;
+  readonly runs: RunCheckpoints;
+
+  constructor(deps: CheckpointDeps) {
+    this.#deps = deps;
+    this.#changes = new FileChanges(deps);
+    this.runs = new RunCheckpoints(deps);
+  }
+
+  get isOn(): boolean {
+    return this.#deps.live.checkpoints.enabled;
+  }
+
+  /** Newest first. */
+  async list(wsId: string): Promise<ShownCheckpoint[]> {
+    return (await readCheckpoints(this.#deps.store, wsId)).toReversed().map(toShown);
+  }
+
+  /** What a run changed; by default the last one. `path`: only this file. */
+  async compare(
+    { wsId }: WorkstreamData,
+    { runId, path }: { runId?: string | undefined; path?: string | undefined },
+  ): Promise<ComparedCheckpoint> {
+    const { store, files, clean } = this.#deps;
+    const all = await readCheckpoints(store, wsId);
+    const found = runId === undefined ? all.findLast(isEnded) : all.find((each) => each.runId === runId);
+    if (!found) throw noSuch(runId);
+    const { before, after, roots } = found;
+    if (!after) throw new GatewayError('CONFLICT', 'The run is still in progress. Its changes are known at its end.');
+    const trees = toTrees(before).map((tree, index): [string | undefined, string | undefined] => [
+      after[index] === null ? undefined : tree,
+      after[index] ?? undefined,
+    ]);
+    const paths = roots.map((root) => root.path);
+    const compared = await files.do('compare', { wsId, paths, trees, only: path, maxBytes: MOST_DIFF_BYTES });
+    const leftOut = await files.do('leftOut', {
+      wsId,
+      paths,
+      limit: MOST_LEFT_OUT,
+      trees: after.flatMap((tree) => tree ?? []),
+    });
+    return {
+      checkpoint: toShown(found),
+      files: compared.map(({ shown, root: _root, path: _path, diff, ...file }) => ({
+        ...file,
+        path: shown,
+        ...(diff !== undefined && { diff: clean(diff) }),
+      })),
+      leftOut: leftOut.map(({ shown, reason }) => ({ path: shown, reason })),
+    };
+  }
+
+  /** What an undo or redo would do now. Changes nothing. */
+  async preview(
+    workstream: Workstream,
+    { direction, runId }: { direction: Direction; runId?: string | undefined },
+  ): Promise<PreviewedChange> {
+    return whenIdle(workstream, 'files', async (data) => {
+      await this.#prepare(data);
+      const checkpoints = await this.#find(data.wsId, direction, runId);
+      const wish = { onConflict: 'refuse', choices: [] } as const;
+      const plan = await this.#changes.plan(data, { direction, checkpoints, wish });
+      return {
+        runIds: checkpoints.map((each) => each.runId),
+        changes: plan.changes.map(({ shown: path, from, to }) => ({
+          path,
+          change: from === undefined ? 'added' : to === undefined ? 'deleted' : 'modified',
+        })),
+        conflicts: plan.conflicts.map(({ shown: path, reason }) => ({ path, reason })),
+        missing: plan.missing,
+      };
+    });
+  }
+
+  /** Takes back what runs changed, or brings it back. Throws BUSY while a run is in progress, CONFLICT with the paths. */
+  change(
+    workstream: Workstream,
+    { direction, runId, ...wish }: UndoTarget & { direction: Direction },
+    also: (done: ChangedFiles) => Statement[] = () => [],
+  ): Promise<ChangedFiles> {
+    return whenIdle(workstream, 'files', async (data) => {
+      await this.#prepare(data);
+      const checkpoints = await this.#find(data.wsId, direction, runId);
+      try {
+        return await this.#changes.make(data, { direction, checkpoints, wish }, also);
+      } finally {
+        workstream.context.forget();
+      }
+    });
+  }
+
+  /** Takes back what all runs after a message changed. Call it while no run can start. */
+  async takeBackAfter(data: WorkstreamData, afterSeq: number, wish: ConflictChoices): Promise<ChangedFiles> {
+    await this.#prepare(data);
+    const all = await readCheckpoints(this.#deps.store, data.wsId);
+    const checkpoints = all.filter(({ state, atSeq }) => state === 'done' && atSeq > afterSeq).toReversed();
+    if (checkpoints.length === 0) return { runIds: [], changed: [], kept: [], missing: [], failed: [] };
+    return this.#changes.make(data, { direction: 'undo', checkpoints, wish }, () => []);
+  }
+
+  /** Goes on with what a crash interrupted. A folder that is not there now is tried again before the next change. */
+  async recover(
+    withData: (wsId: string, work: (data: WorkstreamData) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    for (const wsId of await this.#changes.unfinished()) {
+      try {
+        await withData(wsId, (data) => this.#changes.resume(data));
+      } catch (err) {
+        this.#deps.log.warn({ err, wsId }, 'a change of files that a crash interrupted could not be completed yet');
+      }
+    }
+  }
+
+  /** Removes the contents of workstreams that are gone. Never rejects. */
+  async sweep(): Promise<void> {
+    const { store, files, log } = this.#deps;
+    try {
+      const rows = await store.db.selectFrom('workstreams').select('ws_id').execute();
+      await files.do('sweep', { wsIds: rows.map(({ ws_id }) => ws_id) });
+    } catch (err) {
+      log.warn({ err }, 'snapshots of removed workstreams could not be removed');
+    }
+  }
+
+  /** Removes old checkpoints daily, also where nothing runs any more. */
+  run(signal: AbortSignal): Promise<void> {
+    return dailyWhileSteady(this.#deps.clock, signal, async () => {
+      await this.sweep();
+      const rows = await this.#deps.store.db.selectFrom('checkpoints').select('ws_id').distinct().execute();
+      for (const { ws_id: wsId } of rows)
+        await retain(wsId, this.#deps).catch((err: unknown) =>
+          this.#deps.log.warn({ err, wsId }, 'old snapshots could not be removed'),
+        );
+    });
+  }
+
+  async #prepare(data: WorkstreamData): Promise<void> {
+    await this.#changes.resume(data);
+    await this.runs.closeLeft(data.wsId, this.#deps.workdirs.hold(data));
+  }
+
+  async #find(wsId: string, direction: Direction, runId: string | undefined): Promise<Checkpoint[]> {
+    const all = await readCheckpoints(this.#deps.store, wsId);
+    const state = direction === 'undo' ? 'done' : 'undone';
+    const possible = all.filter((each) => each.state === state);
+    const ordered = direction === 'undo' ? possible.toReversed() : possible;
+    if (ordered.length === 0) throw nothingTo(direction, this.isOn);
+    if (runId === undefined) return ordered.slice(0, 1);
+    const index = ordered.findIndex((each) => each.runId === runId);
+    if (index < 0) throw noSuch(runId);
+    return ordered.slice(0, index + 1);
+  }
+}
+
+const MOST_DIFF_BYTES = 400_000;
+const MOST_LEFT_OUT = 100;
+
+const isEnded = ({ state }: Checkpoint): boolean => state !== 'open';
+
+const toShown = ({ runId, atSeq, state, beganMs, files, leftOut, none, roots }: Checkpoint): ShownCheckpoint => ({
+  runId,
+  afterSeq: atSeq,
+  state,
+  beganMs,
+  files,
+  leftOut,
+  folders: roots.map(({ path }) => path),
+  unavailable: none.map(({ path, reason }) => ({ path, reason })),
+});
+
+const noSuch = (runId: string | undefined) =>
+  new GatewayError(
+    'NOT_FOUND',
+    runId === undefined ? 'No run of this workstream has changed files yet.' : `No such checkpoint: ${runId}`,
+  );
+
+function nothingTo(direction: Direction, isOn: boolean): GatewayError {
+  const what = direction === 'undo' ? 'There is nothing to take back' : 'There is nothing to bring back';
+  return new GatewayError(
+    'NOT_FOUND',
+    isOn ? `${what}.` : `${what}: checkpoints.enabled is false in the configuration.`,
+  );
+}

@@ -1,0 +1,169 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { ShownPlan } from '../../agent/checkpoints/checkpoint-work.ts';
+import type { FileStep, OnConflict } from '../../agent/checkpoints/plan-files.ts';
+import { insertMessage } from '../runs/run-rows.ts';
+import type { Statement } from '../store/store.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { failureOf, messageOf, noteOf, type ToldChange } from './change-texts.ts';
+import { type CheckpointDeps, limitsOf } from './checkpoint-deps.ts';
+import { type Checkpoint, toTrees, updateCheckpoint } from './checkpoint-rows.ts';
+import { deleteChange, findChange, insertChange, readChanging, type StoredChange } from './file-change-rows.ts';
+import { heldAgain } from './held-roots.ts';
+
+/** What to do about files that somebody else has changed since. */
+export interface ConflictChoices {
+  onConflict: OnConflict;
+  /** For single paths, as people see them. */
+  choices: readonly { path: string; choice: 'keep' | 'overwrite' }[];
+}
+
+/** What a change did. */
+export interface ChangedFiles {
+  runIds: string[];
+  changed: string[];
+  kept: string[];
+  missing: string[];
+  /** What was not possible although it was decided. */
+  failed: { path: string; why: string }[];
+}
+
+/** Whose files change, and how. */
+export interface Wanted {
+  direction: 'undo' | 'redo';
+  /** In the order in which they change. */
+  checkpoints: readonly Checkpoint[];
+  wish: ConflictChoices;
+}
+
+/** Plans and makes changes of files between snapshots. Call it only while no run can start. */
+export class FileChanges {
+  readonly #deps: CheckpointDeps;
+
+  constructor(deps: CheckpointDeps) {
+    this.#deps = deps;
+  }
+
+  /** Changes nothing. Throws CONFLICT if a folder is not the one that the runs changed. */
+  async plan(data: WorkstreamData, { direction, checkpoints, wish }: Wanted): Promise<ShownPlan> {
+    const { files, workdirs, live } = this.#deps;
+    const identities = rootsOfAll(checkpoints);
+    const roots = heldAgain(identities, await workdirs.hold(data).check());
+    return files.do('plan', {
+      wsId: data.wsId,
+      roots,
+      steps: checkpoints.map((checkpoint) => toStep(checkpoint, direction, identities)),
+      choices: [...wish.choices],
+      others: wish.onConflict,
+      maxFileBytes: limitsOf(live.checkpoints).maxFileBytes,
+    });
+  }
+
+  /**
+   * Decides the change and makes it. The decision is stored with the message for the model, the note for people and `also`; a
+   * crash before it changes nothing, and after a later one the next start goes on. Throws CONFLICT with the paths.
+   */
+  async make(data: WorkstreamData, wanted: Wanted, also: (done: ChangedFiles) => Statement[]): Promise<ChangedFiles> {
+    const { store, clock, ids } = this.#deps;
+    const { wsId } = data;
+    await this.resume(data);
+    const plan = await this.plan(data, wanted);
+    if (plan.conflicts.length > 0) throw conflicting(plan.conflicts);
+    const { direction, checkpoints } = wanted;
+    const done = toDone(checkpoints, plan);
+    const told: ToldChange = { direction, runs: checkpoints.length, ...done };
+    const change: StoredChange = {
+      changeId: ids
+        .secret(6)
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]/g, '0'),
+      roots: rootsOfAll(checkpoints),
+      changes: plan.changes.map(({ root, path, from, to }) => ({ root, path, from, to })),
+    };
+    await store.commit({
+      statements: [
+        insertChange(wsId, change),
+        ...checkpoints.map((checkpoint, index) => updateCheckpoint(toggled(checkpoint, plan.overwritten[index]))),
+        ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, messageOf(told)),
+        ...also(done),
+      ],
+      events: { wsId, events: [{ type: 'info', message: noteOf(told) }] },
+      durable: true,
+    });
+    data.messageCount += 1;
+    return { ...done, failed: await this.#apply(data, change) };
+  }
+
+  /** Goes on with a change that a crash interrupted. */
+  async resume(data: WorkstreamData): Promise<void> {
+    const left = await findChange(this.#deps.store, data.wsId);
+    if (left) await this.#apply(data, left);
+  }
+
+  /** The workstreams in which `resume` has something to do. */
+  unfinished(): Promise<string[]> {
+    return readChanging(this.#deps.store);
+  }
+
+  async #apply(data: WorkstreamData, { changeId, roots, changes }: StoredChange): Promise<ChangedFiles['failed']> {
+    const { store, files, workdirs, live, clock } = this.#deps;
+    const { wsId } = data;
+    const held = heldAgain(roots, await workdirs.hold(data).check());
+    const { maxFileBytes } = limitsOf(live.checkpoints);
+    const failed = await files.do('apply', { wsId, roots: held, changes: [...changes], id: changeId, maxFileBytes });
+    if (failed.length === 0) await store.commit({ statements: [deleteChange(wsId)] });
+    else {
+      const { note, message } = failureOf(failed);
+      await store.commit({
+        statements: [deleteChange(wsId), ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, message)],
+        events: { wsId, events: [{ type: 'info', message: note }] },
+      });
+      data.messageCount += 1;
+    }
+    return failed.map(({ shown: path, why }) => ({ path, why }));
+  }
+}
+
+/** The roots of all checkpoints, each once; the working directory is the first. */
+function rootsOfAll(checkpoints: readonly Checkpoint[]) {
+  const roots = new Map(
+    checkpoints.flatMap((each) => each.roots).map((root) => [`${root.ino} ${root.path}`, root] as const),
+  );
+  return [...roots.values()];
+}
+
+function toStep(
+  { roots, before, after = before, overwritten = [] }: Checkpoint,
+  direction: 'undo' | 'redo',
+  all: Checkpoint['roots'],
+): FileStep {
+  const indexOf = all.map(({ path, ino }) => roots.findIndex((root) => root.path === path && root.ino === ino));
+  const aligned = (trees: readonly (string | null)[]) => toTrees(indexOf.map((index) => trees[index] ?? null));
+  const [old, left] = [aligned(before), aligned(after)];
+  if (direction === 'undo') return { from: left, to: old };
+  const instead = overwritten.map((each) => ({ ...each, root: indexOf.indexOf(each.root) }));
+  return { from: old, to: left, instead };
+}
+
+const toDone = (checkpoints: readonly Checkpoint[], { changes, kept, missing }: ShownPlan): ChangedFiles => ({
+  runIds: checkpoints.map(({ runId }) => runId),
+  changed: changes.map(({ shown }) => shown),
+  kept,
+  missing,
+  failed: [],
+});
+
+function toggled(checkpoint: Checkpoint, overwritten: ShownPlan['overwritten'][number] = []): Checkpoint {
+  const { overwritten: _, ...rest } = checkpoint;
+  if (checkpoint.state === 'undone') return { ...rest, state: 'done' };
+  return { ...rest, state: 'undone', ...(overwritten.length > 0 && { overwritten }) };
+}
+
+function conflicting(conflicts: ShownPlan['conflicts']): GatewayError {
+  const paths = conflicts.map(({ shown }) => shown);
+  const some = paths.length > 10 ? `${paths.slice(0, 10).join(', ')} and ${paths.length - 10} more` : paths.join(', ');
+  return new GatewayError(
+    'CONFLICT',
+    `Nothing was changed, because these files are not as the run left them: ${some}. Choose for them: keep or overwrite.`,
+    { details: { conflicts: conflicts.map(({ shown: path, reason }) => ({ path, reason })) } },
+  );
+}

@@ -1,0 +1,51 @@
+import type { checkpointContracts } from '../../../../protocol/methods/conversation/checkpoint.ts';
+import { type Call, type Handlers, keptOf } from '../../call.ts';
+import type { Checkpoints, UndoTarget } from '../../checkpoints/checkpoints.ts';
+import { viewerOf } from '../../sharing/perception.ts';
+import { whileLoaded } from '../../workstreams/closing.ts';
+import type { Workstreams } from '../../workstreams/workstreams.ts';
+
+interface CheckpointMethodDeps {
+  workstreams: Pick<Workstreams, 'get'>;
+  checkpoints: Checkpoints;
+}
+
+type Methods = Handlers<keyof typeof checkpointContracts>;
+type Done = Awaited<ReturnType<Methods['checkpoint.undo']>>;
+type ChangeParams = Parameters<Methods['checkpoint.undo']>[0];
+
+export function checkpointMethods({ workstreams, checkpoints }: CheckpointMethodDeps): Methods {
+  const change = async (
+    direction: 'undo' | 'redo',
+    { wsId, runId, onConflict = 'refuse', choices = [] }: ChangeParams,
+    call: Call,
+  ): Promise<Done> => {
+    const kept = keptOf<Done>(call);
+    if (kept) return kept;
+    const target: UndoTarget & { direction: typeof direction } = { direction, runId, onConflict, choices };
+    const done = await whileLoaded(
+      () => workstreams.get(wsId, viewerOf(call)),
+      (workstream) =>
+        checkpoints.change(workstream, target, (planned) => [
+          ...call.keep({ status: 'ok', ...planned }),
+          ...call.audited({ runIds: planned.runIds, files: planned.changed.length, kept: planned.kept.length }),
+        ]),
+    );
+    return { status: 'ok', ...done };
+  };
+  return {
+    'checkpoint.list': async ({ wsId }, call) => {
+      await workstreams.get(wsId, viewerOf(call));
+      return { enabled: checkpoints.isOn, checkpoints: await checkpoints.list(wsId) };
+    },
+    'checkpoint.diff': async ({ wsId, ...which }, call) =>
+      checkpoints.compare((await workstreams.get(wsId, viewerOf(call))).data, which),
+    'checkpoint.preview': ({ wsId, direction = 'undo', runId }, call) =>
+      whileLoaded(
+        () => workstreams.get(wsId, viewerOf(call)),
+        (workstream) => checkpoints.preview(workstream, { direction, runId }),
+      ),
+    'checkpoint.undo': (params, call) => change('undo', params, call),
+    'checkpoint.redo': (params, call) => change('redo', params, call),
+  };
+}

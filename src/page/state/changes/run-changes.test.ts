@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestError } from '../../../../protocol/client/request-error.ts';
+import { createFakeClient } from '../fake-client.ts';
+import { RunChanges } from './run-changes.ts';
+
+const checkpoint = (runId: string, state: 'open' | 'done' | 'undone') => ({
+  ...{ runId, afterSeq: 1, state, beganMs: 1, files: 1, leftOut: 0, folders: ['/work'], unavailable: [] },
+});
+const DONE = { status: 'ok', runIds: ['run_1'], changed: ['a'], kept: [], missing: [], failed: [] };
+const CONFLICT = { path: 'b', reason: 'changed' } as const;
+
+function open() {
+  const fake = createFakeClient();
+  let preview = {
+    runIds: ['run_1'],
+    changes: [{ path: 'a', change: 'deleted' }],
+    conflicts: [] as object[],
+    missing: [],
+  };
+  fake.answer('checkpoint.list', () => ({
+    enabled: true,
+    checkpoints: [checkpoint('run_2', 'open'), checkpoint('run_1', 'done')],
+  }));
+  fake.answer('checkpoint.diff', ({ runId }: { runId: string }) => ({
+    checkpoint: checkpoint(runId, 'done'),
+    files: [],
+    leftOut: [],
+  }));
+  fake.answer('checkpoint.preview', () => preview);
+  fake.answer('checkpoint.undo', () => DONE);
+  let keys = 0;
+  const changes = new RunChanges({ client: fake.client, wsId: 'ws', newKey: () => `key-${++keys}` });
+  return Object.assign(fake, {
+    changes,
+    conflict: () => {
+      preview = { ...preview, conflicts: [CONFLICT] };
+    },
+  });
+}
+
+test('the last run that has ended is shown, and an undo is asked about before it happens', async () => {
+  const { changes, calls } = open();
+  await changes.show();
+  assert.equal(changes.compared.value?.checkpoint.runId, 'run_1');
+  await changes.ask('undo');
+  assert.deepEqual(changes.asked.value?.preview.changes, [{ path: 'a', change: 'deleted' }]);
+  await changes.confirm(new Map([['b', 'keep']]));
+  const sent = calls.find(([method]) => method === 'checkpoint.undo')?.[1];
+  const choices = [{ path: 'b', choice: 'keep' }];
+  assert.deepEqual(sent, { wsId: 'ws', runId: 'run_1', choices, idempotencyKey: 'key-1' });
+  assert.deepEqual([changes.asked.value, changes.done.value], [undefined, '1 file was changed.']);
+});
+
+test('files that change while the question is open are asked about again', async () => {
+  const { changes, answer, conflict } = open();
+  await changes.ask('undo');
+  answer('checkpoint.undo', () => {
+    throw new RequestError('CONFLICT', 'Nothing was changed');
+  });
+  conflict();
+  await changes.confirm(new Map());
+  assert.deepEqual(changes.asked.value?.preview.conflicts, [CONFLICT]);
+  assert.equal(changes.problem.value, 'Nothing was changed');
+  changes.keep();
+  assert.equal(changes.asked.value, undefined);
+});

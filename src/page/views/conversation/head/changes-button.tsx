@@ -1,0 +1,30 @@
+import type { App, Desk } from '../../../state/app.ts';
+import type { Tab } from '../../../state/tab.ts';
+import { ChangesDialog } from '../../changes/changes-dialog.tsx';
+import { Icon } from '../../icons.tsx';
+import type { Overlay } from '../../overlay.ts';
+
+interface ChangesButtonProps {
+  app: App;
+  desk: Desk;
+  tab: Tab;
+  overlay: Overlay;
+}
+
+/** Opens the dialog about what runs changed on disk. */
+export function ChangesButton({ app, desk, tab, overlay }: ChangesButtonProps) {
+  const open = () => {
+    overlay.value = 'changes';
+  };
+  const close = () => {
+    overlay.value = undefined;
+  };
+  return (
+    <>
+      <button type="button" class="quiet icon-only" aria-label="Changes on disk" title="Changes on disk" onClick={open}>
+        <Icon name="back" />
+      </button>
+      {overlay.value === 'changes' && <ChangesDialog app={app} desk={desk} tab={tab} onClose={close} />}
+    </>
+  );
+}
