@@ -20,7 +20,7 @@ test('settings are listed and found by words, and secrets stay hidden', async ()
   const found = await settings('list', '--search', 'COMMAND time', '--json');
   assert.deepEqual(
     JSON.parse(found.stdout).map(({ key }: { key: string }) => key),
-    ['tools.timeout'],
+    ['tools.timeout', 'tools.background.maxSecs'],
   );
   const none = await settings('list', '--search', 'xyzzy');
   assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No setting matches.\n']);

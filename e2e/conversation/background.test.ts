@@ -1,50 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { StreamEventOf } from '../../protocol/stream-events.ts';
 import { askApi } from '../support/clients/ask-api.ts';
 import { visit } from '../support/clients/browser.ts';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
+import { openTerminal } from '../support/clients/terminal.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { backgroundTalk, ended, processesWith } from './background-talk.ts';
 
 const { model, daemon } = await openStage();
-let turns = 0;
-
-/** Lets the agent make a call. Returns its result. */
-async function call(talk: Conversation, name: string, args: object): Promise<StreamEventOf<'tool_result'>> {
-  const id = `call_${++turns}`;
-  const message = `turn ${turns}.`;
-  model.when(message, callTools({ id, name, arguments: args }), say('Done.'));
-  const question = await talk.ask(message);
-  await talk.ended(question);
-  return talk.until('tool_result', ({ call_id }) => call_id === id);
-}
-
-/** Starts a command in the background. Returns its id. */
-async function start(talk: Conversation, command: string, more: object = {}): Promise<string> {
-  const { output, outcome, call_id } = await call(talk, 'bash', { command, run_in_background: true, ...more });
-  assert.equal(outcome, 'done', output);
-  const { command_id: id } = await talk.until('background_command', (event) => event.call_id === call_id);
-  assert.ok(output.includes(`in the background as ${id}`), output);
-  return id;
-}
-
-/** The messages of the latest requests to the model, counted from the end. */
-function requestBefore(count: number): { content?: string | null }[] {
-  const { messages } = JSON.parse(JSON.stringify(model.requests.at(-count)?.body));
-  return messages;
-}
-
-const ended = (talk: Conversation, id: string) =>
-  talk.until('background_command', ({ command_id, state }) => command_id === id && state === 'ended');
-
-/** The processes of this machine whose command line contains the words. */
-async function processesWith(words: string): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  return lines.filter((line) => line.includes(words));
-}
+const { call, start, requestBefore } = backgroundTalk(model);
 
 test('a command goes on after its run, shows only new output, is waited for and ends', async () => {
   await using talk = await openConversation(daemon, { autoApprove: true });
@@ -96,8 +62,6 @@ test('A cancel must end the background commands of the workstream, also between 
   assert.deepEqual([dropped.wasRunning, dropped.backgroundCommands], [false, 2]);
   for (const id of [one, two]) assert.equal((await ended(talk, id)).end, 'cancelled');
   assert.deepEqual(await processesWith('sleep\u0000100'), []);
-  const over = await talk.client.call('workstream.cancel', { wsId: talk.wsId });
-  assert.equal(over.dropped.backgroundCommands, undefined);
 });
 
 test('a cancel of the run ends what the run has started', async () => {
@@ -268,6 +232,47 @@ test('the page shows background commands with their output, also after a reload 
   await page.locator('.background').waitFor({ state: 'detached' });
 });
 
+test('/background lists commands, shows the output of one and ends it, and the terminal tells of start and end', async () => {
+  await using talk = await openConversation(daemon, { autoApprove: true });
+  const args = ['chat', '--ws', talk.wsId.slice(0, 10)];
+  await using terminal = openTerminal({ args, env: { HEADGATE_HOME: daemon.home } });
+  const id = await start(talk, 'echo hello there; sleep 1081');
+  await terminal.until(
+    (rows) => rows.some((row) => row.includes(`In the background: echo hello there; sleep 1081`)),
+    'the start',
+  );
+  const run = (command: string) => talk.client.call('workstream.command', { wsId: talk.wsId, command });
+  const answer = (words: string) => talk.until('info', ({ message }) => message.includes(words));
+  await run('/background');
+  assert.match((await answer('sleep 1081')).message, /^1 {2}echo hello there; sleep 1081 {2}\(running for \d+ s\)\n/);
+  await talk.until('background_command', ({ command_id, output_bytes }) => command_id === id && output_bytes > 0);
+  await run('/background 1');
+  await talk.until('info', ({ message }) => message.endsWith('\nhello there'));
+  assert.match((await run('/background 7')).error ?? '', /No background command is called 7/);
+  await run('/background end 1');
+  assert.equal((await ended(talk, id)).end, 'killed');
+  await terminal.until(
+    (rows) => rows.some((row) => row.includes('Background command echo hello there; sleep 1081: ended on request')),
+    'the end',
+  );
+});
+
+test('headgate background lists what runs, prints output and ends commands', async () => {
+  await using talk = await openConversation(daemon, { autoApprove: true, name: 'by command line' });
+  const id = await start(talk, 'printf "\\033[31mred\\033[0m\\n"; sleep 1091');
+  await talk.until('background_command', ({ command_id, output_bytes }) => command_id === id && output_bytes > 0);
+  const background = (...words: string[]) => runHeadgate(['background', ...words], { HEADGATE_HOME: daemon.home });
+  const list = await background();
+  assert.match(list.stdout, new RegExp(`^${id} +by command line +running for \\d+ s +printf`, 'm'));
+  assert.match((await background('output', id)).stdout, /red/);
+  const killed = await background('kill', id);
+  assert.deepEqual([killed.code, killed.stderr], [0, 'Ended.\n']);
+  assert.equal((await background('kill', id)).stderr, 'It had ended before.\n');
+  const [one] = JSON.parse((await background('list', '--workstream', 'by command line', '--json')).stdout);
+  assert.deepEqual([one.command_id, one.end, one.workstream], [id, 'killed', 'by command line']);
+  assert.match((await background('kill', 'bg_other')).stderr, /No background command has the id bg_other/);
+});
+
 test('a second user neither sees nor ends a command in a private workstream, and its owner does', async () => {
   const password = 'correct horse';
   const ask = (method: string, route: string, asked: Parameters<typeof askApi>[2] = {}) =>
@@ -290,7 +295,6 @@ test('a second user neither sees nor ends a command in a private workstream, and
     (await ask('POST', `${route}/${id}/kill`, { token, body: {} })).status,
   ];
   assert.deepEqual(await statuses(eve), [404, 404, 404]);
-  assert.equal((await processesWith('sleep\u00001071')).length > 0, true);
   assert.deepEqual(await statuses(bob), [200, 200, 200]);
   assert.equal((await ended(talk, id)).end, 'killed');
 });

@@ -142,6 +142,15 @@ const SINCE_39: readonly Declared[] = [
   { at: 'approval.list > approvals > * > askedAtMs', is: isNumber, why: 'lists say when it was asked' },
 ];
 
+/** Schema version 40 added commands in the background. */
+const SINCE_40: readonly Declared[] = [
+  {
+    at: 'config.get > config > tools > background',
+    is: (value: unknown) => typeof value === 'object',
+    why: 'a new setting',
+  },
+];
+
 /** The event streams have the fields of later releases. */
 const LATER_STREAMS: readonly Declared[] = [
   { at: 'stream of * > * > ws_id', is: isText, why: 'every event names its workstream' },
@@ -152,6 +161,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-11': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_40,
     ...SINCE_39,
     ...SINCE_36,
     ...SINCE_33,
@@ -165,6 +175,7 @@ export const MEANT: Readonly<Record<string, readonly Declared[]>> = {
   'schema-16': [
     ...OF_EACH_START,
     ...LATER_STREAMS,
+    ...SINCE_40,
     ...SINCE_39,
     ...SINCE_36,
     ...SINCE_33,

@@ -58,11 +58,11 @@ class LoggedTranscript implements Transcript {
     this.#turn = undefined;
     this.#tools.clear();
     this.question = undefined;
-    this.#background.known(stored.backgroundCommands);
     this.#asked = undefined;
     this.#answeredMs = undefined;
     this.state = workstream.state;
     if (this.#deps.isInteractive) this.#printHistory(stored);
+    for (const one of stored.backgroundCommands ?? []) this.#background.tell(one, this.#deps.sheet());
     for (const approval of pendingApprovals) this.#ask(approval);
   }
 

@@ -8,11 +8,7 @@ import { wrapWords } from '../../terminal/wrap.ts';
 export function createBackgroundLines(print: (lines: string[]) => void) {
   const started = new Set<string>();
   return {
-    /** They run already, so that their start is not told again. */
-    known(commands: readonly BackgroundCommand[] = []): void {
-      for (const { command_id: id } of commands) started.add(id);
-    },
-    /** New output alone is not told, so that it interrupts no answer. */
+    /** A command that ran before the terminal was opened counts as started. New output alone is not told, so that it interrupts no answer. */
     tell(command: BackgroundCommand, sheet: Sheet): void {
       const { command_id: id, state } = command;
       if (state === 'running' && started.has(id)) return;
