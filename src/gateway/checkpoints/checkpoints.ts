@@ -112,7 +112,7 @@ export class Checkpoints {
       try {
         return await this.#changes.make(data, { direction, checkpoints, wish }, also);
       } finally {
-        workstream.forgetContext();
+        workstream.context.forget();
       }
     });
   }
