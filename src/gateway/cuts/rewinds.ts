@@ -72,12 +72,13 @@ export class Rewinds {
   ): Promise<Rewound> {
     return whenIdle(workstream, 'rewind', async (data) => {
       const afterSeq = Math.max(await this.#endOf(data, target), data.contextAfterSeq);
-      // First, because nothing is taken back if a file is a conflict.
+      const before = countCurrent(data);
+      // First, because nothing is taken back if a file is a conflict. Its message for the model is taken back, too.
       const files = target.files && (await this.#deps.checkpoints.takeBackAfter(data, afterSeq, target.files));
       const planned = await this.#planRewind(data, afterSeq, 'rewind');
-      const taken = countCurrent(data) - planned.left;
+      const taken = before - planned.left;
       const done = { afterSeq: planned.cut.afterSeq, taken, ...(files && { files }) };
-      if (taken === 0) await this.#deps.store.commit({ statements: also(done) });
+      if (countCurrent(data) === planned.left) await this.#deps.store.commit({ statements: also(done) });
       else await this.#commit(workstream, planned, also(done));
       return done;
     });
