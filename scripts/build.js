@@ -125,6 +125,7 @@ const toMainBundle = () => ({
 export const toWorkerBundle = () => ({
   ...toServerBundle(),
   entryPoints: {
+    'page-worker': 'src/agent/tools/web/page-worker.ts',
     'search-worker': 'src/agent/tools/search/search-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',

@@ -14,8 +14,10 @@ import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
+import { createWebFetchTool } from '../agent/tools/web/web-fetch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
+import { createCheckedGet } from '../egress/web/checked-get.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
@@ -90,6 +92,16 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createListDirectoryTool({ confinement }),
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
+      createWebFetchTool({
+        get: createCheckedGet({ environment }),
+        live,
+        audit: commandAudit,
+        workerUrl: assets.pageWorkerUrl,
+        outputs: outputsOf(home),
+        guard,
+        clock,
+        ids,
+      }),
     ],
     guard,
   );

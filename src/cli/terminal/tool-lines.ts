@@ -31,7 +31,7 @@ const PREVIEW_ROOM: Room = { rows: 40, columns: 100 };
 /** How many lines of a finished call's output are shown. */
 const OUTPUT_LINES = 12;
 /** Tools that only read: their output is long and rarely of interest. */
-const QUIET_TOOLS = ['read_file', 'search', 'list_directory', 'read_output'];
+const QUIET_TOOLS = ['read_file', 'search', 'list_directory', 'read_output', 'web_fetch'];
 
 export const toToolCall = (item: ApprovalItem, wasAsked: boolean): ToolCall => ({
   callId: item.call_id,
