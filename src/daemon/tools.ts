@@ -10,18 +10,18 @@ import { createEditFileTool } from '../agent/tools/edit-file.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
+import { askUserTool } from '../agent/tools/person/ask-user.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
-import { createWebFetchTool } from '../agent/tools/web/web-fetch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
-import { createCheckedGet } from '../egress/web/checked-get.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
+import { createWebTools } from './web-tools.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   replace: Replacements | undefined;
@@ -92,16 +92,8 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createListDirectoryTool({ confinement }),
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
-      createWebFetchTool({
-        get: createCheckedGet({ environment }),
-        live,
-        audit: commandAudit,
-        workerUrl: assets.pageWorkerUrl,
-        outputs: outputsOf(home),
-        guard,
-        clock,
-        ids,
-      }),
+      askUserTool,
+      ...createWebTools(options, outputsOf(home)),
     ],
     guard,
   );

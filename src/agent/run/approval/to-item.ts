@@ -33,6 +33,7 @@ export function toItem(run: RunContext, item: BatchCall, refused?: string): Appr
     ...(isRepeated && { repeated: timesOf(run.progress.repeats, keys.call) }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
     ...(ready?.sandboxOff !== undefined && { sandbox_off: ready.sandboxOff }),
+    ...(ready?.question && { question: ready.question }),
     ...(ready?.reading && { effects: toCallEffects(ready.reading) }),
   };
 }
