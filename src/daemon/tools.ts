@@ -21,7 +21,7 @@ import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
-import { createWebTools } from './web-tools.ts';
+import { createWebTools } from './tools/web-tools.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   replace: Replacements | undefined;

@@ -15,7 +15,7 @@ export interface FakeTool {
   refuses?: string;
   bindTo?: string;
   /** What is known about a call before it runs. */
-  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched' | 'sandboxOff'>;
+  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched' | 'sandboxOff' | 'question'>;
   execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
 }
 

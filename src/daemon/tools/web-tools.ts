@@ -1,9 +1,9 @@
-import type { OutputGuard } from '../agent/guard/output-guard.ts';
-import type { CommandAudit } from '../agent/tools/bash.ts';
-import { createWebFetchTool } from '../agent/tools/web/web-fetch.ts';
-import { createCheckedGet } from '../egress/web/checked-get.ts';
-import type { LiveConfig } from './config/live-config.ts';
-import type { DaemonOptions } from './daemon-options.ts';
+import type { OutputGuard } from '../../agent/guard/output-guard.ts';
+import type { CommandAudit } from '../../agent/tools/bash.ts';
+import { createWebFetchTool } from '../../agent/tools/web/web-fetch.ts';
+import { createCheckedGet } from '../../egress/web/checked-get.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import type { DaemonOptions } from '../daemon-options.ts';
 
 type WebOptions = Pick<DaemonOptions, 'environment' | 'clock' | 'ids' | 'assets'> & {
   live: Pick<LiveConfig, 'allowedHosts'>;
