@@ -125,6 +125,7 @@ const toMainBundle = () => ({
 export const toWorkerBundle = () => ({
   ...toServerBundle(),
   entryPoints: {
+    'page-worker': 'src/agent/tools/web/page-worker.ts',
     'search-worker': 'src/agent/tools/search/search-worker.ts',
     'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
     'snapshot-worker': 'src/agent/checkpoints/snapshot-worker.ts',

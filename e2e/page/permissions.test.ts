@@ -49,6 +49,35 @@ test('a card says how risky the call is; a narrow rule lets the same call run un
   await card.getByText('another.d').first().waitFor();
 });
 
+test('a person answers a question of the agent by a choice and a text, and skips another', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'asking');
+  const ask = (question: string, ...labels: string[]) => ({
+    name: 'ask_user',
+    arguments: { question, choices: labels.map((label) => ({ label, description: `about ${label}` })) },
+  });
+  model.when(
+    'ask me',
+    callTools(ask('Which port?', '80', '443'), ask('Which name?'), ask('Which day?')),
+    say('Thanks.'),
+  );
+  await send(page, 'ask me');
+  const card = page.locator('.approval.pending');
+  await card.getByRole('heading', { name: 'The agent asks' }).waitFor();
+  assert.equal(await card.getByText(/risk/).count(), 0);
+  assert.equal(await button(page, 'Always allow…').count(), 0);
+  await card.getByRole('button', { name: '443' }).click();
+  await card.getByLabel('Answer: Which name?').fill(' Ada ');
+  await card.getByRole('checkbox', { name: 'Run Which day?' }).uncheck();
+  assert.equal(await card.getByLabel('Answer: Which day?').count(), 0);
+  await assertAccessible(page, 'questions of the agent');
+  await button(page, 'Answer').click();
+  await page.locator('.answer', { hasText: 'Thanks.' }).waitFor();
+  for (const text of ['{"answer":"443","choice":"443"}', '{"answer":"Ada"}'])
+    await page.locator('.tool', { hasText: text }).waitFor();
+  assert.equal(await page.locator('.tool.denied', { hasText: 'Which day?' }).count(), 1);
+});
+
 test('of several calls, a person denies some and runs the others', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'some');

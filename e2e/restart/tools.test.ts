@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { CallDecisions } from '../../protocol/methods/approval.ts';
 import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
 import { turnLines } from '../support/clients/story.ts';
@@ -15,8 +16,6 @@ const dyingAfter = (kind: string) => ({
   entry: new URL('../support/fixtures/dying-daemon.ts', import.meta.url),
   env: { DIE_AFTER: kind },
 });
-
-/** A composition without bubblewrap. */
 const UNSANDBOXED = new URL('../support/daemon/unsandboxed-daemon.ts', import.meta.url);
 
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
@@ -62,6 +61,67 @@ test('A pending approval must survive a kill of the daemon under the same id and
     ...['approved', 'state running', 'bash answers: [no output]'],
     ...turnLines('done'),
     'state idle (ok)',
+  ]);
+});
+
+const QUESTION = { question: 'Which port?', choices: [{ label: '80' }, { label: '443', description: 'TLS' }] };
+
+test('A question of the agent must survive a kill, must not be answered by auto-approve, and must bring its answer as data', async () => {
+  await using talk = await openConversation(daemon);
+  const callsOf = (...args: object[]) =>
+    callTools(...args.map((each, n) => ({ name: 'ask_user', arguments: { ...each }, id: `ask_${n}` })));
+  await talk.client.call('workstream.update', { wsId: talk.wsId, mode: 'full' });
+  model.when('asks', callsOf(QUESTION, { question: 'Which name?' }, { question: 'Which day?' }), say('done'));
+  const { question, approvalId, items } = await askFor(talk, 'asks');
+  assert.deepEqual(
+    items.map((item) => [item.needs_approval, item.question, item.verdict, item.rules]),
+    [
+      [true, { text: 'Which port?', choices: QUESTION.choices }, undefined, []],
+      [true, { text: 'Which name?', choices: [] }, undefined, []],
+      [true, { text: 'Which day?', choices: [] }, undefined, []],
+    ],
+  );
+  await daemon.kill9();
+  await restart(talk);
+  const answer = (decisions: CallDecisions) =>
+    talk.client.call('approval.resolve', { approvalId, approved: true, decisions });
+  await assert.rejects(answer({ ask_0: { approved: true, choice: '22' } }), /ask_0 has no choice "22"/);
+  await assert.rejects(answer({ ask_0: { approved: false, choice: '80' } }), /cannot be denied and answered/);
+  await assert.rejects(answer({ ask_9: { approved: true, answer: 'x' } }), /no call ask_9/);
+  await assert.rejects(answer({ ask_1: { approved: true, answer: 'x'.repeat(32_769) } }), { code: 'INVALID_REQUEST' });
+  await answer({
+    ask_0: { approved: true, choice: '443', answer: 'the usual one' },
+    ask_1: { approved: true, answer: '' },
+  });
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  await assert.rejects(answer({ ask_0: { approved: true, choice: '80' } }), { code: 'CONFLICT' });
+  const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event.output] : []));
+  assert.deepEqual(results, ['{"answer":"the usual one","choice":"443"}', '{"answer":""}', '{"answer":null}']);
+});
+
+test('A question of the agent must end by a plain denial, with its reason, and be answered over HTTP', async () => {
+  await using talk = await openConversation(daemon);
+  const ask = callTools({ name: 'ask_user', arguments: QUESTION, id: 'ask_0' });
+  model.when('denied', ask, say('done'));
+  const denied = await askFor(talk, 'denied');
+  await talk.decide(denied.approvalId, { approved: false, feedback: 'decide yourself' });
+  await talk.ended(denied.question);
+  model.when('over HTTP', ask, say('done'));
+  const question = await talk.ask('over HTTP');
+  await talk.until('approve_request', ({ approval_id }) => approval_id !== denied.approvalId);
+  const [pending] = await talk.pending();
+  const { status, body } = await daemon.post('/v1/api/approve', {
+    ...{ ws_id: talk.wsId, approved: true, approval_id: pending?.approvalId },
+    decisions: { [pending?.items[0]?.call_id ?? '']: { approved: true, choice: '80', feedback: null, answer: null } },
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  await talk.ended(question);
+  const results = talk.seen.flatMap(({ event }) =>
+    event.type === 'tool_result' ? [[event.outcome, event.output]] : [],
+  );
+  assert.deepEqual(results, [
+    ['denied', 'Denied by user: decide yourself'],
+    ['done', '{"answer":"80","choice":"80"}'],
   ]);
 });
 

@@ -4,19 +4,23 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { needs } from '../../src/testing/needs.ts';
+import { questions } from '../permissions/command-talks.ts';
 import { callersOf } from '../support/clients/callers.ts';
+import { openConversation } from '../support/clients/conversation.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, say } from '../support/model/scripted-steps.ts';
 import { runAsAgent } from '../support/model/use-tool.ts';
 
 const fetching = await needs('bubblewrap', 'curl');
 const model = await startScriptedModel();
 after(() => model.close());
 
+const PAGE = '<!doctype html><title>Gates</title><h1>On gates</h1><p>See <a href="/b">b</a>.';
 let onRequest = async (): Promise<unknown> => undefined;
-const server = createServer(async (_, response) => {
+const server = createServer(async (request, response) => {
   await onRequest();
-  response.end('reached\n');
+  response.end(request.url === '/page' ? PAGE : 'reached\n');
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 after(() => server.close());
@@ -53,6 +57,53 @@ test(
     );
   },
 );
+
+test('A page must be read only after its host was allowed, and the next one must ask again because of what was read', async () => {
+  await using talk = await openConversation(daemon);
+  const url = `http://localhost:${port}/page`;
+  model.script(callTools({ name: 'web_fetch', arguments: { url }, id: 'call_1' }));
+  model.script(callTools({ name: 'web_fetch', arguments: { url: `${url}?next` }, id: 'call_2' }));
+  model.script(callTools({ name: 'web_fetch', arguments: { url: 'http://127.0.0.1:9/' }, id: 'call_3' }));
+  model.script(say('done'));
+  const asked = await talk.ask('read it');
+  await talk.until('approve_request');
+  const [first] = await talk.pending();
+  const [item] = first?.items ?? [];
+  assert.deepEqual(
+    [item?.subject, item?.effects?.list, item?.rules?.map(({ kind, match }) => [kind, match])],
+    [
+      url,
+      [{ kind: 'network', target: 'localhost', certain: true }],
+      [
+        ['host', { host: 'localhost' }],
+        ['tool', { tool: 'web_fetch' }],
+      ],
+    ],
+  );
+  assert.ok(first);
+  const rules = [{ id: 'host', term: 'conversation' as const }];
+  await talk.client.call('approval.resolve', { approvalId: first.approvalId, approved: true, rules });
+  for (const [count, ruling] of [
+    [2, { reason: 'tainted', taint: { kind: 'network', target: 'localhost', call_id: 'call_1', tool: 'web_fetch' } }],
+    [3, { reason: 'tool', taint: undefined }],
+  ] as const) {
+    await talk.until('approve_request', () => questions(talk) === count);
+    const [next] = await talk.pending();
+    assert.deepEqual(
+      next?.items.map((one) => ({ reason: one.ruling?.reason, taint: one.ruling?.taint })),
+      [ruling],
+    );
+    await talk.decide(next?.approvalId ?? '', { approved: true });
+  }
+  await talk.ended(asked);
+  const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event] : []));
+  assert.match(
+    results[0]?.output ?? '',
+    /Title: Gates\n\[page [\s\S]*# On gates\n\nSee \[b\]\(http:\/\/localhost:\d+\/b\)\./,
+  );
+  assert.equal(results[1]?.outcome, 'done');
+  assert.deepEqual(results[2]?.refused_hosts, [{ host: '127.0.0.1', port: 9, reason: 'address' }]);
+});
 
 test(
   'A rule that denies a host must be asked at each connection, and stand above the settings; no rule may open a private address',

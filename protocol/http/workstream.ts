@@ -19,7 +19,9 @@ export const FINER_FIELDS = {
   /** Rules among those that the items suggest. */
   rule: z.union([Choice, z.array(Choice)]).nullish(),
   /** Calls that are decided otherwise than `approved` says, by their ids. */
-  decisions: z.record(z.string(), z.object({ approved: z.boolean(), feedback: text })).nullish(),
+  decisions: z
+    .record(z.string(), z.object({ approved: z.boolean(), feedback: text, answer: text, choice: text }))
+    .nullish(),
 };
 
 /** Fields of later releases, refused rather than ignored because a client that sends one depends on it. */

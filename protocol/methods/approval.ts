@@ -31,9 +31,22 @@ const LISTED = {
   modelVerdicts: z.array(ModelVerdict).optional(),
 };
 
+/** Characters of an answer to a question of the agent. */
+export const MAX_ANSWER = 32 * 1024;
+
 /** What is decided about single calls of an approval, by their ids. */
 export const CallDecisions = z
-  .record(z.string().max(256), z.strictObject({ approved: z.boolean(), feedback: optionalText(16_384) }))
+  .record(
+    z.string().max(256),
+    z.strictObject({
+      approved: z.boolean(),
+      feedback: optionalText(16_384),
+      /** To a question of the agent: any text, also none. */
+      answer: z.string().max(MAX_ANSWER).optional(),
+      /** The label of one of its choices. */
+      choice: optionalText(200),
+    }),
+  )
   .meta({ id: 'CallDecisions' });
 export type CallDecisions = z.infer<typeof CallDecisions>;
 

@@ -31,6 +31,7 @@ export async function loadAssets(root: URL): Promise<Assets> {
       styleSources: styles,
       openapi,
       siteFiles: createSiteFiles(new URL('ui/', dist)),
+      pageWorkerUrl: new URL('page-worker.js', dist),
       searchWorkerUrl: new URL('search-worker.js', dist),
       pdfWorkerUrl: new URL('pdf-worker.js', dist),
       snapshotWorkerUrl: new URL('snapshot-worker.js', dist),

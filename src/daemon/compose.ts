@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { availableParallelism, hostname, platform } from 'node:os';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { createSnapshotThread } from '../agent/checkpoints/checkpoint-files.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
@@ -35,7 +35,7 @@ import { openKeyHosts } from './config/key-hosts.ts';
 import { createLiveConfig, type LiveConfig } from './config/live-config.ts';
 import { createStartCheck } from './config/start-check.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
-import { nodeIdOf } from './node-id.ts';
+import { machineOf } from './node-id.ts';
 import { outputsOf } from './tools.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { openWorkdirs } from './workdirs.ts';
@@ -290,12 +290,3 @@ function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: Http
   gateway.sockets.attach(server, app.raw.refuseUpgrade);
   return server;
 }
-
-/** How the daemon describes itself to clients. */
-const machineOf = (
-  { version, home }: Pick<DaemonOptions, 'version' | 'home'>,
-  url: () => string,
-): GatewayDeps['server'] => {
-  const host = hostname();
-  return { version, host, nodeId: nodeIdOf(home, host), platform: platform(), url };
-};

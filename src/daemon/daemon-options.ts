@@ -53,6 +53,7 @@ export interface Assets {
   styleSources: string[];
   openapi: StaticText;
   siteFiles: SiteFiles;
+  pageWorkerUrl: URL;
   searchWorkerUrl: URL;
   pdfWorkerUrl: URL;
   snapshotWorkerUrl: URL;

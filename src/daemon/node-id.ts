@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import { hostname, platform } from 'node:os';
+import type { GatewayDeps } from '../gateway/gateway-deps.ts';
+import type { DaemonOptions } from './daemon-options.ts';
 
 /**
  * The name of this daemon in `/health`: the host name and four hex digits of the home folder's real path (decision 23).
  * It is the same at every start, and different for each daemon of a machine.
  */
-export function nodeIdOf(home: string, hostname: string): string {
+export function nodeIdOf(home: string, host: string): string {
   const digits = createHash('sha256').update(realpathSync(home)).digest('hex').slice(0, 4);
-  return `${hostname || 'headgate'}_${digits}`;
+  return `${host || 'headgate'}_${digits}`;
 }
+
+/** How the daemon describes itself to clients. */
+export const machineOf = (
+  { version, home }: Pick<DaemonOptions, 'version' | 'home'>,
+  url: () => string,
+): GatewayDeps['server'] => {
+  const host = hostname();
+  return { version, host, nodeId: nodeIdOf(home, host), platform: platform(), url };
+};

@@ -16,6 +16,7 @@ import { createApplyPatchTool } from '../agent/tools/edits/apply-patch.ts';
 import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
+import { askUserTool } from '../agent/tools/person/ask-user.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createGlobTool } from '../agent/tools/search/glob-files.ts';
@@ -29,6 +30,7 @@ import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
+import { createWebTools } from './tools/web-tools.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
   replace: Replacements | undefined;
@@ -108,6 +110,8 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
       createTodoTool(),
+      askUserTool,
+      ...createWebTools(options, outputsOf(home)),
     ],
     guard,
   );

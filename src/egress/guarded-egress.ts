@@ -102,8 +102,11 @@ interface Opened {
   dispatcher: Dispatcher;
 }
 
-/** Node's `fetch` is built on undici but accepts no custom lookup. undici is imported at the first request. */
-async function openAgent(environment: GuardOptions['environment'], lookup: LookupFunction): Promise<Opened> {
+/**
+ * A client whose connections resolve names with this lookup. Node's `fetch` is built on undici but accepts no custom one.
+ * undici is imported at the first request.
+ */
+export async function openAgent(environment: GuardOptions['environment'], lookup: LookupFunction): Promise<Opened> {
   // The package is CommonJS: bundled, it has a default export only.
   const { Agent, EnvHttpProxyAgent, fetch } = (await import('undici')).default;
   const viaProxy = environment.NODE_USE_ENV_PROXY === '1';

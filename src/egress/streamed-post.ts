@@ -27,8 +27,18 @@ export interface ArrivingBytes {
 }
 
 /** Sends a POST through a dispatcher. Follows no redirect. */
-export async function postThrough(dispatcher: Dispatcher, url: URL, request: PostRequest): Promise<PostResponse> {
-  const { headers, body, signal } = request;
+export const postThrough = (dispatcher: Dispatcher, url: URL, request: PostRequest): Promise<PostResponse> =>
+  sendThrough(dispatcher, url, { ...request, method: 'POST' });
+
+/** A request whose response is read while it arrives. */
+interface StreamedRequest extends Omit<PostRequest, 'body'> {
+  method: 'GET' | 'POST';
+  body: PostRequest['body'] | null;
+}
+
+/** Sends a request through a dispatcher. Follows no redirect. */
+export async function sendThrough(dispatcher: Dispatcher, url: URL, request: StreamedRequest): Promise<PostResponse> {
+  const { method, headers, body, signal } = request;
   signal.throwIfAborted();
   const arriving = new ArrivingBody();
   const { promise, resolve, reject } = Promise.withResolvers<PostResponse>();
@@ -40,7 +50,7 @@ export async function postThrough(dispatcher: Dispatcher, url: URL, request: Pos
   arriving.onceOver(() => signal.removeEventListener('abort', stop));
   const path = `${url.pathname}${url.search}`;
   dispatcher.dispatch(
-    { origin: url.origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
+    { origin: url.origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 },
     {
       onRequestStart: (controller) => arriving.begin(controller),
       // biome-ignore lint/complexity/useMaxParams: undici calls it.

@@ -106,6 +106,7 @@ async function resultOf(run: RunContext, item: BatchCall, { execute }: ReadyCall
       signal: run.signal,
       grants: grantedTo(run, item),
       taint: taintOf(item),
+      answer: run.progress.approval?.decision?.answers?.[call.id],
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
       onProcess: (process) =>

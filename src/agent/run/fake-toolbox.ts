@@ -2,6 +2,15 @@ import { z } from 'zod';
 import type { ToolCall } from '../message.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
+import type { RunContext } from './run-context.ts';
+
+/** For runs without attachments. */
+export const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
+  readAttachment: async () => undefined,
+  keepImages: () => Promise.reject(new Error('no files here')),
+};
+/** For runs whose changes of files are not stored. */
+export const NO_CHECKPOINT: RunContext['checkpoint'] = { before: async () => undefined, ended: async () => undefined };
 
 type ReadyCall = Extract<PreparedCall, { kind: 'ready' }>;
 
@@ -15,7 +24,7 @@ export interface FakeTool {
   refuses?: string;
   bindTo?: string;
   /** What is known about a call before it runs. */
-  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched' | 'sandboxOff'>;
+  known?(call: ToolCall): Pick<ReadyCall, 'reading' | 'matched' | 'sandboxOff' | 'question'>;
   execute?(run: ToolRun, call: ToolCall): Promise<ToolOutcome> | ToolOutcome;
 }
 

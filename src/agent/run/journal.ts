@@ -11,8 +11,16 @@ export interface Decision {
   by: DecidedBy;
   /** The calls that are denied although others are approved, with what was said about each. */
   denied?: Record<string, string>;
+  /** What a person answered to questions of the agent, by their calls. */
+  answers?: Record<string, Answer>;
   /** The ids of the rules that were given with it. */
   rules?: string[];
+}
+
+/** An answer to a question of the agent: the text, the label of a choice, or both. */
+export interface Answer {
+  text?: string;
+  choice?: string;
 }
 
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */

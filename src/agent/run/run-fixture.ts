@@ -16,7 +16,7 @@ import { createApprovalExpiry } from './approval/approval-expiry.ts';
 import { toPolicyFinder } from './approval/policy-rule.ts';
 import { compileRules, type RuleSource } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
-import { type FakeTool, fakeToolbox } from './fake-toolbox.ts';
+import { type FakeTool, fakeToolbox, NO_CHECKPOINT, NO_FILES } from './fake-toolbox.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
 import { countedModel } from './model/counted-model.ts';
@@ -76,11 +76,6 @@ export interface FixtureOptions {
   onRecord?(step: Step): void;
 }
 
-const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
-  readAttachment: async () => undefined,
-  keepImages: () => Promise.reject(new Error('no files here')),
-};
-
 /** A run with an in-memory recorder, a scripted model and tools that are plain functions. */
 export function runFixture(options: FixtureOptions = {}) {
   const progress = foldEntries(options.journal ?? [{ kind: 'started' }]);
@@ -95,8 +90,7 @@ export function runFixture(options: FixtureOptions = {}) {
   let [ids, secrets] = [0, 0];
   const waiting = new Map<string, (decision: Decision) => void>();
   const run: RunContext = {
-    ...{ wsId: 'ws-1', runId: 'run_1', source: 'person' },
-    messages,
+    ...{ wsId: 'ws-1', runId: 'run_1', source: 'person', messages },
     ...beginningOf(recorder.seen.steps, options),
     ...NO_FILES,
     get messageCount() {
@@ -122,7 +116,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get rules() {
       return rulesIn(options);
     },
-    checkpoint: options.checkpoint ?? { before: async () => undefined, ended: async () => undefined },
+    checkpoint: options.checkpoint ?? NO_CHECKPOINT,
     get judge() {
       return options.judge;
     },

@@ -57,13 +57,10 @@ export async function openCommandNetwork(
   );
   const named = [...namedBy(reading), ...granted.flatMap(toHost)];
   const seen = new Map<string, Connection>();
-  const ruleFor = (host: string) => strictestOf(namesOf(host).map(ruleOn));
   return {
     localPorts: localPortsIn(allowedHosts()),
     decide(target) {
-      const rule = ruleFor(target.host);
-      const decision = decideHost({ configured: allowedHosts(), registries, named, rule }, target);
-      return decision.kind === 'allow' ? { ...decision, denies: (address) => denialOf(ruleFor(address)) } : decision;
+      return decideHost({ configured: allowedHosts(), registries, named, ruleOn }, target);
     },
     onConnection(connection) {
       const key = `${connection.outcome} ${connection.host} ${connection.port}`;
@@ -91,18 +88,6 @@ function toHost(text: string): string[] {
 }
 
 const ANY_PORT = 443;
-
-const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
-
-/** A rule about this machine holds for all its names. */
-const namesOf = (host: string): readonly string[] => (OWN_NAMES.includes(host) ? OWN_NAMES : [host]);
-
-/** What denies stands above everything. */
-const strictestOf = (rules: readonly (HostRule | undefined)[]): HostRule | undefined =>
-  rules.find((rule) => rule?.action === 'deny') ?? rules.find((rule) => rule !== undefined);
-
-const denialOf = (rule: HostRule | undefined): string | undefined =>
-  rule?.action === 'deny' ? rule.ruleId : undefined;
 
 function toRefused({ host, port, outcome, rule }: Connection): RefusedHost[] {
   if (outcome === 'address') return [{ host, port, reason: 'address' }];

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AskedQuestion } from '../../../protocol/events/asked-question.ts';
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
@@ -70,6 +71,8 @@ export type Prepared =
       /** The name in an approval prompt: usually the tool's name; `overwrite_file` for an unread existing file. */
       approvalLabel: string;
       needsApproval: boolean;
+      /** Set if the call is a question: only a person lets it run, by the answer. */
+      question?: AskedQuestion;
       /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
       reading?: CommandReading;
       /** What rules match besides the names and the reading: the exact command, or the node and its command. */
@@ -100,6 +103,8 @@ export interface ToolRun {
   signal: AbortSignal;
   /** The limit for what the model reads: a share of its context window. */
   maxOutputBytes: number;
+  /** What a person answered, if the call is a question; absent: it was approved without an answer. */
+  answer?: { text?: string; choice?: string } | undefined;
   /** What this call may do; absent: nothing in particular. */
   grants?: CallGrants;
   /** What the result brings into the conversation that nobody trusts. */

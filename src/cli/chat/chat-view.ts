@@ -12,6 +12,7 @@ import { type ChoosingRule, type DecidingEach, eachLine, hasRules, hasSeveral, r
 import { toInputRows } from './input-rows.ts';
 import type { LineEditor } from './line-editor.ts';
 import type { Transcript } from './transcript.ts';
+import { type Answering, answerLines, hasQuestions } from './typed-answers.ts';
 
 /** What the keys mean at the moment. */
 export type Mode =
@@ -21,7 +22,8 @@ export type Mode =
   /** Waits for a second `y` before auto-approve is switched on. */
   | { kind: 'always'; approvalId: string }
   | ChoosingRule
-  | DecidingEach;
+  | DecidingEach
+  | Answering;
 
 /** What the keys mean after this one; undefined if it begins no longer answer. */
 export function modeFor(key: string, approvalId: string): Mode | undefined {
@@ -32,6 +34,8 @@ export function modeFor(key: string, approvalId: string): Mode | undefined {
       return { kind: 'always', approvalId };
     case 'r':
       return { kind: 'rule', approvalId };
+    case 'w':
+      return { kind: 'answer', approvalId, given: {} };
     case 'e':
       return { kind: 'each', approvalId, decided: {} };
     default:
@@ -83,8 +87,12 @@ export function toChatView(situation: ChatSituation, { paint, columns, rows }: S
   return { lines: [...live.slice(-room), '', ...below], input };
 }
 
-const promptOf = (mode: Mode, paint: Paint): string =>
-  mode.kind === 'remark' && mode.remark === undefined ? paint('yellow', 'remark › ') : paint(['bold', 'cyan'], '› ');
+function promptOf(mode: Mode, paint: Paint): string {
+  if (mode.kind === 'answer') return paint('yellow', 'answer › ');
+  return mode.kind === 'remark' && mode.remark === undefined
+    ? paint('yellow', 'remark › ')
+    : paint(['bold', 'cyan'], '› ');
+}
 
 function toStatusLines(
   { connection, transcript, wait, sending, seconds, nowMs }: ChatSituation,
@@ -140,6 +148,8 @@ function toChoiceLines({ question, mode, isTyping }: Choice, paint: Paint): stri
       return [keys(ruleKeys(question, mode), paint)];
     case 'each':
       return [eachLine(question, mode), keys({ y: 'approve', n: 'deny', 'any other key': 'back' }, paint)];
+    case 'answer':
+      return [...answerLines(question, mode), keys({ Enter: 'answer', Esc: 'back' }, paint)];
     case 'remark':
       if (mode.remark === undefined) return [keys({ Enter: 'done', Esc: 'back' }, paint)];
       return [
@@ -164,6 +174,7 @@ const QUESTION_KEYS: Record<Question['kind'], Record<string, string>> = {
 function keysOf(question: Question): Record<string, string> {
   const { v, ...usual } = QUESTION_KEYS[question.kind];
   return {
+    ...(hasQuestions(question) && { w: 'write the answer' }),
     ...usual,
     ...(hasRules(question) && { r: 'rule' }),
     ...(hasSeveral(question) && isAboutCalls(question) && { e: 'each' }),

@@ -3,6 +3,7 @@ import { RULE_TERMS, type RuleTerm, type SuggestedRule } from '../../../protocol
 import { TERM_WORDS, toMatchWords } from '../../../protocol/text/rule-words.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
+import { hasQuestions } from './typed-answers.ts';
 
 /** A rule is being chosen: first which one, then for how long. */
 export interface ChoosingRule {
@@ -100,7 +101,7 @@ function decideEach(question: Question, mode: DecidingEach, key: string | undefi
 export function isChoice(question: Question, key: string | undefined): key is string {
   if (key === undefined) return false;
   const { kind } = question;
-  const more = `${hasRules(question) ? 'r' : ''}${hasSeveral(question) && kind !== 'instructions' ? 'e' : ''}`;
+  const more = `${hasQuestions(question) ? 'w' : ''}${hasRules(question) ? 'r' : ''}${hasSeveral(question) && kind !== 'instructions' ? 'e' : ''}`;
   return `${kind === 'tools' ? 'ynfav' : 'ynv'}${more}`.includes(key);
 }
 

@@ -3,7 +3,7 @@ import type { Key } from 'node:readline';
 import type { SubscriptionOptions } from '../../../protocol/client/subscriptions.ts';
 import { fakeTimers } from '../../../protocol/client/testing/fake-timers.ts';
 import type { ConnectionStatus, GatewayClient } from '../../../protocol/client/ws-client.ts';
-import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { StreamEvent, StreamEventOf } from '../../../protocol/stream-events.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { createPlainScreen } from '../terminal/screen.ts';
 import type { ChatFiles } from './chat-files.ts';
@@ -17,7 +17,7 @@ const item = {
   func_name: 'bash',
   approval_label: 'bash',
 };
-export const ASKED: StreamEvent = {
+export const ASKED: StreamEventOf<'approve_request'> = {
   type: 'approve_request',
   items: [{ ...item, needs_approval: true, error: null }],
   approval_id: 'a1',

@@ -102,6 +102,26 @@ test('f asks for a remark, and y or n sends it with the decision', async () => {
   assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: false, feedback: 'yes, but slowly' }]]);
 });
 
+test('w takes answers to questions of the agent, one line each, and Esc leaves them', async () => {
+  const { timers, type, enter, press, tell, calls, rows } = openFakeChat();
+  const [asked] = ASKED.items;
+  assert.ok(asked);
+  const item = { ...asked, question: { text: 'Which port?', choices: [{ label: '80' }, { label: '443' }] } };
+  tell({ ...ASKED, items: [item, { ...item, call_id: 'c2', question: { text: 'Which name?', choices: [] } }] });
+  await timers.advance(1_000);
+  type('w');
+  assert.deepEqual(rows().slice(-5), ['Which port?', '  1 80', '  2 443', 'Enter answer · Esc back', 'answer › ']);
+  press({ name: 'escape' });
+  type('w');
+  type('2');
+  enter();
+  type('Ada');
+  enter();
+  await settled();
+  const decisions = { c1: { approved: true, choice: '443' }, c2: { approved: true, answer: 'Ada' } };
+  assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: true, decisions }]]);
+});
+
 test('a has to be confirmed', async () => {
   const { type, calls } = await openAskedChat();
   type('an');

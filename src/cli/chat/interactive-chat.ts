@@ -18,6 +18,7 @@ import { isTalkCommand, runTalkCommand } from './commands/talk-commands.ts';
 import { answerFiner, type Finer, isChoice } from './finer-answer.ts';
 import { createLineEditor, type LineEditor } from './line-editor.ts';
 import { isTalkBusy, openTalk, type Talk } from './talk.ts';
+import { type Answering, answerTyped, endsAnswer } from './typed-answers.ts';
 
 interface InteractiveChatDeps {
   client: GatewayClient;
@@ -159,6 +160,8 @@ export class InteractiveChat {
       case 'rule':
       case 'each':
         return this.#answersFiner(question, this.#mode, text);
+      case 'answer':
+        return this.#answersTyped(question, this.#mode, key);
       case 'remark':
         return this.#answersRemark(this.#mode, text, key);
       case 'message':
@@ -166,6 +169,15 @@ export class InteractiveChat {
         if (this.#deps.timers.now() - this.#askedMs >= STARTLE_MS) this.#choose(question, text);
         return true;
     }
+  }
+
+  #answersTyped(question: Question, mode: Answering, key: Key): boolean {
+    if (!endsAnswer(key)) return false;
+    const line = this.#editor.take();
+    const { next, decision } = key.name === 'escape' ? {} : answerTyped(question, mode, line);
+    this.#mode = next ?? { kind: 'message' };
+    if (decision) this.#decide({ approvalId: mode.approvalId, ...decision });
+    return true;
   }
 
   #answersRemark(mode: Extract<Mode, { kind: 'remark' }>, text: string | undefined, key: Key): boolean {
@@ -214,10 +226,7 @@ export class InteractiveChat {
       return;
     }
     const line = text.trim();
-    if (line === '') {
-      this.#hurry();
-      return;
-    }
+    if (line === '') return void this.#hurry();
     this.#editor.take();
     const { transcript } = this.talk;
     if (!runLocalCommand(line, { transcript, onLeave: this.#deps.onLeave })) void this.#outbox.add(line);
@@ -268,10 +277,7 @@ export class InteractiveChat {
     }
     const sinceMs = nowMs - this.#interruptedMs;
     this.#interruptedMs = nowMs;
-    if (sinceMs < TWICE_MS) {
-      this.#deps.onLeave();
-      return;
-    }
+    if (sinceMs < TWICE_MS) return void this.#deps.onLeave();
     const isBusy = isTalkBusy(this.talk);
     // A run that has not stopped since the last Ctrl-C is abandoned.
     if (isBusy) void this.#attempt(this.talk.cancel(this.#isStopping));

@@ -42,7 +42,8 @@ export const toQuestion = (event: StreamEventOf<'approve_request'> | Approval): 
 /** The question with everything that would run, in full or cut to the beginning and end of long texts. */
 export function toQuestionLines({ kind, items, budget }: Question, style: PreviewStyle): string[] {
   if (budget) return toBudgetLines(budget, style);
-  const title = TITLES[kind](items.length);
+  const isQuestion = items.length > 0 && items.every(({ question }) => question !== undefined);
+  const title = isQuestion ? 'The agent asks' : TITLES[kind](items.length);
   return [
     style.paint(['bold', 'yellow'], `? ${title}`),
     ...EXPLAINED[kind],

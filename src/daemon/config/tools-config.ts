@@ -55,7 +55,7 @@ export const ToolsConfig = z.object({
         .array(AllowedHost)
         .max(1_000)
         .default([])
-        .describe('Hosts that sandboxed commands may connect to, in addition to package registries.'),
+        .describe('Hosts that sandboxed commands and web_fetch may connect to, in addition to package registries.'),
     })
     .prefault({}),
   diagnostics: z

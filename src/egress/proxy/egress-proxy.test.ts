@@ -5,7 +5,8 @@ import { type AddressInfo, connect, createServer, type LookupFunction } from 'no
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { type Connection, createEgressProxy, type HostDecision } from './egress-proxy.ts';
+import type { HostDecision } from '../host-decision.ts';
+import { type Connection, createEgressProxy } from './egress-proxy.ts';
 import { parseTarget } from './proxy-target.ts';
 
 /** Names, and the addresses to which they resolve; the last one of `rebound` comes with the second look. */

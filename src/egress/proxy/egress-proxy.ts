@@ -1,27 +1,11 @@
 import { lookup as lookUpName } from 'node:dns';
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
-import { connect, isIP, type LookupFunction, type Server, type Socket } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { connect, type LookupFunction, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type AddressClass, classifyAddress } from '../egress-address.ts';
-import { EgressError, guardLookup } from '../guarded-egress.ts';
+import { EgressError } from '../guarded-egress.ts';
+import { checkHost, type HostDecision } from '../host-decision.ts';
 import { type ProxyTarget, parseTarget } from './proxy-target.ts';
-
-/** Whether a program may connect to a host. */
-export type HostDecision =
-  | {
-      kind: 'allow';
-      /** Also if it is, or resolves to, a private address. */
-      mayBePrivate: boolean;
-      /** The rule that denies an address that it resolves to. */
-      denies?(address: string): string | undefined;
-    }
-  | {
-      kind: 'deny';
-      /** The rule that denies it; absent if nothing allows it. */
-      rule?: string;
-    };
 
 /** One attempt to reach a host. */
 export interface Connection extends ProxyTarget {
@@ -217,39 +201,24 @@ function openWay(target: ProxyTarget, { client, lookup }: Serving): Way {
     report('refused', decision.rule);
     return { kind: 'refused', refusal: { status: 403, text: `Connections to ${at} are not allowed by Headgate.` } };
   }
-  if (isIP(target.host) !== 0 && !isAllowedLiteral(target.host, decision)) {
+  const host = checkHost(target.host, { decision, lookup });
+  if (host.kind === 'refused') {
     report('address');
     return { kind: 'refused', refusal: { status: 403, text: `${at} is a private or reserved address.` } };
   }
-  let denied: string | undefined;
-  const classifyRuled = (address: string): AddressClass => {
-    denied = decision.denies?.(address);
-    return denied === undefined ? classify(address) : 'refused';
-  };
   return {
     kind: 'open',
-    lookup: guardLookup(lookup, () => decision.mayBePrivate, classifyRuled),
+    lookup: host.lookup,
     succeeded: () => report('connected'),
     failed(error) {
       const isAddress = error instanceof EgressError;
+      const denied = host.deniedBy();
       report(isAddress ? (denied === undefined ? 'address' : 'refused') : 'failed', isAddress ? denied : undefined);
       return isAddress
         ? { status: 403, text: `${at} leads to an address that is not allowed.` }
         : { status: 502, text: `${at} cannot be reached.` };
     },
   };
-}
-
-function isAllowedLiteral(address: string, { mayBePrivate }: Extract<HostDecision, { kind: 'allow' }>): boolean {
-  const kind = classify(address);
-  return kind === 'public' || (kind === 'private' && mayBePrivate);
-}
-
-/** The addresses of this machine are private, too: its services, such as the daemon, listen there. */
-function classify(address: string): AddressClass {
-  const bare = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
-  const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return own.some((entry) => entry.address === bare) ? 'private' : classifyAddress(address);
 }
 
 function answer(response: ServerResponse, { status, text }: Refusal): void {

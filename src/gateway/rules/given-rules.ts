@@ -3,7 +3,7 @@ import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { RuleChoice, RuleTerm, SuggestedRule } from '../../../protocol/events/rules.ts';
 import type { Rule } from '../../../protocol/methods/admin/rule.ts';
 import type { Approval, CallDecisions } from '../../../protocol/methods/approval.ts';
-import type { Decision } from '../../agent/run/journal.ts';
+import type { Answer, Decision } from '../../agent/run/journal.ts';
 import type { Viewer } from '../sharing/perception.ts';
 import type { Statement } from '../store/store.ts';
 import { requireGiver } from './rule-givers.ts';
@@ -67,16 +67,37 @@ function withSingle(decision: Decision, single: CallDecisions, items: readonly A
   const unknown = Object.keys(single).find((callId) => !ids.includes(callId));
   if (unknown !== undefined)
     throw new GatewayError('INVALID_REQUEST', `decisions: the question has no call ${unknown}`);
+  const answers = answersIn(single, items);
   const denied = ids.filter((callId) => !(single[callId]?.approved ?? decision.approved));
   if (denied.length === ids.length) return { ...decision, approved: false };
-  if (denied.length === 0) return { ...decision, approved: true };
+  if (denied.length === 0) return { ...decision, approved: true, ...answers };
   const reasons = denied.map((callId) => [callId, single[callId]?.feedback?.trim() ?? textFor(decision)] as const);
   return {
     ...decision,
     approved: true,
     feedback: decision.approved ? decision.feedback : '',
     denied: Object.fromEntries(reasons),
+    ...answers,
   };
+}
+
+/** The answers to questions of the agent. Throws INVALID_REQUEST for those that do not fit their call. */
+function answersIn(single: CallDecisions, items: readonly ApprovalItem[]): Pick<Decision, 'answers'> {
+  const given = Object.entries(single).filter(([, { answer, choice }]) => answer !== undefined || choice !== undefined);
+  for (const [callId, { approved, choice }] of given) {
+    const question = items.find(({ call_id }) => call_id === callId)?.question;
+    const refuse = (why: string) => new GatewayError('INVALID_REQUEST', `decisions: ${callId} ${why}`);
+    if (question === undefined) throw refuse('asks nothing that an answer could be given to');
+    if (!approved) throw refuse('cannot be denied and answered at once');
+    if (choice !== undefined && !question.choices.some(({ label }) => label === choice))
+      throw refuse(`has no choice "${choice}"`);
+  }
+  if (given.length === 0) return {};
+  const answers = given.map(([callId, { answer, choice }]): [string, Answer] => [
+    callId,
+    { ...(answer !== undefined && { text: answer }), ...(choice !== undefined && { choice }) },
+  ]);
+  return { answers: Object.fromEntries(answers) };
 }
 
 /** Words about a denial are about all calls that it denies. */

@@ -29,9 +29,9 @@ export const toFiner = ({ rule, decisions }: Pick<Approve, 'rule' | 'decisions'>
   }),
   ...(decisions && {
     decisions: Object.fromEntries(
-      Object.entries(decisions).map(([callId, { approved, feedback }]) => [
+      Object.entries(decisions).map(([callId, { approved, feedback, answer, choice }]) => [
         callId,
-        { approved, feedback: given(feedback) },
+        { approved, feedback: given(feedback), answer: answer ?? undefined, choice: given(choice) },
       ]),
     ),
   }),

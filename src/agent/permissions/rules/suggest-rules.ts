@@ -37,7 +37,9 @@ function candidatesFor(call: RuledCall): Candidate[] {
   if (node !== undefined && nodeCommand !== undefined) return [{ kind: 'node', match: { node, nodeCommand } }];
   const tool = names.at(-1);
   return [
-    ...(reading ? distinct([...forFile(reading), ...forProtected(protectedWrites), ...forFolder(reading)]) : []),
+    ...(reading
+      ? distinct([...forFile(reading), ...forProtected(protectedWrites), ...forHost(reading), ...forFolder(reading)])
+      : []),
     ...(tool !== undefined && !/[*?]/.test(tool) ? [{ kind: 'tool' as const, match: { tool } }] : []),
   ];
 }

@@ -136,6 +136,12 @@ const ROWS: Row[] = [
     parse: (path) => call('list_directory', { path: path || '.' }),
   },
   {
+    name: 'fetch',
+    usage: 'fetch URL',
+    does: 'reads a page of the web',
+    parse: (url) => (url ? call('web_fetch', { url }) : undefined),
+  },
+  {
     name: 'long',
     usage: 'long N',
     does: 'answers N lines',

@@ -13,7 +13,7 @@ const ASSESSMENTS = new WeakMap<BatchCall, Assessment>();
 /** How the rules of the judge rate a call; undefined while the judge is off, and for calls that cannot run. */
 export function assessmentOf({ judge }: RunContext, item: BatchCall): Assessment | undefined {
   const { call, prepared, places } = item;
-  if (judge === undefined || prepared.kind !== 'ready') return undefined;
+  if (judge === undefined || prepared.kind !== 'ready' || prepared.question) return undefined;
   const known = ASSESSMENTS.get(item);
   if (known) return known;
   const assessment = judgeCall({

@@ -29,6 +29,8 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
   if (item.prepared.kind !== 'ready') return RUNS_AS_TOOL;
   if (isBlockedByMode(run, item)) return { verdict: 'block', reason: 'mode' };
   if (verdict.unclear) return { verdict: 'ask', reason: 'unclear', rule: verdict.unclear };
+  // Nothing but a person can answer.
+  if (item.prepared.question) return ASKS_AS_TOOL;
   const { needsApproval } = item.prepared;
   if (!needsApproval && !verdict.ask) return RUNS_AS_TOOL;
   const isSandboxed = whyNotSandboxed(run, item) === undefined;

@@ -32,11 +32,19 @@ export function toItem(run: RunContext, item: BatchCall, refused?: string): Appr
     error: refused ?? errorOf(run, item),
     ...(isRepeated && { repeated: timesOf(run.progress.repeats, keys.call) }),
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
-    ...(ready?.sandboxOff !== undefined && { sandbox_off: ready.sandboxOff }),
-    ...(ready?.backgroundSecs !== undefined && { background_secs: ready.backgroundSecs }),
-    ...(ready?.reading && { effects: toCallEffects(ready.reading) }),
+    ...(ready && toFacts(ready)),
   };
 }
+
+/** What the tool itself says about the call. */
+const toFacts = ({ sandboxOff, backgroundSecs, question, reading }: ReadyCall) => ({
+  ...(sandboxOff !== undefined && { sandbox_off: sandboxOff }),
+  ...(backgroundSecs !== undefined && { background_secs: backgroundSecs }),
+  ...(question && { question }),
+  ...(reading && { effects: toCallEffects(reading) }),
+});
+
+type ReadyCall = Extract<BatchCall['prepared'], { kind: 'ready' }>;
 
 const REFUSED = { auto_approved: undefined, auto_approve_reason: undefined };
 

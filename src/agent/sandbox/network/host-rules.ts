@@ -1,4 +1,4 @@
-import type { HostDecision } from '../../../egress/proxy/egress-proxy.ts';
+import type { HostDecision } from '../../../egress/host-decision.ts';
 import type { ProxyTarget } from '../../../egress/proxy/proxy-target.ts';
 import type { HostRule } from '../../permissions/rules/host-rule.ts';
 
@@ -12,8 +12,8 @@ export interface AllowedHosts {
   registries: readonly string[];
   /** Hosts that the command itself names, or that were asked about, so that whoever let it run has seen them. Any port. */
   named: readonly string[];
-  /** The permission rule about this host. */
-  rule?: HostRule | undefined;
+  /** The permission rule about a host. */
+  ruleOn?(host: string): HostRule | undefined;
 }
 
 /**
@@ -21,14 +21,30 @@ export interface AllowedHosts {
  * wildcard, because whoever owns a domain can let its names lead anywhere. A rule that asks wants a person to have seen the
  * host.
  */
-export function decideHost({ configured, registries, named, rule }: AllowedHosts, target: ProxyTarget): HostDecision {
+export function decideHost(
+  { configured, registries, named, ruleOn = () => undefined }: AllowedHosts,
+  target: ProxyTarget,
+): HostDecision {
+  const rule = ruleAbout(target.host, ruleOn);
   if (rule?.action === 'deny') return { kind: 'deny', rule: rule.ruleId };
   const isNamed = named.includes(target.host);
   if (rule?.action === 'ask' && !isNamed) return { kind: 'deny' };
   const entry = configured.find((pattern) => matches(pattern, target));
-  if (entry !== undefined) return { kind: 'allow', mayBePrivate: !entry.startsWith('*.') };
+  const denies = (address: string) => {
+    const about = ruleAbout(address, ruleOn);
+    return about?.action === 'deny' ? about.ruleId : undefined;
+  };
+  if (entry !== undefined) return { kind: 'allow', mayBePrivate: !entry.startsWith('*.'), denies };
   const isKnown = isNamed || rule?.action === 'allow' || registries.some((host) => matches(host, target));
-  return isKnown ? { kind: 'allow', mayBePrivate: false } : { kind: 'deny' };
+  return isKnown ? { kind: 'allow', mayBePrivate: false, denies } : { kind: 'deny' };
+}
+
+const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
+
+/** A rule about this machine holds for all its names. What denies stands above everything. */
+function ruleAbout(host: string, ruleOn: (host: string) => HostRule | undefined): HostRule | undefined {
+  const rules = (OWN_NAMES.includes(host) ? OWN_NAMES : [host]).map(ruleOn);
+  return rules.find((rule) => rule?.action === 'deny') ?? rules.find((rule) => rule !== undefined);
 }
 
 /** Whether the configuration allows a host on a port of the web. */

@@ -35,12 +35,11 @@ test('the suggested rules of calls that are not denied are offered in words, wit
   assert.deepEqual(offeredTerms(question), ['hour', 'always']);
 });
 
-test('a decision names the denied calls and the rules, and nothing else if there are none', () => {
+test('a decision names the denied calls and the answers, and nothing else if there are none', () => {
   assert.deepEqual(toApproval([]), { approved: true });
-  assert.deepEqual(toApproval(['c2'], [{ callId: 'c1', id: 'prefix', term: 'hour' }]), {
+  assert.deepEqual(toApproval(['c2'], { c1: { approved: true, answer: 'yes' } }), {
     approved: true,
-    decisions: { c2: { approved: false } },
-    rules: [{ callId: 'c1', id: 'prefix', term: 'hour' }],
+    decisions: { c1: { approved: true, answer: 'yes' }, c2: { approved: false } },
   });
 });
 

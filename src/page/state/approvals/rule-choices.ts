@@ -1,6 +1,7 @@
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
-import type { RuleChoice, RuleTerm } from '../../../../protocol/events/rules.ts';
+import type { RuleTerm } from '../../../../protocol/events/rules.ts';
 import type { ParamsInput } from '../../../../protocol/index.ts';
+import type { CallDecisions } from '../../../../protocol/methods/approval.ts';
 import { toSuggestionWords } from '../../../../protocol/text/rule-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { ApprovalBlock } from '../conversation/blocks.ts';
@@ -53,9 +54,8 @@ export const offeredTerms = ({ items }: Pick<AskedQuestion, 'items'>): RuleTerm[
   return (['hour', 'conversation', 'always'] as const).filter((term) => all.every((terms) => terms.includes(term)));
 };
 
-/** The decision that approves, except for the denied calls. */
-export const toApproval = (denied: readonly string[], rules: readonly RuleChoice[] = []): Decided => ({
-  approved: true,
-  ...(denied.length > 0 && { decisions: Object.fromEntries(denied.map((id) => [id, { approved: false }])) }),
-  ...(rules.length > 0 && { rules: [...rules] }),
-});
+/** The decision that approves, except for the denied calls, with answers to questions of the agent. */
+export function toApproval(denied: readonly string[], answers: CallDecisions = {}): Decided {
+  const decisions = { ...answers, ...Object.fromEntries(denied.map((id) => [id, { approved: false }])) };
+  return { approved: true, ...(Object.keys(decisions).length > 0 && { decisions }) };
+}

@@ -1,5 +1,6 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { type GivenAnswers, isOnlyQuestions, toAnswers } from '../../state/approvals/given-answers.ts';
 import {
   type AskedQuestion,
   asksAbout,
@@ -16,6 +17,7 @@ import type { DeniedCalls } from './call-choice.tsx';
 interface ApprovalButtonsProps {
   approval: AskedQuestion;
   denied: DeniedCalls;
+  answers: Signal<GivenAnswers>;
   decide(decided: Decided): Promise<unknown>;
   onStep: (() => void) | undefined;
 }
@@ -23,7 +25,7 @@ interface ApprovalButtonsProps {
 type Step = 'choose' | 'deny' | 'allow' | 'everything';
 
 /** The buttons that decide. A decision carries the id of its question, so it can never apply to another question. */
-export function ApprovalButtons({ approval, denied, decide, onStep }: ApprovalButtonsProps) {
+export function ApprovalButtons({ approval, denied, answers, decide, onStep }: ApprovalButtonsProps) {
   const step = useSignal<Step>('choose');
   const busy = useSignal(false);
   const cameFrom = useRef<Step>('choose');
@@ -37,6 +39,10 @@ export function ApprovalButtons({ approval, denied, decide, onStep }: ApprovalBu
     busy.value = true;
     await decide(decided);
     busy.value = false;
+  };
+  const approve = (more: Partial<Decided> = {}) => {
+    const given = toAnswers(approval, answers.peek(), denied.peek());
+    void finish({ ...toApproval(denied.peek(), given), ...more });
   };
   const buttons = useRef<HTMLDivElement>(null);
   usePressGuard(buttons, step.value);
@@ -56,7 +62,7 @@ export function ApprovalButtons({ approval, denied, decide, onStep }: ApprovalBu
           terms={offeredTerms(approval)}
           busy={busy.value}
           onBack={go('choose')}
-          onAllow={(rules) => void finish(toApproval(denied.peek(), rules))}
+          onAllow={(rules) => approve({ rules: [...rules] })}
           onEverything={go('everything')}
         />
       )}
@@ -65,7 +71,7 @@ export function ApprovalButtons({ approval, denied, decide, onStep }: ApprovalBu
           busy={busy.value}
           isOnlyWay={offered.length === 0}
           onBack={go('choose')}
-          onAlways={() => void finish({ ...toApproval(denied.peek()), always: true })}
+          onAlways={() => approve({ always: true })}
         />
       )}
       {step.value === 'choose' && (
@@ -74,7 +80,7 @@ export function ApprovalButtons({ approval, denied, decide, onStep }: ApprovalBu
           denied={denied.value}
           busy={busy.value}
           cameFrom={cameFrom.current}
-          onApprove={() => void finish(toApproval(denied.peek()))}
+          onApprove={approve}
           go={go}
           onAlways={go(offered.length === 0 ? 'everything' : 'allow')}
           decide={finish}
@@ -119,6 +125,7 @@ function Choices(props: ChoicesProps) {
   const { approval, denied, busy, cameFrom, onApprove, go, onAlways } = props;
   if (approval.question !== 'tools') return <OtherChoices {...props} />;
   const asking = approval.items.filter((item) => asksAbout(approval, item)).length;
+  const isQuestion = isOnlyQuestions(approval);
   return (
     <div class="decide">
       <button
@@ -127,11 +134,9 @@ function Choices(props: ChoicesProps) {
         disabled={busy || (asking > 0 && denied.length === asking)}
         data-decision="approve"
         title="Alt+Y"
-        onClick={onApprove}
+        onClick={() => onApprove()}
       >
-        {denied.length === 0
-          ? `Approve${asking > 1 ? ' all' : ''}`
-          : `Approve ${asking - denied.length}, deny ${denied.length}`}
+        {isQuestion ? 'Answer' : toApproveWords(asking, denied.length)}
       </button>
       <button
         type="button"
@@ -141,20 +146,25 @@ function Choices(props: ChoicesProps) {
         title="Alt+N"
         onClick={go('deny')}
       >
-        {asking > 1 ? 'Deny all…' : 'Deny…'}
+        {isQuestion ? 'Do not answer…' : asking > 1 ? 'Deny all…' : 'Deny…'}
       </button>
-      <button
-        type="button"
-        ref={cameFrom === 'allow' || cameFrom === 'everything' ? takeFocus : null}
-        class="quiet last"
-        disabled={busy}
-        onClick={onAlways}
-      >
-        Always allow…
-      </button>
+      {!isQuestion && (
+        <button
+          type="button"
+          ref={cameFrom === 'allow' || cameFrom === 'everything' ? takeFocus : null}
+          class="quiet last"
+          disabled={busy}
+          onClick={onAlways}
+        >
+          Always allow…
+        </button>
+      )}
     </div>
   );
 }
+
+const toApproveWords = (asking: number, denied: number): string =>
+  denied === 0 ? `Approve${asking > 1 ? ' all' : ''}` : `Approve ${asking - denied}, deny ${denied}`;
 
 /** The words of questions about something else than calls of tools. The first button of each pair approves. */
 const OTHERS = {

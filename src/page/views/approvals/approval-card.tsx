@@ -3,6 +3,7 @@ import { askedMore } from '../../../../protocol/text/budget-words.ts';
 import { decisionWord } from '../../../../protocol/text/decision-word.ts';
 import { ASK_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
 import type { App, Desk } from '../../state/app.ts';
+import { isOnlyQuestions } from '../../state/approvals/given-answers.ts';
 import type { AskedQuestion } from '../../state/approvals/rule-choices.ts';
 import type { ApprovalBlock, Decision } from '../../state/conversation/blocks.ts';
 import { resultOf } from '../../state/conversation/tool-blocks.ts';
@@ -53,8 +54,11 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
 }
 
 /** The question in one line. */
-export const toTitle = ({ question, items, budget }: AskedQuestion): string =>
-  budget ? askedMore(budget) : TITLES[question](items.length);
+export function toTitle(approval: AskedQuestion): string {
+  const { question, items, budget } = approval;
+  if (budget) return askedMore(budget);
+  return isOnlyQuestions(approval) ? 'The agent asks' : TITLES[question](items.length);
+}
 
 const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
   tools: (count) => (count === 1 ? 'May the agent do this?' : `May the agent do these ${count} things?`),

@@ -3,7 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { explainBudget } from '../../../../protocol/text/budget-words.ts';
 import { UNTRUSTED_INSTRUCTIONS } from '../../../../protocol/text/untrusted-instructions.ts';
+import type { GivenAnswers } from '../../state/approvals/given-answers.ts';
 import { type AskedQuestion, type Decided, judgeWords } from '../../state/approvals/rule-choices.ts';
+import { AnswerFields } from './answer-fields.tsx';
 import { ApprovalButtons } from './approval-buttons.tsx';
 import { AskedCalls } from './asked-calls.tsx';
 
@@ -22,6 +24,7 @@ export function QuestionBody({ approval, mayDecide, title, decide, onStep }: Que
   const [isOpen, setIsOpen] = useState(false);
   const judging = judgeWords(approval);
   const denied = useSignal<readonly string[]>([]);
+  const answers = useSignal<GivenAnswers>({});
   return (
     <>
       <AskedCalls
@@ -44,7 +47,10 @@ export function QuestionBody({ approval, mayDecide, title, decide, onStep }: Que
       {approval.question === 'instructions' && <p class="explain">{UNTRUSTED_INSTRUCTIONS}</p>}
       {approval.budget && <p class="explain">{explainBudget(approval.budget)}</p>}
       {mayDecide ? (
-        <ApprovalButtons approval={approval} denied={denied} decide={decide} onStep={onStep} />
+        <>
+          <AnswerFields approval={approval} answers={answers} denied={denied} />
+          <ApprovalButtons approval={approval} denied={denied} answers={answers} decide={decide} onStep={onStep} />
+        </>
       ) : (
         <p class="explain">Read-only access: deciding requires the approve scope.</p>
       )}
