@@ -23,6 +23,7 @@ import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createTodoTool } from '../agent/tools/todo.ts';
+import type { Tool } from '../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
@@ -56,8 +57,7 @@ interface Tools {
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, guard, assets, live, log, replace, background, commandAudit } =
-    options;
+  const { home, environment, clock, ids, config, guard, live, log, replace, background, commandAudit } = options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
@@ -83,8 +83,6 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   });
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
-  const confinement = createConfinement({ home });
-  const ripgrep = rg.kind === 'found' ? rg.path : undefined;
   const toolbox = createToolbox(
     [
       createBashTool({
@@ -99,14 +97,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       }),
       createBashOutputTool(background),
       createKillShellTool(background),
-      createReadFileTool({ confinement, pdf: { clock, workerUrl: assets.pdfWorkerUrl } }),
-      withDiagnostics(createWriteFileTool({ confinement }), { runner, live }),
-      withDiagnostics(createEditFileTool({ confinement }), { runner, live }),
-      withDiagnostics(createApplyPatchTool({ confinement }), { runner, live }),
-      withDiagnostics(createEditNotebookTool({ confinement }), { runner, live }),
-      createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
-      createGlobTool({ confinement, clock, workerUrl: assets.searchWorkerUrl }),
-      createListDirectoryTool({ confinement }),
+      ...createFileTools(options, { runner, ripgrep: rg.kind === 'found' ? rg.path : undefined }),
       createNodeTool(options.nodes),
       createReadOutputTool(options.earlier),
       createTodoTool(),
@@ -121,6 +112,25 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };
+}
+
+/** What reads, finds and changes files. */
+function createFileTools(
+  { home, clock, assets, live }: Pick<ToolOptions, 'home' | 'clock' | 'assets' | 'live'>,
+  { runner, ripgrep }: { runner: ProcessRunner; ripgrep: string | undefined },
+): Tool[] {
+  const confinement = createConfinement({ home });
+  const after = { runner, live };
+  return [
+    createReadFileTool({ confinement, pdf: { clock, workerUrl: assets.pdfWorkerUrl } }),
+    withDiagnostics(createWriteFileTool({ confinement }), after),
+    withDiagnostics(createEditFileTool({ confinement }), after),
+    withDiagnostics(createApplyPatchTool({ confinement }), after),
+    withDiagnostics(createEditNotebookTool({ confinement }), after),
+    createSearchTool({ confinement, clock, ripgrep, workerUrl: assets.searchWorkerUrl }),
+    createGlobTool({ confinement, clock, workerUrl: assets.searchWorkerUrl }),
+    createListDirectoryTool({ confinement }),
+  ];
 }
 
 /** Reports installed programs that are not used. `headgate doctor` reports missing ones. */
