@@ -40,6 +40,7 @@ test('the beginning of a command offers the full command, ready for its argument
       '/fork ',
       '/steer ',
       '/budget ',
+      '/background ',
       '/tools ',
       '/template ',
       '/compact ',

@@ -1,12 +1,12 @@
-import type { GatewayDeps } from '../../gateway-deps.ts';
-import { secretsMethods } from '../admin/secrets.ts';
-import { auditMethods } from './audit.ts';
-import { authMethods } from './auth.ts';
-import { oidcMethods } from './oidc.ts';
-import { orgMethods } from './org.ts';
-import { roleMethods } from './role.ts';
-import { tokenMethods } from './token.ts';
-import { userMethods } from './user.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { auditMethods } from '../methods/accounts/audit.ts';
+import { authMethods } from '../methods/accounts/auth.ts';
+import { oidcMethods } from '../methods/accounts/oidc.ts';
+import { orgMethods } from '../methods/accounts/org.ts';
+import { roleMethods } from '../methods/accounts/role.ts';
+import { tokenMethods } from '../methods/accounts/token.ts';
+import { userMethods } from '../methods/accounts/user.ts';
+import { secretsMethods } from '../methods/admin/secrets.ts';
 
 /** Who may call, and the record of what they did. */
 export const accountNouns = (auth: GatewayDeps['auth'], ids: GatewayDeps['ids']) => ({
