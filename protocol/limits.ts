@@ -22,6 +22,8 @@ export const LIMITS = {
   /** Concurrent uploads of one principal; each may take an hour, and disk space. */
   uploadsAtOnce: 20,
   attachmentsPerMessage: 10,
+  /** Of an answer to a question of the agent. */
+  answerChars: 32 * 1024,
   /** An exported conversation, with the bytes of its files. */
   conversationFileBytes: 64 * 1024 * 1024,
   conversationFileMessages: 20_000,

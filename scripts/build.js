@@ -102,7 +102,7 @@ function isTest(file) {
 
 async function buildServer(outdir) {
   const { build: bundle } = await import('esbuild');
-  const bundles = await Promise.all([bundle(toMainBundle()), bundle(toWorkerBundle())]);
+  const bundles = await Promise.all([toMainBundle(), toWorkerBundle(), toLibraryWorkerBundle()].map(bundle));
   for (const file of bundles.flatMap(({ outputFiles }) => outputFiles)) {
     const aside = path.join(outdir, path.relative(DIST, file.path));
     await mkdir(path.dirname(aside), { recursive: true });
@@ -121,13 +121,21 @@ const toMainBundle = () => ({
   chunkNames: 'chunks/[name]-[hash]',
 });
 
-/** How esbuild bundles the workers of the daemon; `npm run dev` rebuilds them. */
+/** The workers that are mostly libraries. Maps of those would take more space than the daemon. */
+const toLibraryWorkerBundle = () => ({
+  ...toServerBundle(),
+  sourcemap: false,
+  entryPoints: {
+    'page-worker': 'src/agent/tools/web/page-worker.ts',
+    'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
+  },
+});
+
+/** How esbuild bundles the other workers of the daemon; `npm run dev` rebuilds them. */
 export const toWorkerBundle = () => ({
   ...toServerBundle(),
   entryPoints: {
-    'page-worker': 'src/agent/tools/web/page-worker.ts',
     'search-worker': 'src/agent/tools/search/search-worker.ts',
-    'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
     'snapshot-worker': 'src/agent/checkpoints/snapshot-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',

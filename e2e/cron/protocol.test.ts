@@ -116,7 +116,7 @@ const WRONG: [field: RegExp, part: object][] = [
   [/maxRunMs: /, { maxRunMs: 5 }],
   [/approval\.mode: must be one of "deny", "wait", "allow"/, { approval: { mode: 'ask' } }],
   [
-    /approval\.tools\.0: unknown tool ".+"; available: bash, read_file, /,
+    /approval\.tools\.0: unknown tool ".+"; available: bash, bash_output, /,
     { approval: { mode: 'allow', tools: ['sh'] } },
   ],
   [

@@ -4,6 +4,7 @@ import { ApprovalItem } from '../events/approval-item.ts';
 import { RuleChoice } from '../events/rules.ts';
 import { ModelVerdict } from '../events/verdict.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
+import { LIMITS } from '../limits.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { QuestionKind } from '../stream-events.ts';
 import { DECIDING } from './accounts/permissions.ts';
@@ -31,9 +32,6 @@ const LISTED = {
   modelVerdicts: z.array(ModelVerdict).optional(),
 };
 
-/** Characters of an answer to a question of the agent. */
-export const MAX_ANSWER = 32 * 1024;
-
 /** What is decided about single calls of an approval, by their ids. */
 export const CallDecisions = z
   .record(
@@ -42,7 +40,7 @@ export const CallDecisions = z
       approved: z.boolean(),
       feedback: optionalText(16_384),
       /** To a question of the agent: any text, also none. */
-      answer: z.string().max(MAX_ANSWER).optional(),
+      answer: z.string().max(LIMITS.answerChars).optional(),
       /** The label of one of its choices. */
       choice: optionalText(200),
     }),

@@ -19,7 +19,7 @@ interface ThreadOptions {
 
 /**
  * Works in a thread of its own, because reading twenty thousand files would stop everybody else. It starts with the first
- * work, and does not keep the process alive.
+ * work, and keeps the process alive only while there is some.
  */
 export function createSnapshotThread({ url, folder, home }: ThreadOptions): CheckpointFiles {
   const waiting = new Map<number, Waiting>();
@@ -32,10 +32,10 @@ export function createSnapshotThread({ url, folder, home }: ThreadOptions): Chec
   };
   const start = (): Worker => {
     const thread = new Worker(url, { workerData: { folder, home }, env: {} });
-    thread.unref();
     thread.on('message', (message: SnapshotAnswer) => {
       const asked = waiting.get(message.id);
       waiting.delete(message.id);
+      if (waiting.size === 0) thread.unref();
       if ('error' in message) asked?.reject(message.error);
       else asked?.resolve(message.reply);
     });
@@ -49,6 +49,7 @@ export function createSnapshotThread({ url, folder, home }: ThreadOptions): Chec
       count += 1;
       const { promise, resolve, reject } = Promise.withResolvers<CheckpointWork[K]['reply']>();
       waiting.set(count, { resolve, reject });
+      worker.ref();
       worker.postMessage({ id: count, kind, request });
       return promise;
     },

@@ -12,8 +12,10 @@ export const questionsIn = (asked: AskedQuestion): { callId: string; question: A
   );
 
 /** Whether the agent only asks, and nothing would run. */
-export const isOnlyQuestions = (asked: AskedQuestion): boolean =>
-  asked.items.length > 0 && questionsIn(asked).length === asked.items.filter((item) => asksAbout(asked, item)).length;
+export function isOnlyQuestions(asked: AskedQuestion): boolean {
+  const { length } = questionsIn(asked);
+  return length > 0 && length === asked.items.filter((item) => asksAbout(asked, item)).length;
+}
 
 /** The answers to all questions that are not skipped; without an entry, the answer is empty. */
 export const toAnswers = (asked: AskedQuestion, answers: GivenAnswers, denied: readonly string[]): CallDecisions =>

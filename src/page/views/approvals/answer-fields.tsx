@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import { MAX_ANSWER } from '../../../../protocol/methods/approval.ts';
+import { LIMITS } from '../../../../protocol/limits.ts';
 import { type GivenAnswers, questionsIn } from '../../state/approvals/given-answers.ts';
 import type { AskedQuestion } from '../../state/approvals/rule-choices.ts';
 import type { DeniedCalls } from './call-choice.tsx';
@@ -40,7 +40,7 @@ export function AnswerFields({ approval, answers, denied }: AnswerFieldsProps) {
                 aria-label={`Answer: ${question.text}`}
                 placeholder={question.choices.length > 0 ? 'Another answer, or a remark' : 'Your answer'}
                 rows={2}
-                maxLength={MAX_ANSWER}
+                maxLength={LIMITS.answerChars}
                 value={given.text}
                 onInput={({ currentTarget }) => set({ text: currentTarget.value })}
               />

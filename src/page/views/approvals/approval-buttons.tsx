@@ -80,7 +80,7 @@ export function ApprovalButtons({ approval, denied, answers, decide, onStep }: A
           denied={denied.value}
           busy={busy.value}
           cameFrom={cameFrom.current}
-          onApprove={approve}
+          onApprove={() => approve()}
           go={go}
           onAlways={go(offered.length === 0 ? 'everything' : 'allow')}
           decide={finish}
@@ -134,7 +134,7 @@ function Choices(props: ChoicesProps) {
         disabled={busy || (asking > 0 && denied.length === asking)}
         data-decision="approve"
         title="Alt+Y"
-        onClick={() => onApprove()}
+        onClick={onApprove}
       >
         {isQuestion ? 'Answer' : toApproveWords(asking, denied.length)}
       </button>
