@@ -121,10 +121,10 @@ const toMainBundle = () => ({
   chunkNames: 'chunks/[name]-[hash]',
 });
 
-/** The workers that are mostly libraries. Maps of those would take more space than the daemon. */
+/** The workers that are mostly libraries. Their maps have no sources, which would take more space than the daemon. */
 const toLibraryWorkerBundle = () => ({
   ...toServerBundle(),
-  sourcemap: false,
+  sourcesContent: false,
   entryPoints: {
     'page-worker': 'src/agent/tools/web/page-worker.ts',
     'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
