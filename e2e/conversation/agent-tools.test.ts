@@ -1,16 +1,37 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { toPdf } from '../../src/agent/tools/documents/pdf-fixture.ts';
+import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { needs } from '../../src/testing/needs.ts';
+import { untilTrue } from '../../src/testing/until-true.ts';
 import { openConversation } from '../support/clients/conversation.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const sandboxed = await needs('bubblewrap');
 const diagnostics = [{ files: '*.{note,memo}', command: 'echo "$@" token=$(cat "$1"); touch left; exit 3' }];
-const { model, daemon } = await openStage({ config: { tools: { diagnostics } } });
+const secret = ['ghp', 'A1b2C3d4E5f6A1b2C3d4E5f6A1b2C3d4E5f6'].join('_');
+const tools = ['bash'];
+const hooks = [
+  {
+    at: 'before_tool',
+    tools,
+    command: `input=$(cat); echo careful >&2
+case $input in
+  *'rm -rf'*) echo '{"decision": "block", "reason": "not ${secret}"}';;
+  *linger*) [ -e lingers ] || { touch lingers; exec sleep 98765; };;
+  *) echo "$input" > before.json;;
+esac`,
+  },
+  { at: 'after_tool', tools, command: `cat > after.json; echo '{"context": "it was ${secret}"}'` },
+  { at: 'after_tool', tools, command: 'echo oops; exit 7' },
+  { at: 'attention', command: 'cat > asked.json' },
+  { at: 'run_end', command: 'input=$(cat); case $input in *walked*) echo "$input" > end.json; exit 9;; esac' },
+];
+const { model, daemon } = await openStage({ config: { tools: { diagnostics }, hooks } });
 
 const workFile = (name: string) => path.join(daemon.home, 'workspace', name);
 
@@ -129,7 +150,6 @@ test(
   sandboxed,
   async () => {
     await using talk = await openConversation(daemon);
-    const secret = ['ghp', 'A1b2C3d4E5f6A1b2C3d4E5f6A1b2C3d4E5f6'].join('_');
     model.when(
       'note this',
       callTools({ name: 'write_file', arguments: { path: 'a.note', content: `${secret}\n` } }),
@@ -187,3 +207,86 @@ test('an image that a tool has read reaches the model after the results, also af
   assert.deepEqual(heard(), shown);
   await talk.agree();
 });
+
+test(
+  'hooks see calls and questions, block a call, and add to a result; one that fails is reported',
+  sandboxed,
+  async () => {
+    await using talk = await openConversation(daemon);
+    const bash = (command: string) => ({ name: 'bash', arguments: { command } });
+    model.when(
+      'take a walk',
+      callTools(bash(`touch walk # ${secret}`), bash('touch kept; rm -rf walk')),
+      say('walked'),
+    );
+    const question = await talk.ask('take a walk');
+    const { approval_id: approvalId } = await talk.until('approve_request');
+    await talk.decide(approvalId, { approved: true });
+    await question.answer;
+    await talk.until('info', ({ message }) => message.includes('run_end'));
+    const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event] : []));
+    const byName = results.toSorted((a, b) => a.outcome.localeCompare(b.outcome));
+    assert.deepEqual(
+      byName.map(({ outcome, output }) => [outcome, output]),
+      [
+        ['blocked', 'Blocked by a hook: not [REDACTED:api_key]'],
+        [
+          'done',
+          `[no output]\n\n[hook: cat > after.json; echo '{"context": "it was [REDACTED:api_key]]\nit was [REDACTED:api_key]`,
+        ],
+      ],
+    );
+    await access(workFile('walk'));
+    await assert.rejects(access(workFile('kept')));
+    const readHook = async (name: string) => JSON.parse(await readFile(workFile(name), 'utf8'));
+    const [blocked, done] = byName;
+    const common = {
+      version: 1,
+      workstream: talk.wsId,
+      run: question.runId,
+      folder: path.join(daemon.home, 'workspace'),
+    };
+    const call = {
+      ...{ ...common, call: done?.call_id, tool: 'bash' },
+      arguments: { command: 'touch walk # [REDACTED:api_key]' },
+    };
+    assert.deepEqual(await readHook('before.json'), { ...call, moment: 'before_tool' });
+    const result = { outcome: 'done', exit_code: 0, output: '[no output]', output_bytes: 11 };
+    assert.deepEqual(await readHook('after.json'), { ...call, ...result, moment: 'after_tool' });
+    assert.deepEqual(await readHook('asked.json'), {
+      ...{ ...common, moment: 'attention', approval: approvalId, kind: 'tools' },
+      calls: [
+        { call: done?.call_id, tool: 'bash', subject: 'touch walk # [REDACTED:api_key]' },
+        { call: blocked?.call_id, tool: 'bash', subject: 'touch kept; rm -rf walk' },
+      ],
+    });
+    assert.deepEqual(await readHook('end.json'), { ...common, moment: 'run_end', status: 'ok', summary: 'walked' });
+    const notices = talk.seen.flatMap(({ event }) => (event.type === 'info' ? [event.message] : []));
+    assert.deepEqual(notices, [
+      'The hook “echo oops; exit 7” (after_tool) did not answer: exit code 7. It printed: oops',
+      `The hook “${hooks[4]?.command.slice(0, 80)}” (run_end) did not answer: exit code 9.`,
+    ]);
+    const { messages } = await talk.client.call('workstream.history', { wsId: talk.wsId });
+    const rulings = messages.flatMap((message) => (message.role === 'tool' ? [[message.outcome, message.ruling]] : []));
+    assert.deepEqual(Object.fromEntries(rulings).blocked, { verdict: 'block', reason: 'hook' });
+    await talk.agree();
+  },
+);
+
+test(
+  'a kill ends a hook that runs, and the call starts after the restart, without an unknown outcome',
+  sandboxed,
+  async () => {
+    await using talk = await openConversation(daemon);
+    model.when('linger', callTools({ name: 'bash', arguments: { command: 'echo linger' } }), say('gone'));
+    const { answer, runId } = await talk.ask('linger');
+    answer.catch(() => undefined); // the connection is lost
+    await untilTrue(() => existsSync(workFile('lingers')));
+    await daemon.kill9();
+    await daemon.restart();
+    await talk.reconnect();
+    await talk.ended({ runId });
+    const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event.outcome] : []));
+    assert.deepEqual([results, await commandLinesWith('sleep 98765')], [['done'], []]);
+  },
+);

@@ -138,6 +138,7 @@ const SINCE_36: readonly Declared[] = [
 
 /** Schema version 39 added modes. */
 const SINCE_39: readonly Declared[] = [
+  { at: 'config.get > config > hooks', is: (value: unknown) => Array.isArray(value), why: 'a new setting' },
   { at: '** > mode', is: isText, why: 'workstreams have a mode' },
   { at: 'approval.list > approvals > * > askedAtMs', is: isNumber, why: 'lists say when it was asked' },
 ];

@@ -94,7 +94,7 @@ export type Taint = z.infer<typeof Taint>;
  * `auto_approve_tools`, `job`: the tool is on that list; `judge`: the judge's verdict; `tainted`: the conversation has read
  * untrusted content; `not_sandboxed`: it would run without a sandbox; `repeated`: the run made the same call before;
  * `protected`: it changes what programs outside the sandbox run or obey; `hosts`: an earlier attempt of the same command could
- * not reach hosts that the command does not name.
+ * not reach hosts that the command does not name; `hook`: a hook blocked it.
  */
 const RULING_REASONS = [
   'tool',
@@ -112,6 +112,7 @@ const RULING_REASONS = [
   'repeated',
   'protected',
   'hosts',
+  'hook',
 ] as const;
 
 /** The rule that decided about a call, as far as everybody may know it who sees the call. */

@@ -105,6 +105,8 @@ function toReasonWords({ verdict, reason, rule, taint }: PastRuling): string | u
       return verdict === 'block' ? 'This workstream is in the mode “Read only”.' : undefined;
     case 'judge':
       return verdict === 'run' ? undefined : 'The judge did not approve it.';
+    case 'hook':
+      return 'A hook of the configuration blocks it.';
     default:
       return undefined; // the tool asks as always, or the card has its own line about it
   }

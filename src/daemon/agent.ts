@@ -1,5 +1,6 @@
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard } from '../agent/guard/output-guard.ts';
+import { createHooks } from '../agent/hooks/hooks.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
@@ -25,7 +26,14 @@ interface AgentDeps {
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
     LiveConfig,
-    'nodes' | 'judge' | 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'
+    | 'nodes'
+    | 'judge'
+    | 'commandTimeoutSecs'
+    | 'backgroundMaxSecs'
+    | 'sandboxTier'
+    | 'allowedHosts'
+    | 'diagnostics'
+    | 'hooks'
   >;
 }
 
@@ -70,5 +78,6 @@ export async function createAgent(
     log,
     replace,
   });
-  return { nodes, background: { commands, records }, clean: guard.clean, toolbox, runner, notSandboxed, notices };
+  const hooks = createHooks({ runner, guard, audit: commandAudit, live, log });
+  return { nodes, background: { commands, records }, clean: guard.clean, hooks, toolbox, runner, notSandboxed, notices };
 }

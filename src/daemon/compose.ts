@@ -197,7 +197,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { home, userHome, config, overrides, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const { nodes, background, toolbox, runner, notSandboxed } = agent;
+  const { nodes, background, hooks, toolbox, runner, notSandboxed } = agent;
   const toPath = (folder: string) => resolveFolder(folder, { userHome, cwd: home });
   const folders = { home, trusted: () => live.trustedFolders.map(toPath) };
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
@@ -209,6 +209,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     models,
     nodes,
     toolbox,
+    hooks,
     projectCommands: createProjectCommands(folders),
     surroundings: createSurroundings({ folders, hostTimeZone, clock }),
     notSandboxed,

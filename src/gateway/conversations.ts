@@ -65,6 +65,7 @@ type TalkDeps = Pick<
   | 'store'
   | 'models'
   | 'toolbox'
+  | 'hooks'
   | 'surroundings'
   | 'workdirs'
   | 'notSandboxed'
@@ -103,6 +104,7 @@ function createTalks(
     store,
     models,
     toolbox,
+    hooks,
     surroundings,
     workdirs,
     notSandboxed,
@@ -133,6 +135,7 @@ function createTalks(
     store,
     models,
     toolbox,
+    hooks,
     workdirs,
     notSandboxed,
     background,

@@ -1,5 +1,6 @@
 import type { Notice } from '../../protocol/notice.ts';
 import type { CheckpointFiles } from '../agent/checkpoints/checkpoint-files.ts';
+import type { Hooks } from '../agent/hooks/hooks.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
@@ -59,6 +60,8 @@ export interface GatewayDeps {
   models: Models;
   nodes: Nodes;
   toolbox: Toolbox;
+  /** Commands of the configuration that run at moments of runs. */
+  hooks: Hooks;
   surroundings: Surroundings;
   projectCommands: ProjectCommands;
   notSandboxed: string | undefined;

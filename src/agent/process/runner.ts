@@ -49,6 +49,8 @@ export interface ShellCommand {
   /** The command runs in this folder, even if another one lies at its path by then. */
   folder: HeldFolder;
   timeoutMs: number;
+  /** Its standard input; undefined: none. */
+  stdin?: string;
   /** It runs outside the sandbox, because a person allowed that for this call. */
   isOutside?: boolean;
   /** In the sandbox, besides the folder; nothing else by default. */
@@ -115,13 +117,13 @@ const markOf = (home: string): string => `${createHash('sha256').update(home).di
 
 /**
  * Holds the command back until it reads a line, so that its start is on disk before it has any effect. If the daemon
- * dies first, the line never comes. The command gets no input and no inherited descriptors, which could lead out of the
- * sandbox. `last` is the highest descriptor that it keeps. What it starts inherits the size limit of files.
+ * dies first, the line never comes. The command gets no inherited descriptors, which could lead out of the sandbox, and no
+ * input but its own. `last` is the highest descriptor that it keeps. What it starts inherits the size limit of files.
  */
-const toGate = (last: number, fileBytes: number | undefined): string =>
+const toGate = (last: number, { fileBytes, stdin }: { fileBytes: number | undefined; stdin?: string }): string =>
   `for at in /dev/fd/*; do [ "\${at##*/}" -le ${last} ] || eval "exec \${at##*/}<&-"; done; ` +
   (fileBytes === undefined ? '' : `ulimit -f ${Math.ceil(fileBytes / 1_024)}; `) +
-  'IFS= read -r _ || exit 125; exec "$@" </dev/null 2>&1';
+  `IFS= read -r _ || exit 125; exec "$@" ${stdin === undefined ? '</dev/null ' : ''}2>&1`;
 /** Without these options, bash takes Node's pipes for a network login and reads ~/.bashrc. */
 const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 
@@ -190,7 +192,7 @@ async function startHeld(command: ShellCommand, machine: Machine): Promise<HeldC
 }
 
 async function spawnHeld(
-  { command, folder, access = BARE, network }: ShellCommand,
+  { command, folder, access = BARE, network, stdin }: ShellCommand,
   { sandbox, limiter, proxy, bash, workdirs, environment, ids, home }: Machine,
   after: AsyncDisposableStack,
 ): Promise<HeldChild | ProcessResult> {
@@ -207,7 +209,10 @@ async function spawnHeld(
   const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
   const stdio = ['pipe', 'pipe', 'pipe', isSandboxed ? 'pipe' : 'ignore', ...wrapped.fds] as const;
   const channel = way ? (['ipc'] as const) : [];
-  const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes);
+  const gate = toGate(stdio.length + channel.length - 1, {
+    fileBytes: limiter?.limits.fileBytes,
+    ...(stdin !== undefined && { stdin }),
+  });
   const child = spawn(bash.path, [...SHELL_OPTIONS, gate, 'headgate', ...wrapped.argv], {
     cwd: folder.way,
     env,
@@ -240,7 +245,7 @@ async function spawnHeld(
     output,
     exited,
     limited,
-    openGate: () => input.end('\n'),
+    openGate: () => input.end(`\n${stdin ?? ''}`),
     release: () => after.disposeAsync(),
   };
 }

@@ -25,6 +25,8 @@ export interface BatchCall {
   places: CallPlaces;
   /** What identifies it: what it does, and what its approval is bound to. */
   keys: CallKeys;
+  /** What a hook said that blocks it, once it did. */
+  blockedByHook?: string;
 }
 
 /** Prepares a call and computes the digest that its approval is bound to. */

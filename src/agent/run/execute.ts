@@ -1,5 +1,6 @@
 import { until } from '../../timing/until.ts';
 import { mayChangeFiles } from '../permissions/changes-files.ts';
+import type { HookedCall } from '../hooks/hooked-run.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
@@ -41,7 +42,8 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   await run.settings.workdir.check(); // the approval may have waited for hours
   const wasInterrupted = hasUnknownOutcome(run, item);
   const refuse = () => recordShown(run, new Map([[item, forbidden(run, item, wasInterrupted)]]));
-  if (isForbidden(run, item)) return refuse(); // since its approval
+  if (!isForbidden(run, item)) await askHooks(run, item);
+  if (isForbidden(run, item)) return refuse(); // since its approval, or by a hook
   const decision = decisionOf(run, item);
   noteUse(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
@@ -54,8 +56,9 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const running = resultOf(run, item, prepared);
   // While it runs, because nobody waits for it.
   const verdict = wasInterrupted ? undefined : unaskedVerdict(run, item);
-  const { result, kept } = await withImages(run, await running);
+  const { result: ran, kept } = await withImages(run, await running);
   const durationMs = Math.round(run.clock.monotonic() - startMs);
+  const result = await run.hooks.afterTool(toHooked(item), ran);
   // The call's effect is known now; a full disk must not make its outcome unknown.
   const notSandboxed = whyNotSandboxed(run, item);
   const changes = !readOnly && { changes: true as const };
@@ -84,6 +87,19 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   }
   kept?.settle();
 }
+
+/** A call whose start was recorded before a restart has passed them. */
+async function askHooks(run: RunContext, item: BatchCall): Promise<void> {
+  if (run.progress.tools.has(item.call.id)) return;
+  const said = await run.hooks.beforeTool(toHooked(item));
+  if (said !== undefined) item.blockedByHook = said;
+}
+
+const toHooked = ({ call, prepared: { canonicalArguments } }: BatchCall): HookedCall => ({
+  callId: call.id,
+  tool: call.name,
+  canonicalArguments,
+});
 
 /** Stores the images of a result. Without them it has failed. */
 async function withImages(

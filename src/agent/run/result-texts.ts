@@ -30,6 +30,9 @@ export const blockedByRule = (tool: string): string => `Blocked by permission ru
 export const BLOCKED_BY_MODE =
   'Blocked: this conversation is read-only, so only calls that change nothing run. Describe the change instead, or ask the person to change the mode.';
 
+export const blockedByHook = (reason: string): string =>
+  reason === '' ? 'Blocked by a hook' : `Blocked by a hook: ${reason}`;
+
 /** Why a call that its job allows does not run unattended, by the reason of its question. */
 export const WHY_ASKED: Partial<Record<RulingReason, string>> = {
   rule: 'a permission rule wants a person to decide about this call',

@@ -6,6 +6,7 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
 import type { StoredCommand } from '../background/background-run.ts';
+import type { RunHooks } from '../hooks/hooked-run.ts';
 import type { Advice } from '../judge/assessment.ts';
 import type { Message } from '../message.ts';
 import type { CallRules } from '../permissions/rules/call-rules.ts';
@@ -132,6 +133,7 @@ export interface RunContext {
   /** The permission rules and tool policies, as they are now. */
   rules: CallRules;
   checkpoint: RunCheckpoint;
+  hooks: Pick<RunHooks, 'beforeTool' | 'afterTool'>;
   /** Rates calls that need approval; undefined while the judge is off. */
   judge: RunJudge | undefined;
   /** Whether the run has only enough time left for one more answer. */

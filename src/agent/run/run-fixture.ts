@@ -2,6 +2,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { StoredCommand } from '../background/background-run.ts';
+import { NO_HOOKS } from '../hooks/hooks-fixture.ts';
 import type { Message, ToolCall } from '../message.ts';
 import { compileCallRules } from '../permissions/rules/compile-rules.ts';
 import type { RuleSource as CallRule } from '../permissions/rules/rule-source.ts';
@@ -62,6 +63,7 @@ export interface FixtureOptions {
   notSandboxed?: string;
   judge?: RunContext['judge'];
   checkpoint?: RunContext['checkpoint'];
+  hooks?: Partial<RunContext['hooks']>;
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
@@ -88,7 +90,7 @@ export function runFixture(options: FixtureOptions = {}) {
   const requests: ModelRequest[] = [];
   const settings = settingsOf(options, requests);
   let [ids, secrets] = [0, 0];
-  const waiting = new Map<string, (decision: Decision) => void>();
+  const waiting: Waiting = new Map();
   const run: RunContext = {
     ...{ wsId: 'ws-1', runId: 'run_1', source: 'person', messages },
     ...beginningOf(recorder.seen.steps, options),
@@ -106,11 +108,7 @@ export function runFixture(options: FixtureOptions = {}) {
     notSandboxed: options.notSandboxed,
     signal: signal.signal,
     stopping: stopping.signal,
-    decision: (approvalId) =>
-      new Promise((resolve, reject) => {
-        waiting.set(approvalId, resolve);
-        signal.signal.addEventListener('abort', () => reject(signal.signal.reason), { once: true });
-      }),
+    decision: (approvalId) => decisionIn(waiting, approvalId, signal.signal),
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
     get rules() {
@@ -120,6 +118,7 @@ export function runFixture(options: FixtureOptions = {}) {
     get judge() {
       return options.judge;
     },
+    hooks: { ...NO_HOOKS, ...options.hooks },
     isTimeShort: () => options.isTimeShort ?? false,
     budget: options.budget ?? NO_BUDGET,
     endedCommands: async () => options.endedCommands ?? [],
@@ -146,6 +145,14 @@ export function runFixture(options: FixtureOptions = {}) {
     },
   };
 }
+
+type Waiting = Map<string, (decision: Decision) => void>;
+
+const decisionIn = (waiting: Waiting, approvalId: string, signal: AbortSignal): Promise<Decision> =>
+  new Promise((resolve, reject) => {
+    waiting.set(approvalId, resolve);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 
 function rulesIn({ rules = [], callRules = [], onUsed }: FixtureOptions): RunContext['rules'] {
   const compiled = compileCallRules(callRules, toPolicyFinder(compileRules(rules)));

@@ -15,6 +15,7 @@ const DEFAULTS: Config = {
     limits: { processes: 512, fileMb: 16_384, tmpMb: 1_024 },
     background: { maxSecs: 28_800 },
   },
+  hooks: [],
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: 'auto', requestsPerSecond: 50, burst: 100, trustedProxies: [] },
   auth: { setup: 'auto' },
@@ -80,6 +81,10 @@ test('every setting can be set', () => {
       limits: { processes: 100, memoryMb: 1_000, fileMb: 100, tmpMb: 100 },
       background: { maxSecs: 60 },
     },
+    hooks: [
+      { at: 'before_tool', tools: ['bash', '*_file'], command: 'check', timeoutSecs: 5, required: true },
+      { at: 'run_end', command: 'tell', timeoutSecs: 30, required: false },
+    ],
     server: {
       host: '0.0.0.0',
       port: 0,

@@ -13,6 +13,7 @@ import { NodesConfig } from '../../lending/command-policy.ts';
 import { LOG_LEVELS } from '../../log.ts';
 import { StartError } from '../../start-error.ts';
 import { CheckpointsConfig } from './checkpoints-config.ts';
+import { HooksConfig } from './hooks-config.ts';
 import { JudgeConfig } from './judge-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
@@ -113,6 +114,7 @@ const OtelConfig = z.object({
 /** config.json, with every default filled in. docs/configuration.md has one row per key. */
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
+  hooks: HooksConfig,
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
   auth: AuthConfig.prefault({}),

@@ -19,6 +19,7 @@ const LIVE_KEYS: readonly string[] = [
     'cron',
     'egress',
     'heartbeatMinutes',
+    'hooks',
     'judge',
     'logLevel',
     'nodes',
@@ -53,6 +54,8 @@ export interface LiveConfig extends LiveSettings {
   readonly sandboxTier: Config['tools']['tier'];
   /** What looks for problems in changed files. */
   readonly diagnostics: Config['tools']['diagnostics'];
+  /** What runs at moments of runs. */
+  readonly hooks: Config['hooks'];
   /** Hosts that sandboxed commands may connect to. */
   readonly allowedHosts: readonly string[];
   /** Names that may resolve to private addresses. */
@@ -131,6 +134,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get diagnostics() {
       return current.tools.diagnostics;
     },
+    get hooks() {
+      return current.hooks;
+    },
     get allowedHosts() {
       return current.tools.network.allow;
     },
@@ -168,6 +174,13 @@ export function effectOf(key: string): 'now' | 'restart' | 'mixed' {
 const isLive = (key: string): boolean => LIVE_KEYS.some((live) => key === live || key.startsWith(`${live}.`));
 
 type Environment = LiveConfigOptions['environment'];
+
+function cronOf({ cron }: Config, environment: Environment): LiveSettings['cron'] {
+  const switchedOffBy: CronSwitch[] = [];
+  if (!cron.enabled) switchedOffBy.push('cron.enabled');
+  if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
+  return { ...cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+}
 
 /** Throws if a secret is missing from the environment, because its destination would then send unsigned messages. */
 function webhooksOf(config: Config, environment: Environment): Map<string, WebhookDestination> {

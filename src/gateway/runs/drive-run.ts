@@ -12,6 +12,7 @@ import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../timing/until.ts';
 import { readEarlierCalls } from '../history/earlier-calls.ts';
+import { hooksOfRun } from '../hooks/hooks-of-run.ts';
 import { createSteering } from '../queue/steering.ts';
 import { traceRun } from '../traces/traced-run.ts';
 import { hasForeignText, isFull } from '../workstreams/always.ts';
@@ -51,6 +52,7 @@ async function drive(
   const expiry = createApprovalExpiry({ policy: run.request.approval, usualMs: deps.live.approvalMs, clock, log });
   const { timeoutMs } = run.request;
   const settings = settingsOf(live, data, { deps, models: traced.models });
+  const { hooks, recorder } = hooksOfRun(live, { data, workdir: settings.workdir }, deps);
   const limit = timeoutMs ? limitTime(live, timeoutMs, clock) : undefined;
   try {
     return await runToEnd({
@@ -70,7 +72,8 @@ async function drive(
       earlierCalls: () => readEarlierCalls(deps.store, data, live.messages),
       window: windowOf(live, data, { deps, models: traced.models }),
       progress: live.progress,
-      recorder: live,
+      recorder,
+      hooks,
       steering: createSteering({ live, data, queue, observer: deps.observer }),
       settings,
       toolbox: traced.toolbox,

@@ -6,6 +6,7 @@ import { createBackgroundCommands } from '../../agent/background/background-comm
 import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
 import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
+import { NO_HOOKS } from '../../agent/hooks/hooks-fixture.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
@@ -68,6 +69,7 @@ export async function defaultDeps({
     projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
+    hooks: { ofRun: () => NO_HOOKS, settled: async () => undefined },
     background: testBackground({ store, dir, clock, log }),
     userHome: undefined,
     killLeftover: async () => undefined,

@@ -1,6 +1,7 @@
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
+import type { Hooks } from '../../agent/hooks/hooks.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
@@ -95,6 +96,7 @@ export interface WorkstreamDeps {
   templates: Pick<Templates, 'textFor'>;
   rules: Pick<Rules, 'of' | 'endIn'>;
   judge: Pick<Judge, 'forRun'>;
+  hooks: Pick<Hooks, 'ofRun'>;
   background: {
     commands: Pick<BackgroundCommands, 'endIn' | 'runningIn' | 'forget'>;
     records: Pick<StoredBackground, 'untold'>;

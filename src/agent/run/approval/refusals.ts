@@ -63,6 +63,7 @@ const BLOCKED_BY: Partial<Record<CallRuling['reason'], string>> = {
   policy: 'a tool policy blocked a call',
   rule: 'a permission rule blocked a call',
   mode: 'the mode of the workstream blocked a call',
+  hook: 'a hook blocked a call',
 };
 
 /** Whether it was running when the daemon died, and running it again could do harm. */

@@ -26,6 +26,7 @@ export const rulingOf = (run: RunContext, item: BatchCall): CallRuling => ruling
 
 function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): CallRuling {
   if (verdict.deny) return by(verdict.deny, 'block');
+  if (item.blockedByHook !== undefined) return { verdict: 'block', reason: 'hook' };
   if (item.prepared.kind !== 'ready') return RUNS_AS_TOOL;
   if (isBlockedByMode(run, item)) return { verdict: 'block', reason: 'mode' };
   if (verdict.unclear) return { verdict: 'ask', reason: 'unclear', rule: verdict.unclear };

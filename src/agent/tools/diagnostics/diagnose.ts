@@ -1,11 +1,11 @@
 import { relative, sep } from 'node:path';
 import ignore from 'ignore';
 import { takeHead } from '../../process/byte-ends.ts';
-import type { ProcessResult, ProcessRunner } from '../../process/runner.ts';
+import type { ProcessRunner } from '../../process/runner.ts';
 import { isInside } from '../files/confinement.ts';
 import { expandBraces } from '../search/expand-braces.ts';
-import { toStopLine } from '../stop-line.ts';
 import type { Tool, ToolContext, ToolOutcome, ToolRun } from '../tool.ts';
+import { type ConfiguredRun, runConfigured, toEndingWords, toWord } from './configured-command.ts';
 
 /** A command that looks for problems in files after the agent has changed them. */
 export interface DiagnosticsCommand {
@@ -77,59 +77,32 @@ async function runOn(
 ): Promise<string> {
   const told = `diagnostics: ${command.command.split('\n')[0]?.slice(0, 200)}`;
   if (runner.sandbox.kind === 'none') return `[${told}: not run, because there is no sandbox]`;
-  const pieces: Buffer[] = [];
-  let bytes = 0;
   try {
-    const result = await runner.run(
+    const ran = await runConfigured(
       {
         command: `set -- ${names.map(toWord).join(' ')}\n${command.command}`,
         folder: context.workdir.folder,
         timeoutMs: command.timeoutSecs * 1_000,
         access: { others: context.workdir.readable, areOthersReadOnly: true, tier: 'read-only', writable: [] },
       },
-      {
-        signal: run.signal,
-        onProcess: run.onProcess,
-        async onOutput(piece) {
-          if (bytes <= MAX_BYTES) pieces.push(piece);
-          bytes += piece.length;
-        },
-      },
+      { runner, signal: run.signal, onProcess: run.onProcess, maxBytes: MAX_BYTES },
     );
-    return toText({ told, result, bytes: Buffer.concat(pieces), total: bytes }, command.timeoutSecs);
+    return toText({ told, ran }, command.timeoutSecs);
   } catch {
     return `[${told}: could not be run]`; // the change is done; the next command that runs reports the same fault
   }
 }
 
-const toWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 interface Said {
   told: string;
-  result: ProcessResult;
-  /** The beginning of what it printed. */
-  bytes: Buffer;
-  total: number;
+  ran: ConfiguredRun;
 }
 
-function toText({ told, result, bytes, total }: Said, timeoutSecs: number): string {
+function toText({ told, ran: { result, bytes, total } }: Said, timeoutSecs: number): string {
   const head = takeHead(bytes, { maxBytes: MAX_BYTES, maxLines: MAX_LINES });
   const text = head.toString('utf8').trimEnd();
-  const ending = toEnding(result, timeoutSecs);
+  const ending = toEndingWords(result, timeoutSecs);
   if (text === '') return `[${told}: ${ending}; it printed nothing]`;
   const isCut = head.length < total;
   return `[${told}: ${ending}]\n${text}${isCut ? `\n[cut, ${total} bytes]` : ''}`;
-}
-
-function toEnding(result: ProcessResult, timeoutSecs: number): string {
-  switch (result.kind) {
-    case 'exited':
-      return `exit code ${result.exitCode}`;
-    case 'killed':
-      return `ended by ${result.signal}`;
-    case 'stopped':
-      return toStopLine(result.reason, timeoutSecs).replace(/^\[|\]$/g, '');
-    case 'failed':
-      return `could not be run: ${result.message}`;
-  }
 }
