@@ -79,5 +79,14 @@ export async function createAgent(
     replace,
   });
   const hooks = createHooks({ runner, guard, audit: commandAudit, live, log });
-  return { nodes, background: { commands, records }, clean: guard.clean, hooks, toolbox, runner, notSandboxed, notices };
+  return {
+    nodes,
+    background: { commands, records },
+    clean: guard.clean,
+    hooks,
+    toolbox,
+    runner,
+    notSandboxed,
+    notices,
+  };
 }

@@ -120,8 +120,7 @@ function createTalks(
   }: TalkDeps,
   { shared, records }: BeforeTalks,
 ) {
-  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge, checkpoints } =
-    records;
+  const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
@@ -159,7 +158,7 @@ function createTalks(
     templates,
     rules,
     judge,
-    checkpoints: checkpoints.runs,
+    checkpoints: records.checkpoints.runs,
     nodeId: server.nodeId,
     attachments,
     onLoaded: observer.onLoaded,

@@ -120,10 +120,12 @@ const markOf = (home: string): string => `${createHash('sha256').update(home).di
  * dies first, the line never comes. The command gets no inherited descriptors, which could lead out of the sandbox, and no
  * input but its own. `last` is the highest descriptor that it keeps. What it starts inherits the size limit of files.
  */
-const toGate = (last: number, { fileBytes, stdin }: { fileBytes: number | undefined; stdin?: string }): string =>
+const toGate = (last: number, fileBytes: number | undefined, stdin: string | undefined): string =>
   `for at in /dev/fd/*; do [ "\${at##*/}" -le ${last} ] || eval "exec \${at##*/}<&-"; done; ` +
   (fileBytes === undefined ? '' : `ulimit -f ${Math.ceil(fileBytes / 1_024)}; `) +
   `IFS= read -r _ || exit 125; exec "$@" ${stdin === undefined ? '</dev/null ' : ''}2>&1`;
+/** What opens the gate, and what the command reads. */
+const toGateInput = (stdin = ''): string => `\n${stdin}`;
 /** Without these options, bash takes Node's pipes for a network login and reads ~/.bashrc. */
 const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 
@@ -209,10 +211,7 @@ async function spawnHeld(
   const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
   const stdio = ['pipe', 'pipe', 'pipe', isSandboxed ? 'pipe' : 'ignore', ...wrapped.fds] as const;
   const channel = way ? (['ipc'] as const) : [];
-  const gate = toGate(stdio.length + channel.length - 1, {
-    fileBytes: limiter?.limits.fileBytes,
-    ...(stdin !== undefined && { stdin }),
-  });
+  const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes, stdin);
   const child = spawn(bash.path, [...SHELL_OPTIONS, gate, 'headgate', ...wrapped.argv], {
     cwd: folder.way,
     env,
@@ -245,7 +244,7 @@ async function spawnHeld(
     output,
     exited,
     limited,
-    openGate: () => input.end(`\n${stdin ?? ''}`),
+    openGate: () => input.end(toGateInput(stdin)),
     release: () => after.disposeAsync(),
   };
 }

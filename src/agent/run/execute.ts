@@ -1,6 +1,6 @@
 import { until } from '../../timing/until.ts';
-import { mayChangeFiles } from '../permissions/changes-files.ts';
 import type { HookedCall } from '../hooks/hooked-run.ts';
+import { mayChangeFiles } from '../permissions/changes-files.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';

@@ -23,6 +23,7 @@ import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
 import { countedModel } from './model/counted-model.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
+import { decisionIn, type Waiting } from './waiting-fixture.ts';
 import { afterCut } from './window/cut-fixture.ts';
 import { createModelWindows } from './window/model-windows.ts';
 import type { ContextCount, NumberedMessage, RunWindow } from './window/run-window.ts';
@@ -145,14 +146,6 @@ export function runFixture(options: FixtureOptions = {}) {
     },
   };
 }
-
-type Waiting = Map<string, (decision: Decision) => void>;
-
-const decisionIn = (waiting: Waiting, approvalId: string, signal: AbortSignal): Promise<Decision> =>
-  new Promise((resolve, reject) => {
-    waiting.set(approvalId, resolve);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 
 function rulesIn({ rules = [], callRules = [], onUsed }: FixtureOptions): RunContext['rules'] {
   const compiled = compileCallRules(callRules, toPolicyFinder(compileRules(rules)));

@@ -175,13 +175,6 @@ const isLive = (key: string): boolean => LIVE_KEYS.some((live) => key === live |
 
 type Environment = LiveConfigOptions['environment'];
 
-function cronOf({ cron }: Config, environment: Environment): LiveSettings['cron'] {
-  const switchedOffBy: CronSwitch[] = [];
-  if (!cron.enabled) switchedOffBy.push('cron.enabled');
-  if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
-  return { ...cron, enabled: switchedOffBy.length === 0, switchedOffBy };
-}
-
 /** Throws if a secret is missing from the environment, because its destination would then send unsigned messages. */
 function webhooksOf(config: Config, environment: Environment): Map<string, WebhookDestination> {
   const missing = missingSecrets(config, environment).map(({ path, message }) => `${path}: ${message}`);

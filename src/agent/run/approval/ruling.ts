@@ -25,8 +25,8 @@ export function rulesOn({ rules }: RunContext, item: BatchCall): RulesVerdict {
 export const rulingOf = (run: RunContext, item: BatchCall): CallRuling => rulingUnder(run, item, rulesOn(run, item));
 
 function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): CallRuling {
-  if (verdict.deny) return by(verdict.deny, 'block');
-  if (item.blockedByHook !== undefined) return { verdict: 'block', reason: 'hook' };
+  const blocked = blockedAnyhow(item, verdict);
+  if (blocked) return blocked;
   if (item.prepared.kind !== 'ready') return RUNS_AS_TOOL;
   if (isBlockedByMode(run, item)) return { verdict: 'block', reason: 'mode' };
   if (verdict.unclear) return { verdict: 'ask', reason: 'unclear', rule: verdict.unclear };
@@ -43,6 +43,11 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
     verdict,
     unasked ? unlessTainted(run, item, unasked) : (rulingByJudge(run, item) ?? ASKS_AS_TOOL),
   );
+}
+
+function blockedAnyhow({ blockedByHook }: BatchCall, { deny }: RulesVerdict): CallRuling | undefined {
+  if (deny) return by(deny, 'block');
+  return blockedByHook === undefined ? undefined : { verdict: 'block', reason: 'hook' };
 }
 
 const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
