@@ -23,11 +23,7 @@ export function openHookNetwork({ allowedHosts, ruleOn, onConnection }: HookNetw
   };
   return {
     localPorts: localPortsIn(allowedHosts()),
-    decide(target) {
-      const known = { configured: allowedHosts(), registries: [], named: [], rule: limiting(target.host) };
-      const decision = decideHost(known, target);
-      return decision.kind === 'allow' ? { ...decision, denies: (address) => limiting(address)?.ruleId } : decision;
-    },
+    decide: (target) => decideHost({ configured: allowedHosts(), registries: [], named: [], ruleOn: limiting }, target),
     onConnection,
   };
 }

@@ -29,12 +29,7 @@ async function start(t: TestContext, options: Partial<RunnerOptions> = {}) {
   const folder = await holdFolder(cwd);
   t.after(() => folder[Symbol.asyncDispose]().then(() => rm(cwd, { recursive: true, force: true })));
   const clock = options.clock ?? systemClock;
-  const runner = createProcessRunner({
-    ...common,
-    clock,
-    home: cwd,
-    ...options,
-  });
+  const runner = createProcessRunner({ ...common, clock, home: cwd, ...options });
   const stop = new AbortController();
   t.after(() => stop.abort(new StopReason('shutdown', 'the test is over'))); // ends what a failed test left running
   let printed = '';
@@ -77,6 +72,14 @@ test('stdout and stderr arrive in the order written, followed by the exit code',
 test('a command gets no input', async (t) => {
   const it = await start(t);
   assert.deepEqual([await it.run('cat; echo done'), it.printed()], [{ kind: 'exited', exitCode: 0 }, 'done\n']);
+});
+
+test('a command that is given an input need not read it', async (t) => {
+  const it = await start(t);
+  const stdin = 'x'.repeat(1_000_000);
+  for (const command of ['exit 3', 'wc -c'])
+    await it.runner.run({ command, folder: it.folder, timeoutMs: 60_000, stdin }, it.hooks);
+  assert.equal(it.printed().trim(), String(stdin.length));
 });
 
 test('a command sees only the allow-listed environment, even in its own environ file', async (t) => {
