@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { toPdf } from '../../src/agent/tools/documents/pdf-fixture.ts';
@@ -274,7 +274,7 @@ test(
 );
 
 test(
-  'a kill ends a hook that runs, and the call starts after the restart, without an unknown outcome',
+  'a kill and a cancel end a hook that runs; after a restart its call starts, without an unknown outcome',
   sandboxed,
   async () => {
     await using talk = await openConversation(daemon);
@@ -288,5 +288,15 @@ test(
     await talk.ended({ runId });
     const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event.outcome] : []));
     assert.deepEqual([results, await commandLinesWith('sleep 98765')], [['done'], []]);
+    await rm(workFile('lingers'));
+    model.when('wait here', callTools({ name: 'bash', arguments: { command: 'echo linger' } }));
+    const waiting = await talk.ask('wait here');
+    await untilTrue(() => existsSync(workFile('lingers')));
+    await talk.client.call('workstream.cancel', { wsId: talk.wsId });
+    await assert.rejects(waiting.answer, /cancelled/);
+    await talk.ended(waiting);
+    const ends = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event.outcome] : []));
+    const notices = talk.seen.filter(({ event }) => event.type === 'info' && event.message.includes('before_tool'));
+    assert.deepEqual([ends, notices, await commandLinesWith('sleep 98765')], [['done', 'cancelled'], [], []]);
   },
 );

@@ -27,18 +27,19 @@ test('a change takes effect at once where possible, and lists the keys that need
   const changed = live.apply(
     configOf({
       approvalTimeoutSecs: 60,
+      hooks: [{ at: 'attention', command: 'tell' }],
       logLevel: 'debug',
       nodes: { '*': { deny: ['file.*'] } },
       server: { maxWorkstreams: 3, inbound: { burst: 10 } },
     }),
   );
   assert.deepEqual(changed, {
-    applied: ['approvalTimeoutSecs', 'logLevel', 'nodes.*', 'server.inbound.burst', 'server.maxWorkstreams'],
+    applied: ['approvalTimeoutSecs', 'hooks', 'logLevel', 'nodes.*', 'server.inbound.burst', 'server.maxWorkstreams'],
     restart: ['server.port'],
   });
   assert.deepEqual(
-    [live.approvalMs, live.maxWorkstreams, live.inbound, live.nodes, levels],
-    [60_000, 3, { burst: 10, perSecond: 50 }, { '*': { deny: ['file.*'] } }, ['debug']],
+    [live.approvalMs, live.hooks.length, live.maxWorkstreams, live.inbound, live.nodes, levels],
+    [60_000, 1, 3, { burst: 10, perSecond: 50 }, { '*': { deny: ['file.*'] } }, ['debug']],
   );
 });
 
