@@ -137,6 +137,7 @@ export const toWorkerBundle = () => ({
   entryPoints: {
     'search-worker': 'src/agent/tools/search/search-worker.ts',
     'snapshot-worker': 'src/agent/checkpoints/snapshot-worker.ts',
+    'output-worker': 'src/agent/output/output-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',
   },

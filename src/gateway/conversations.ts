@@ -68,6 +68,7 @@ type TalkDeps = Pick<
   | 'surroundings'
   | 'workdirs'
   | 'notSandboxed'
+  | 'outputChecks'
   | 'background'
   | 'live'
   | 'webhooks'
@@ -106,6 +107,7 @@ function createTalks(
     surroundings,
     workdirs,
     notSandboxed,
+    outputChecks,
     background,
     live,
     webhooks,
@@ -116,11 +118,10 @@ function createTalks(
     ids,
     log,
   }: TalkDeps,
-  { shared, records }: BeforeTalks,
+  { shared, shared: { stopping }, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge, checkpoints } =
     records;
-  const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
@@ -135,6 +136,7 @@ function createTalks(
     toolbox,
     workdirs,
     notSandboxed,
+    outputChecks,
     background,
     live,
     always,

@@ -3,6 +3,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { StoredCommand } from '../background/background-run.ts';
 import type { Message, ToolCall } from '../message.ts';
+import type { RunOutput } from '../output/output-step.ts';
 import { compileCallRules } from '../permissions/rules/compile-rules.ts';
 import type { RuleSource as CallRule } from '../permissions/rules/rule-source.ts';
 import type { Prefix } from '../prefix/prefix.ts';
@@ -65,6 +66,7 @@ export interface FixtureOptions {
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
+  output?: RunOutput;
   endedCommands?: readonly StoredCommand[];
   contextWindow?: number;
   /** The stored one. */
@@ -121,7 +123,7 @@ export function runFixture(options: FixtureOptions = {}) {
       return options.judge;
     },
     isTimeShort: () => options.isTimeShort ?? false,
-    budget: options.budget ?? NO_BUDGET,
+    ...{ budget: options.budget ?? NO_BUDGET, output: options.output },
     endedCommands: async () => options.endedCommands ?? [],
     isWatched: () => options.isWatched ?? false,
     clock,

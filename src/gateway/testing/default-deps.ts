@@ -6,6 +6,7 @@ import { createBackgroundCommands } from '../../agent/background/background-comm
 import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
 import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
+import { createOutputChecks } from '../../agent/output/output-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
@@ -40,6 +41,8 @@ export const LIVE: LiveSettings = {
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 
+const OUTPUT_WORKER = new URL('../../agent/output/output-worker.ts', import.meta.url);
+
 const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = {
   ...{ read: notHere, write: notHere, patch: notHere, schema: notHere, reload: notHere, digests: notHere },
@@ -68,6 +71,7 @@ export async function defaultDeps({
     projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
+    outputChecks: createOutputChecks({ clock: systemClock, workerUrl: OUTPUT_WORKER }),
     background: testBackground({ store, dir, clock, log }),
     userHome: undefined,
     killLeftover: async () => undefined,
