@@ -128,6 +128,7 @@ const toLibraryWorkerBundle = () => ({
   entryPoints: {
     'page-worker': 'src/agent/tools/web/page-worker.ts',
     'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
+    'output-worker': 'src/agent/output/output-worker.ts',
   },
 });
 
@@ -137,7 +138,6 @@ export const toWorkerBundle = () => ({
   entryPoints: {
     'search-worker': 'src/agent/tools/search/search-worker.ts',
     'snapshot-worker': 'src/agent/checkpoints/snapshot-worker.ts',
-    'output-worker': 'src/agent/output/output-worker.ts',
     'checkpoint-worker': 'src/gateway/store/sqlite/checkpoint-worker.ts',
     'password-worker': 'src/gateway/users/password-worker.ts',
   },

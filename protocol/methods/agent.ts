@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
-import { isDeeper } from '../json-depth.ts';
+import { isDeeper } from '../is-record.ts';
 import { OutputError } from '../run-outcome.ts';
 
 const Count = z.int().min(0);

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { createSnapshotThread } from '../agent/checkpoints/checkpoint-files.ts';
-import { createOutputChecks } from '../agent/output/output-checks.ts';
+import { createOutputChecks } from '../agent/output/answer-checks.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';

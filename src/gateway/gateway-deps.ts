@@ -1,6 +1,6 @@
 import type { Notice } from '../../protocol/notice.ts';
 import type { CheckpointFiles } from '../agent/checkpoints/checkpoint-files.ts';
-import type { OutputChecks } from '../agent/output/output-checks.ts';
+import type { OutputChecks } from '../agent/output/answer-checks.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';

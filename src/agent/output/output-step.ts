@@ -3,22 +3,16 @@ import type { Message, UserMessage } from '../message.ts';
 import { markOf } from '../prefix/environment-mark.ts';
 import { messagesAfter, toldMessage } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
-import type { RunContext } from '../run/run-context.ts';
-import type { CheckedOutput, OutputSchema } from './output-checks.ts';
+import type { RunOutput } from './asked-output.ts';
 
 /** How often a model may try again after an answer that does not fit. */
 export const MAX_OUTPUT_RETRIES = 2;
 
-/** What a run needs to answer with data. */
-export interface RunOutput {
-  schema: OutputSchema;
-  /** Whether the caller may give instructions that count as those of a person who may approve. */
-  isTrusted: boolean;
-  /** Checks an answer. Rejects with the signal's reason. */
-  check(text: string, signal: AbortSignal): Promise<CheckedOutput>;
+interface Telling {
+  runId: string;
+  messages: readonly Message[];
+  output: RunOutput | undefined;
 }
-
-type Telling = Pick<RunContext, 'runId' | 'messages' | 'output'>;
 
 /**
  * Tells the model of the schema, unless the messages that it reads have it. They lose it with a cut. It is a message of

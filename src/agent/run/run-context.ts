@@ -8,7 +8,7 @@ import type { ReadAttachment } from '../attached-content.ts';
 import type { StoredCommand } from '../background/background-run.ts';
 import type { Advice } from '../judge/assessment.ts';
 import type { Message } from '../message.ts';
-import type { RunOutput } from '../output/output-step.ts';
+import type { RunOutput } from '../output/asked-output.ts';
 import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';

@@ -3,7 +3,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import type { StoredCommand } from '../background/background-run.ts';
 import type { Message, ToolCall } from '../message.ts';
-import type { RunOutput } from '../output/output-step.ts';
+import type { RunOutput } from '../output/asked-output.ts';
 import { compileCallRules } from '../permissions/rules/compile-rules.ts';
 import type { RuleSource as CallRule } from '../permissions/rules/rule-source.ts';
 import type { Prefix } from '../prefix/prefix.ts';

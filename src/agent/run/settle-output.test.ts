@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CheckedOutput } from '../output/output-checks.ts';
-import type { RunOutput } from '../output/output-step.ts';
+import type { CheckedOutput } from '../output/answer-checks.ts';
+import type { RunOutput } from '../output/asked-output.ts';
 import { StopReason } from '../stop-reason.ts';
 import { runToEnd } from './run.ts';
 import { answerOf, callOf, type FixtureOptions, runFixture, until } from './run-fixture.ts';

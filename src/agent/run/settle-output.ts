@@ -1,6 +1,7 @@
 import type { OutputError } from '../../../protocol/run-outcome.ts';
-import type { CheckedOutput } from '../output/output-checks.ts';
-import { MAX_OUTPUT_RETRIES, type RunOutput, refusalMessage } from '../output/output-step.ts';
+import type { CheckedOutput } from '../output/answer-checks.ts';
+import type { RunOutput } from '../output/asked-output.ts';
+import { MAX_OUTPUT_RETRIES, refusalMessage } from '../output/output-step.ts';
 import type { RunContext } from './run-context.ts';
 
 /**

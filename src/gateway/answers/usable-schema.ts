@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { OutputChecks, OutputSchema } from '../../agent/output/output-checks.ts';
+import type { OutputChecks, OutputSchema } from '../../agent/output/answer-checks.ts';
 import type { Call } from '../call.ts';
 
 /** Refuses a schema that no answer can be checked against, before anything is created for the message. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
 import type { agentContracts } from '../../../protocol/methods/agent.ts';
-import type { OutputChecks } from '../../agent/output/output-checks.ts';
+import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../timing/until.ts';
 import { requireUsable } from '../answers/usable-schema.ts';

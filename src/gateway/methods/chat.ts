@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { chatContracts } from '../../../protocol/methods/chat.ts';
-import type { OutputChecks } from '../../agent/output/output-checks.ts';
+import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import { requireUsable } from '../answers/usable-schema.ts';
 import { tooManyForOne } from '../attachments/attachment-errors.ts';
 import type { Owner } from '../attachments/attachment-queries.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { RunOutput } from '../../agent/output/output-step.ts';
+import type { RunOutput } from '../../agent/output/asked-output.ts';
 import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Decision } from '../../agent/run/journal.ts';

@@ -1,6 +1,6 @@
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Attachment, Effort, RunSource } from '../../../protocol/stream-events.ts';
-import type { OutputSchema } from '../../agent/output/output-checks.ts';
+import type { OutputSchema } from '../../agent/output/answer-checks.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';

@@ -6,7 +6,7 @@ import { createBackgroundCommands } from '../../agent/background/background-comm
 import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
 import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
-import { createOutputChecks } from '../../agent/output/output-checks.ts';
+import { createOutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';

@@ -2,7 +2,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
 import type { Message } from '../../agent/message.ts';
-import type { OutputChecks } from '../../agent/output/output-checks.ts';
+import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';

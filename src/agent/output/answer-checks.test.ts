@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../clock.ts';
 import { StopReason } from '../stop-reason.ts';
-import { createOutputChecks } from './output-checks.ts';
+import { createOutputChecks } from './answer-checks.ts';
 
 const workerUrl = new URL('./output-worker.ts', import.meta.url);
 const checks = createOutputChecks({ clock: systemClock, workerUrl });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { isDeeper } from '../../../protocol/json-depth.ts';
+import { isDeeper } from '../../../protocol/is-record.ts';
 import type { OutputError } from '../../../protocol/run-outcome.ts';
 import type { Clock } from '../../clock.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
