@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   UNAVAILABLE: { retryable: true },
   TIMEOUT: { retryable: true },
   AGENT_TIMEOUT: { retryable: false },
+  OUTPUT_MISMATCH: { retryable: false },
   NOT_PAIRED: { retryable: false },
   NOT_LINKED: { retryable: false },
   INTERNAL: { retryable: false },

@@ -55,6 +55,17 @@ export const BudgetQuestion = BudgetState.extend({
 }).meta({ id: 'BudgetQuestion' });
 export type BudgetQuestion = z.infer<typeof BudgetQuestion>;
 
+/** A part of an answer that does not fit the schema of its request. */
+export const OutputError = z
+  .object({
+    /** A JSON pointer; empty: the whole value. */
+    path: z.string(),
+    /** What is expected there. */
+    message: z.string(),
+  })
+  .meta({ id: 'OutputError' });
+export type OutputError = z.infer<typeof OutputError>;
+
 /**
  * How a run ended; on the `ws_state` that ends it. `incomplete`: the last answer was cut off at the model's output limit.
  */
@@ -69,6 +80,10 @@ export const RunOutcome = z
     limit: RunLimit.optional(),
     /** The run ended without any answer, so its message is marked with this. */
     failed: MessageFailure.optional(),
+    /** The answer as data that fits the schema of the request, if it had one. */
+    output: z.unknown().optional(),
+    /** No answer fitted the schema of the request: what was wrong with the last one. */
+    output_errors: z.array(OutputError).optional(),
   })
   .meta({ id: 'RunOutcome' });
 export type RunOutcome = z.infer<typeof RunOutcome>;

@@ -128,6 +128,7 @@ const toLibraryWorkerBundle = () => ({
   entryPoints: {
     'page-worker': 'src/agent/tools/web/page-worker.ts',
     'pdf-worker': 'src/agent/tools/documents/pdf-worker.ts',
+    'output-worker': 'src/agent/output/output-worker.ts',
   },
 });
 

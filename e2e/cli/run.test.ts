@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -110,6 +110,47 @@ test('the same key joins the same run, even after the run has ended', async () =
     ],
   );
   assert.equal(model.requests.length, before + 1);
+});
+
+test('--schema prints the answer as data that fits, and fails if none does', async () => {
+  const schema = { type: 'object', properties: { pears: { type: 'integer' } }, required: ['pears'] };
+  await writeFile(path.join(daemon.home, 'pears.json'), JSON.stringify(schema));
+  await writeFile(path.join(daemon.home, 'list.json'), '[]');
+  await writeFile(path.join(daemon.home, 'strange.json'), '{"type": "strange"}');
+  const inHome = (name: string) => ['--schema', path.join(daemon.home, name)];
+  model.onRequest(({ messages }) => {
+    const told = JSON.stringify(messages);
+    if (!told.includes('count the pears')) return undefined;
+    return told.includes('does not fit') ? say('```json\n{"pears": 3}\n```') : say('Three pears.');
+  });
+  const asText = await run(...inHome('pears.json'), 'count the pears');
+  assert.deepEqual([asText.code, asText.stdout], [0, '{\n  "pears": 3\n}\n']);
+  const asJson = await run(...inHome('pears.json'), '--json', '--key', 'pears', 'count the pears');
+  assert.deepEqual(JSON.parse(asJson.stdout.trim().split('\n').at(-1) ?? '').output, { pears: 3 });
+  const again = await run(...inHome('pears.json'), '--key', 'pears', 'count the pears');
+  assert.deepEqual([again.code, again.stdout], [0, asText.stdout]);
+
+  model.onRequest(({ messages }) =>
+    JSON.stringify(messages).includes('no pears') ? say('{"pears": "no"}') : undefined,
+  );
+  const misfit = await run(...inHome('pears.json'), 'no pears');
+  assert.deepEqual([misfit.code, misfit.stdout], [1, '']);
+  assert.match(
+    misfit.stderr,
+    /headgate: The answer does not fit the JSON Schema of the request: \/pears must be integer\.\n$/,
+  );
+
+  for (const [name, reason] of [
+    ['missing.json', /The schema .*missing\.json cannot be read/],
+    ['list.json', /The schema .*list\.json must be a JSON object/],
+  ] as const) {
+    const { code, stderr } = await run(...inHome(name), 'x');
+    assert.equal(code, 2);
+    assert.match(stderr, reason);
+  }
+  const unusable = await run(...inHome('strange.json'), 'x');
+  assert.equal(unusable.code, 1);
+  assert.match(unusable.stderr, /outputSchema cannot be used: schema is invalid: data\/type must be/);
 });
 
 test('a daemon that is killed during an answer finishes the run after its restart', async () => {

@@ -48,6 +48,56 @@ test('A repeat of a finished `agent` must be answered once, with the final answe
   after.socket.close();
 });
 
+test('an answer as data survives kill -9 while the model tries again, and the key gets it after another restart', async () => {
+  const hold = stall();
+  let asked = 0;
+  model.onRequest(({ messages }) => {
+    if (!JSON.stringify(messages).includes('a pear as data')) return undefined;
+    asked += 1;
+    if (asked === 1) return say('A pear.');
+    return asked === 2 ? [say('{"na'), hold] : say('{"name": "pear"}');
+  });
+  const outputSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+  const params = { sessionKey: 'data', message: 'a pear as data', idempotencyKey: 'data', outputSchema };
+  const before = await openSocket(daemon);
+  const cut = before.request('agent', params).catch(() => undefined); // the socket closes
+  await hold.reached;
+  await daemon.kill9();
+  await cut;
+  await daemon.restart();
+  const expected = { runId: 'data', status: 'ok', summary: 'completed', output: { name: 'pear' } };
+  for (let round = 0; round < 2; round += 1) {
+    const client = await daemon.client();
+    assert.deepEqual(await client.call('agent', params), expected);
+    const waited = await client.call('agent.wait', { runId: 'data', timeoutMs: 0 });
+    assert.deepEqual([waited.status, waited.output], ['ok', { name: 'pear' }]);
+    client.close();
+    await daemon.restart();
+  }
+  assert.equal(asked, 3);
+  const prefixes = model.requests
+    .slice(-3)
+    .map(({ body: { messages, tools } }) => JSON.stringify([messages[0], tools]));
+  assert.equal(new Set(prefixes).size, 1); // the schema changes neither the system prompt nor the tools
+});
+
+test('a run whose answers do not fit its schema is answered OUTPUT_MISMATCH with what is wrong', async () => {
+  model.onRequest(({ messages }) => (JSON.stringify(messages).includes('never fits') ? say('[1]') : undefined));
+  const socket = await openSocket(daemon);
+  const outputSchema = { items: { type: 'string', pattern: '^(a+)+$' } };
+  const params = { sessionKey: 'misfit', message: 'never fits', idempotencyKey: 'misfit', outputSchema };
+  const { ok, error } = await socket.request('agent', params);
+  assert.deepEqual([ok, error?.code, error?.retryable], [false, 'OUTPUT_MISMATCH', false]);
+  assert.deepEqual(error?.details, { errors: [{ path: '/0', message: 'must be string' }] });
+  const refused = await socket.request('agent', {
+    ...params,
+    idempotencyKey: 'none',
+    outputSchema: { type: 'strange' },
+  });
+  assert.equal(refused.error?.code, 'INVALID_REQUEST');
+  socket.socket.close();
+});
+
 test('`chat.abort` of a run of another session must be answered INVALID_REQUEST', async () => {
   const hold = stall();
   model.when('hold on', hold, say('done'));

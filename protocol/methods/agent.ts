@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
+import { isDeeper } from '../is-record.ts';
+import { OutputError } from '../run-outcome.ts';
 
 const Count = z.int().min(0);
+const MAX_SCHEMA_DEPTH = 24;
+
+/** A JSON Schema (draft 2020-12, or draft-07 by `$schema`) that the last answer of a run has to fit. */
+export const OutputSchema = z
+  .record(z.string(), z.unknown())
+  .refine((schema) => !isDeeper(schema, MAX_SCHEMA_DEPTH), {
+    error: `must be nested at most ${MAX_SCHEMA_DEPTH} levels deep`,
+  })
+  .meta({ id: 'OutputSchema' });
 
 /**
  * A message of a program. `sessionKey` or `sessionId` names the session (default: the main one); `deliver` also sends the
@@ -20,6 +31,7 @@ export const AgentParams = z
     channel: optionalText(),
     /** Seconds; 0 or absent: no limit. The time that a person takes to decide does not count. */
     timeout: Count.optional(),
+    outputSchema: OutputSchema.optional(),
   })
   .meta({ id: 'AgentParams' });
 
@@ -44,7 +56,13 @@ export const agentContracts = {
     interim: () => z.strictObject({ runId: NonEmpty, status: z.literal('accepted') }).meta({ id: 'AgentAccepted' }),
     result: () =>
       z
-        .strictObject({ runId: NonEmpty, status: z.enum(['ok', 'error']), summary: z.string() })
+        .strictObject({
+          runId: NonEmpty,
+          status: z.enum(['ok', 'error']),
+          summary: z.string(),
+          /** The answer as data that fits `outputSchema`. */
+          output: z.unknown().optional(),
+        })
         .meta({ id: 'AgentResult' }),
     idempotency: 'required',
   }),
@@ -67,6 +85,10 @@ export const agentContracts = {
           startedAt: Count.optional(),
           endedAt: Count.optional(),
           error: z.string().optional(),
+          /** The answer as data, if the run had an `outputSchema`. */
+          output: z.unknown().optional(),
+          /** No answer fitted `outputSchema`: what was wrong with the last one. */
+          outputErrors: z.array(OutputError).optional(),
         })
         .meta({ id: 'AgentWaitResult' }),
   }),

@@ -3,6 +3,7 @@ import { contract } from '../contract.ts';
 import { IdempotencyKey, NonEmpty, optionalText } from '../frames.ts';
 import { LIMITS } from '../limits.ts';
 import { MessageFailure } from '../run-outcome.ts';
+import { OutputSchema } from './agent.ts';
 
 const Count = z.int().min(0);
 
@@ -99,6 +100,8 @@ export const chatContracts = {
           /** Files that were uploaded over HTTP. */
           attachmentIds: z.array(NonEmpty.max(128)).max(LIMITS.attachmentsPerMessage).optional(),
           timeoutMs: Count.optional(),
+          /** `agent.wait` and the `ws_state` that ends the run have the data. */
+          outputSchema: OutputSchema.optional(),
           idempotencyKey: IdempotencyKey,
         })
         .meta({ id: 'ChatSendParams' }),

@@ -128,6 +128,8 @@ interface EnvironmentMark {
    */
   version?: string;
   told?: Told;
+  /** It has the schema that the answer of this run has to fit. */
+  outputOf?: string;
 }
 
 /** What a model was told about its surroundings. */

@@ -232,6 +232,7 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .addOption(new Option('--approve <how>', 'how to answer approvals').choices(APPROVE_CHOICES).default('ask'))
     .option('--timeout <seconds>', 'cancel the run after this time (default: never)')
     .option('--attach <file>', 'attach an image or a text file; can be repeated', toList)
+    .option('--schema <file>', 'JSON Schema that the answer has to fit; prints the data')
     .option('--workdir <folder>', 'folder the agent of a new workstream works in')
     .option('--model <name>', 'model of a new workstream')
     .addOption(modeOption())

@@ -35,6 +35,7 @@ export async function loadAssets(root: URL): Promise<Assets> {
       searchWorkerUrl: new URL('search-worker.js', dist),
       pdfWorkerUrl: new URL('pdf-worker.js', dist),
       snapshotWorkerUrl: new URL('snapshot-worker.js', dist),
+      outputWorkerUrl: new URL('output-worker.js', dist),
       checkpointWorkerUrl: new URL('checkpoint-worker.js', dist),
       passwordWorkerUrl: new URL('password-worker.js', dist),
     };

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { createSnapshotThread } from '../agent/checkpoints/checkpoint-files.ts';
+import { createOutputChecks } from '../agent/output/answer-checks.ts';
 import { createSurroundings } from '../agent/prefix/surroundings.ts';
 import { readOutput } from '../agent/process/output-files.ts';
 import { createProjectCommands } from '../agent/project/project-commands.ts';
@@ -194,7 +195,8 @@ type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
-  const { home, userHome, config, overrides, environment, version, hostTimeZone, clock, ids, log, logRing } = options;
+  const { home, userHome, config, overrides, environment, version, hostTimeZone, assets } = options;
+  const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
   const { nodes, background, hooks, toolbox, runner, notSandboxed } = agent;
@@ -213,6 +215,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     projectCommands: createProjectCommands(folders),
     surroundings: createSurroundings({ folders, hostTimeZone, clock }),
     notSandboxed,
+    outputChecks: createOutputChecks({ clock, workerUrl: assets.outputWorkerUrl }),
     background,
     userHome: environment.HOME,
     killLeftover: (process) => runner.killLeftover(process),

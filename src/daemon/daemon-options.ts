@@ -57,6 +57,7 @@ export interface Assets {
   searchWorkerUrl: URL;
   pdfWorkerUrl: URL;
   snapshotWorkerUrl: URL;
+  outputWorkerUrl: URL;
   checkpointWorkerUrl: URL;
   passwordWorkerUrl: URL;
 }

@@ -69,6 +69,7 @@ type TalkDeps = Pick<
   | 'surroundings'
   | 'workdirs'
   | 'notSandboxed'
+  | 'outputChecks'
   | 'background'
   | 'live'
   | 'webhooks'
@@ -108,6 +109,7 @@ function createTalks(
     surroundings,
     workdirs,
     notSandboxed,
+    outputChecks,
     background,
     live,
     webhooks,
@@ -118,10 +120,9 @@ function createTalks(
     ids,
     log,
   }: TalkDeps,
-  { shared, records }: BeforeTalks,
+  { shared, shared: { stopping }, records }: BeforeTalks,
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
-  const { stopping } = shared;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onSessions = () => sessions.refresh();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
@@ -137,6 +138,7 @@ function createTalks(
     hooks,
     workdirs,
     notSandboxed,
+    outputChecks,
     background,
     live,
     always,

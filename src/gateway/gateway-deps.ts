@@ -1,6 +1,7 @@
 import type { Notice } from '../../protocol/notice.ts';
 import type { CheckpointFiles } from '../agent/checkpoints/checkpoint-files.ts';
 import type { Hooks } from '../agent/hooks/hooks.ts';
+import type { OutputChecks } from '../agent/output/answer-checks.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
 import type { Models } from '../agent/providers/model.ts';
@@ -65,6 +66,8 @@ export interface GatewayDeps {
   surroundings: Surroundings;
   projectCommands: ProjectCommands;
   notSandboxed: string | undefined;
+  /** Checks answers against the schemas of their requests. */
+  outputChecks: OutputChecks;
   /** Commands that go on between runs. */
   background: Background;
   /** The home of the user that commands run as; undefined if it is unknown. */

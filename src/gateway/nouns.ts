@@ -64,6 +64,7 @@ type NounDeps = Pick<
   | 'store'
   | 'storePath'
   | 'models'
+  | 'outputChecks'
   | 'nodes'
   | 'workdirs'
   | 'projectCommands'
@@ -103,7 +104,7 @@ export function joinNouns(
   { broadcast, presence, health, idempotency, cluster }: SharedWithSockets,
 ): JoinedNouns {
   const { records, talks, turns } = conversations;
-  const { store, storePath, models, nodes, live, auth } = deps;
+  const { store, storePath, models, nodes, outputChecks, live, auth } = deps;
   const { logRing, hostTimeZone, clock, ids, log } = deps;
   const { events, messages, always, attachments, systemEvents, windows, templates, policies, rules, checkpoints } =
     records;
@@ -124,12 +125,12 @@ export function joinNouns(
     ...templateNouns(templates),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),
-    agent: { methods: agentMethods({ workstreams, runs, channels, store, clock }) },
+    agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     background: createBackgroundNoun(deps, workstreams), // before the workstreams, whose runs tell of ended commands
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
-    chat: { methods: chatMethods({ workstreams, runs, messages, attachments, store }) },
+    chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },
     schedule: { methods: scheduleMethods({ cron, store, server: deps.server, clock }) },
     events: { methods: eventsMethods({ workstreams, snapshots, events }) },

@@ -79,6 +79,7 @@ test('an error of the gateway becomes its status with its message', async () => 
     UNAVAILABLE: 503,
     TIMEOUT: 504,
     AGENT_TIMEOUT: 504,
+    OUTPUT_MISMATCH: 502,
     NOT_PAIRED: 403,
     NOT_LINKED: 409,
     INTERNAL: 500,

@@ -20,7 +20,7 @@ export function endedStep(
   const names = commands.map(({ state }) => `${commandName(state.command)} (${endWords(state)})`);
   return {
     events: [{ type: 'info', message: `The model was told of background commands that ended: ${names.join(', ')}.` }],
-    messages: [toldMessage(messages, prefix, lines)],
+    messages: [toldMessage(messages, prefix, { text: lines })],
     told: commands.map(({ state }) => state.command_id),
   };
 }

@@ -1,4 +1,4 @@
-import type { Message } from '../message.ts';
+import type { Message, UserMessage } from '../message.ts';
 import type { InstructionFile } from '../project/instructions.ts';
 import type { Model } from '../providers/model.ts';
 import type { RunContext } from '../run/run-context.ts';
@@ -54,12 +54,16 @@ export async function beginAnew(run: RunContext, model: Pick<Model, 'modelId' | 
   return newPrefix;
 }
 
-/** A message of the daemon to the model. People do not see it. */
-export const toldMessage = (messages: readonly Message[], prefix: Prefix, text: string): Message => ({
+/** A message of the daemon to the model. People do not see it. `marks`: what the message has besides. */
+export const toldMessage = (
+  messages: readonly Message[],
+  prefix: Prefix,
+  { text, ...marks }: { text: string; outputOf?: string },
+): UserMessage => ({
   role: 'user',
   content: `<environment>\n${text}\n</environment>`,
   trusted: true,
-  environment: { version: prefix.version, told: toldIn(messages, prefix) },
+  environment: { version: prefix.version, told: toldIn(messages, prefix), ...marks },
 });
 
 function toldIn(messages: readonly Message[], { version, told }: Prefix) {

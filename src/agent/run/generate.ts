@@ -2,7 +2,8 @@ import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
 import { endedStep } from '../background/ended-step.ts';
-import type { AssistantMessage } from '../message.ts';
+import type { AssistantMessage, Message } from '../message.ts';
+import { schemaMessages } from '../output/output-step.ts';
 import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Seen } from '../prefix/settle-trust.ts';
@@ -38,7 +39,8 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     const reserved = await budget.reserve({ model, newPrefix });
     const prefix = newPrefix ?? run.prefix();
     const ended = prefix && endedStep(await run.endedCommands(), { messages: run.messages, prefix });
-    await recordCall(run, { notes, ended }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
+    const schema = prefix ? schemaMessages(run, prefix) : [];
+    await recordCall(run, { notes, ended, schema }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
     const answer = collectAnswer(run.recorder);
     try {
       const toRequest = async () => requestOf(run, { model, budget, prefix: await prefixFor(run, model) });
@@ -63,12 +65,13 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
 interface Told {
   notes: readonly string[];
   ended: ReturnType<typeof endedStep> | undefined;
+  schema: readonly Message[];
 }
 
 /** In one step with the messages that the model is to read from now on. */
-const recordCall = (run: RunContext, { notes, ended }: Told, rest: Step): Promise<void> =>
+const recordCall = (run: RunContext, { notes, ended, schema }: Told, rest: Step): Promise<void> =>
   run.steering.handOver((waiting) => {
-    const told = ended?.messages ?? [];
+    const told = [...schema, ...(ended?.messages ?? [])];
     const { runId } = run;
     const afterSeq = run.messageCount + told.length;
     const { events, messages, steered } = steeredStep({ runId, afterSeq, nowMs: run.clock.now() }, waiting);
@@ -92,7 +95,11 @@ const recordCall = (run: RunContext, { notes, ended }: Told, rest: Step): Promis
 /** The prefix of the next request: a new one after a cut, and for a model of another family that takes over. */
 async function prefixFor(run: RunContext, model: Model): Promise<Prefix> {
   const prefix = run.prefix();
-  return prefix?.family === model.family ? prefix : beginAnew(run, model);
+  if (prefix?.family === model.family) return prefix;
+  const begun = await beginAnew(run, model);
+  const messages = schemaMessages(run, begun);
+  if (messages.length > 0) await run.recorder.record({ messages });
+  return begun;
 }
 
 async function requestOf(

@@ -45,6 +45,7 @@ export type JournalEntry =
   | { kind: 'tool_finished'; callId: string; trace?: CallTrace; wrapUp?: RunLimit }
   // A person declined to spend more, so the next answer is the last one. `reason`: how the run ends.
   | { kind: 'wrap_up'; limit: 'budget'; question: BudgetQuestion; reason: string }
+  | { kind: 'output_refused' } // the answer does not fit the schema of the request, so the model is asked again
   | { kind: 'suspended' } // the daemon stopped in an orderly way; the turn continues after a restart
   | { kind: 'ended'; status: RunOutcome['status'] };
 
@@ -96,6 +97,10 @@ export interface Progress {
   effort: Effort | undefined;
   /** The alias of the model that answers instead of the workstream's. */
   fallback: string | undefined;
+  /** How many answers did not fit the schema of the request. */
+  outputRefusals: number;
+  /** The current turn's answer did not, and the model is asked again. */
+  isOutputRefused: boolean;
 }
 
 interface WrapUp {
@@ -123,6 +128,8 @@ export const newProgress = (): Progress => ({
   model: undefined,
   effort: undefined,
   fallback: undefined,
+  outputRefusals: 0,
+  isOutputRefused: false,
 });
 
 const CLEARED: Decision = { approved: true, feedback: '', always: false, by: { kind: 'policy' } };
@@ -175,6 +182,10 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       progress.wrapUp = { limit, isAnswered: false, declined: { question, reason } };
       return;
     }
+    case 'output_refused':
+      progress.outputRefusals += 1;
+      progress.isOutputRefused = true;
+      return;
     case 'suspended':
       // An orderly stop does not count as an attempt; only crashes do.
       if (progress.phase === 'generating') progress.attempts -= 1;
@@ -198,6 +209,7 @@ function modelAnswered(progress: Progress, { calls, cut }: EntryOf<'model_answer
   Object.assign(progress, { phase: 'batch', attempts: 0, calls, tools: new Map() });
   progress.approval = undefined;
   progress.outcomeApproval = undefined;
+  progress.isOutputRefused = false;
   progress.previousCut = progress.cut;
   progress.cut = cut;
   if (progress.wrapUp) progress.wrapUp = { ...progress.wrapUp, isAnswered: true };

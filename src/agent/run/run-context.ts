@@ -9,6 +9,7 @@ import type { StoredCommand } from '../background/background-run.ts';
 import type { RunHooks } from '../hooks/hooked-run.ts';
 import type { Advice } from '../judge/assessment.ts';
 import type { Message } from '../message.ts';
+import type { RunOutput } from '../output/asked-output.ts';
 import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';
@@ -139,6 +140,8 @@ export interface RunContext {
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
   budget: RunBudget;
+  /** The answer has to fit a schema. */
+  output: RunOutput | undefined;
   /** The background commands that have ended and of whose end the model has not heard, oldest first. */
   endedCommands(): Promise<readonly StoredCommand[]>;
   /** Whether an approver is subscribed. */

@@ -4,6 +4,7 @@ import { recordingLog } from '../../testing/temp-store.ts';
 import type { StoredCommand } from '../background/background-run.ts';
 import { NO_HOOKS } from '../hooks/hooks-fixture.ts';
 import type { Message, ToolCall } from '../message.ts';
+import type { RunOutput } from '../output/asked-output.ts';
 import { compileCallRules } from '../permissions/rules/compile-rules.ts';
 import type { RuleSource as CallRule } from '../permissions/rules/rule-source.ts';
 import type { Prefix } from '../prefix/prefix.ts';
@@ -68,6 +69,7 @@ export interface FixtureOptions {
   isWatched?: boolean;
   isTimeShort?: boolean;
   budget?: RunBudget;
+  output?: RunOutput;
   endedCommands?: readonly StoredCommand[];
   contextWindow?: number;
   /** The stored one. */
@@ -121,7 +123,7 @@ export function runFixture(options: FixtureOptions = {}) {
     },
     hooks: { ...NO_HOOKS, ...options.hooks },
     isTimeShort: () => options.isTimeShort ?? false,
-    budget: options.budget ?? NO_BUDGET,
+    ...{ budget: options.budget ?? NO_BUDGET, output: options.output },
     endedCommands: async () => options.endedCommands ?? [],
     isWatched: () => options.isWatched ?? false,
     clock,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { MessageFailure, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
+import type { MessageFailure, OutputError, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, StreamEvent } from '../../../protocol/stream-events.ts';
 import type { AssistantMessage } from '../message.ts';
 import { settleTrust } from '../prefix/settle-trust.ts';
@@ -17,6 +17,7 @@ import { RunSuperseded, type Step } from './recorder.ts';
 import { resultStep, type ToolResult } from './result-step.ts';
 import { CANCELLED_BY_USER, RUN_HAD_ENDED, unknownSince } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
+import { misfitText, settleOutput } from './settle-output.ts';
 
 /** A turn that was interrupted by crashes is retried at most twice. */
 const MAX_ATTEMPTS = 3;
@@ -75,13 +76,21 @@ async function endingOf(run: RunContext): Promise<End> {
 function toEnd(run: RunContext, conclusion: Conclusion): End {
   switch (conclusion.kind) {
     case 'done': {
-      const { summary, failed } = conclusion;
-      const outcome: RunOutcome = { run_id: run.runId, status: 'ok', ...(failed && { failed }) };
+      const { summary, failed, settled } = conclusion;
+      const data = settled && { output: settled.output };
+      const outcome: RunOutcome = { run_id: run.runId, status: 'ok', ...(failed && { failed }), ...data };
       return { outcome, summary, events: [], state: 'idle' };
     }
     case 'cut': {
       const outcome: RunOutcome = { run_id: run.runId, status: 'incomplete', error: INCOMPLETE };
       return { outcome, summary: INCOMPLETE, events: [{ type: 'error', message: INCOMPLETE }], state: 'idle' };
+    }
+    case 'misfit': {
+      const { errors, failed } = conclusion;
+      const error = misfitText(errors);
+      const plain: RunOutcome = { run_id: run.runId, status: 'error', error, output_errors: errors };
+      const outcome: RunOutcome = { ...plain, ...(failed && { failed }) };
+      return { outcome, summary: error, events: errorEvents(run, error), state: 'error' };
     }
     case 'limit': {
       const { limit, reason: error = LIMIT_TEXTS[limit] } = conclusion;
@@ -108,7 +117,8 @@ class TurnBroken extends Error {
 
 /** Why a run needs no further turn. */
 type Conclusion =
-  | { kind: 'done'; summary: string; failed?: MessageFailure }
+  | { kind: 'done'; summary: string; failed?: MessageFailure; settled?: { output: unknown } }
+  | { kind: 'misfit'; errors: OutputError[]; failed?: MessageFailure }
   | { kind: 'cut' }
   | { kind: 'limit'; limit: RunLimit; reason?: string };
 
@@ -137,17 +147,28 @@ async function finishTurn(
   run: RunContext,
   { text, isBlocked }: { text: string; isBlocked?: true },
 ): Promise<Conclusion | undefined> {
-  const { cut, previousCut, calls, wrapUp, turns } = run.progress;
+  const { cut, previousCut, calls, wrapUp } = run.progress;
   if (wrapUp?.isAnswered) return { kind: 'limit', limit: wrapUp.limit, ...wrapUp.declined };
   // A cut batch of calls is continued by the next turn, and a cut text already was.
   if (cut && (calls.length === 0 || cut === 'again' || previousCut)) return { kind: 'cut' };
-  if (calls.length === 0) {
-    const isRefused = isBlocked && turns === 1;
-    return { kind: 'done', summary: text, ...(isRefused && { failed: { code: 'content_filter', text: BLOCKED } }) };
-  }
+  if (calls.length === 0) return conclude(run, { text, isBlocked: isBlocked === true });
   run.signal.throwIfAborted();
   await (cut ? refuseCutBatch(run) : runBatch(run));
   return undefined;
+}
+
+/** The last answer. Undefined if it does not fit the schema of the request and the model is asked again. */
+async function conclude(
+  run: RunContext,
+  { text, isBlocked }: { text: string; isBlocked: boolean },
+): Promise<Conclusion | undefined> {
+  const isRefused = isBlocked && run.progress.turns === 1;
+  const failure = isRefused && { failed: { code: 'content_filter' as const, text: BLOCKED } };
+  if (!run.output) return { kind: 'done', summary: text, ...failure };
+  if (isBlocked) return { kind: 'misfit', errors: [{ path: '', message: BLOCKED }], ...failure };
+  const settled = await settleOutput(run, run.output, text);
+  if (settled === undefined) return undefined;
+  return settled.fits ? { kind: 'done', summary: text, settled } : { kind: 'misfit', errors: settled.errors };
 }
 
 const INCOMPLETE = 'The answer is incomplete: it was cut off at the model’s output limit.';

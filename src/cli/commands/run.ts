@@ -14,6 +14,7 @@ import { describesNew, toNewWorkstream } from '../new-workstream.ts';
 import type { ApproveChoice } from '../run/approval-policy.ts';
 import { createApprovals } from '../run/approvals.ts';
 import { followRun, type RunEnd } from '../run/follow-run.ts';
+import { readSchema } from '../run/read-schema.ts';
 import { createJsonOutput, createTextOutput } from '../run/run-output.ts';
 import { createStopping, type StopCause } from '../run/stopping.ts';
 import { untilAnswered } from '../until-answered.ts';
@@ -29,6 +30,7 @@ export interface RunFlags extends TargetFlags {
   mode?: Mode | undefined;
   key?: string | undefined;
   attach?: readonly string[] | undefined;
+  schema?: string | undefined;
 }
 
 interface RunOptions {
@@ -46,13 +48,14 @@ const AWAY_MS = 120_000;
 export async function run({ prompts, flags, around, root }: RunOptions): Promise<void> {
   const message = await toMessage(prompts);
   const timeoutMs = toTimeout(flags.timeout);
+  const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, around);
   const files = await readAll(flags.attach ?? [], around);
   const target = await resolveTarget(flags, around);
   const away = watchAway();
   const client = await openClient({ target, version: await readVersion(root) }, away.onStatus);
   try {
     await Promise.race([
-      runWith(client, { message, timeoutMs, files, flags, around, upload: createUpload(target) }),
+      runWith(client, { message, schema, timeoutMs, files, flags, around, upload: createUpload(target) }),
       away.gone,
     ]);
   } finally {
@@ -101,6 +104,7 @@ function toTimeout(seconds: string | undefined): number | undefined {
 
 interface Job {
   message: string;
+  schema: Record<string, unknown> | undefined;
   timeoutMs: number | undefined;
   files: readonly File[];
   flags: RunFlags;
@@ -109,7 +113,7 @@ interface Job {
 }
 
 async function runWith(client: GatewayClient, job: Job): Promise<void> {
-  const { message, timeoutMs, flags, around } = job;
+  const { message, schema, timeoutMs, flags, around } = job;
   const key = flags.key ?? randomIds.id('run');
   const { wsId, isOwn } = await chooseWorkstream(client, { flags, around, key });
   const attachmentIds = await uploadAll(job, { wsId, key }).catch(async (error: unknown) => {
@@ -125,7 +129,7 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
   const output =
     flags.json === true
       ? createJsonOutput(streams)
-      : createTextOutput(streams, { isStreaming: process.stdout.isTTY, size: { rows, columns } });
+      : createTextOutput(streams, { isStreaming: process.stdout.isTTY && !schema, size: { rows, columns } });
   const startMs = systemTimers.now();
   const stopping = createStopping({ client, wsId, leave: () => process.exit(EXIT.interrupted) });
   using _ctrlC = stopping.listen();
@@ -134,6 +138,7 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
     client,
     wsId,
     message,
+    outputSchema: schema,
     attachmentIds,
     key,
     onBegin: (runId) => output.onBegin({ wsId, runId }),

@@ -11,6 +11,8 @@ export interface RunEnd {
   /** The last answer of the model. */
   answer: string;
   error?: string;
+  /** The answer as data, for a run with a schema. */
+  output?: unknown;
   usage?: Omit<StreamEventOf<'status'>, 'type'>;
 }
 
@@ -18,6 +20,8 @@ interface FollowDeps {
   client: GatewayClient;
   wsId: string;
   message: string;
+  /** A JSON Schema for the answer. */
+  outputSchema: Record<string, unknown> | undefined;
   /** Of files that are already uploaded. */
   attachmentIds: string[];
   /** Becomes the run's id; repeating the key joins the same run. */
@@ -39,7 +43,7 @@ export interface FollowedRun {
 
 /** Sends the message and follows its run across lost connections. Rejects if the message is refused. */
 export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
-  const { client, wsId, message, attachmentIds, key } = deps;
+  const { client, wsId, message, outputSchema, attachmentIds, key } = deps;
   const progress = createProgress(deps);
   const opened = Promise.withResolvers<void>();
   let runId: string | undefined;
@@ -67,8 +71,8 @@ export async function followRun(deps: FollowDeps): Promise<FollowedRun> {
   let attempts = 0;
   const answer = await untilAnswered(() => {
     attempts += 1;
-    const files = attachmentIds.length > 0 && { attachmentIds };
-    return client.call('chat.send', { sessionKey: wsId, message, ...files, idempotencyKey: key });
+    const asked = { ...(attachmentIds.length > 0 && { attachmentIds }), ...(outputSchema && { outputSchema }) };
+    return client.call('chat.send', { sessionKey: wsId, message, ...asked, idempotencyKey: key });
   });
   runId = answer.runId;
   progress.begin(runId);
@@ -131,8 +135,9 @@ function createProgress({ onBegin, onEvent, onQuestion }: Pick<FollowDeps, 'onBe
     }
     if (end === undefined) return;
     isOurs = false;
-    const { status, error } = end;
-    const details = { ...(error !== undefined && { error }), ...(usage && { usage }) };
+    const { status, error, output } = end;
+    const said = { ...(error !== undefined && { error }), ...(output !== undefined && { output }) };
+    const details = { ...said, ...(usage && { usage }) };
     ended.resolve({ status, answer: answer.text, ...details });
   };
   return {
@@ -172,6 +177,7 @@ async function endIfOver(client: GatewayClient, { wsId, runId, message }: Known,
     status: result.status,
     answer: findAnswer(snapshot.messages, message),
     ...(result.error !== undefined && { error: result.error }),
+    ...(result.output !== undefined && { output: result.output }),
   });
 }
 

@@ -6,7 +6,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { createPlainStream } from '../terminal/markdown-stream.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { type Question, toQuestionLines, toQuestionRoom } from '../terminal/question-lines.ts';
-import { toSafeText } from '../terminal/safe-text.ts';
+import { toSafeJson, toSafeText } from '../terminal/safe-text.ts';
 import { toHeaderText, toToolCall } from '../terminal/tool-lines.ts';
 import type { RunEnd } from './follow-run.ts';
 
@@ -84,8 +84,10 @@ export function createTextOutput({ stdout, stderr }: Streams, { isStreaming, siz
       tell(toQuestionLines(question, { paint, room: toQuestionRoom(question, size) }));
     },
     onWholeQuestion: (question) => tell(toWholeQuestion(question)),
-    onEnd({ status, answer, error, exitCode }) {
-      if (!isStreaming && (status === 'ok' || status === 'incomplete')) stdout(`${toSafeText(answer).trimEnd()}\n`);
+    onEnd({ status, answer, error, output, exitCode }) {
+      if (output !== undefined) stdout(`${toSafeJson(output)}\n`);
+      else if (!isStreaming && (status === 'ok' || status === 'incomplete'))
+        stdout(`${toSafeText(answer).trimEnd()}\n`);
       if (error !== undefined) tell([`headgate: ${toSafeText(error)}`]);
       else if (exitCode === EXIT.timeout)
         tell(['headgate: the run was stopped by --timeout before the answer was complete.']);

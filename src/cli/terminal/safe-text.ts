@@ -9,6 +9,13 @@ export function toSafeText(text: string): string {
   return plain.split('\n').map(toSafeLine).join('\n');
 }
 
+/** JSON over several lines that cannot control a terminal. It is the same data: such characters are escaped. */
+export const toSafeJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).split('\n').map(toEscaped).join('\n');
+
+const toEscaped = (line: string): string =>
+  line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 const TAB_STOP = 8;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes.
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

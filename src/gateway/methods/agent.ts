@@ -1,8 +1,10 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { Params } from '../../../protocol/index.ts';
 import type { agentContracts } from '../../../protocol/methods/agent.ts';
+import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Clock } from '../../clock.ts';
 import { until } from '../../timing/until.ts';
+import { requireUsable } from '../answers/usable-schema.ts';
 import { type Call, type Handlers, keptOf } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import type { Channels } from '../channels/channels.ts';
@@ -19,6 +21,7 @@ interface AgentMethodDeps {
   workstreams: Workstreams;
   runs: Runs;
   channels: Channels;
+  outputChecks: Pick<OutputChecks, 'problemOf'>;
   store: Pick<Store, 'db'>;
   clock: Clock;
 }
@@ -78,6 +81,7 @@ async function accept(
   const viewer = viewerOf(call);
   if (params.message.trim() === '') throw new GatewayError('INVALID_REQUEST', 'Empty message');
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is created
+  await requireUsable(params.outputSchema, call, deps.outputChecks);
   const sessionKey = await sessionOf(params, { viewer, workstreams });
   const known = params.deliver ? await workstreams.lookUp(sessionKey, viewer) : undefined;
   const deliver = await resolveDelivery({ ...params, viewer, wsId: known?.wsId }, deps);
@@ -92,6 +96,7 @@ async function accept(
       ...(effort && { effort }),
       ...(params.timeout && { timeoutMs: params.timeout * 1000 }),
       ...(deliver && { deliver }),
+      ...(params.outputSchema && { outputSchema: params.outputSchema }),
     },
     also: (runId) => call.keep({ runId, wsId }),
   });
@@ -101,14 +106,18 @@ function toWaitResult(runId: string, { run: { startedMs } }: RunHandle, result: 
   const started = startedMs !== undefined && { startedAt: startedMs };
   if (!result) return { runId, status: 'timeout' as const, ...started };
   const ended = { runId, ...started, endedAt: result.endedMs };
-  if (result.status === 'ok') return { ...ended, status: 'ok' as const };
-  return { ...ended, status: 'error' as const, error: result.error ?? result.status };
+  const { status, error, output, output_errors: outputErrors } = result;
+  if (status === 'ok') return { ...ended, status: 'ok' as const, ...(output !== undefined && { output }) };
+  return { ...ended, status: 'error' as const, error: error ?? status, ...(outputErrors && { outputErrors }) };
 }
 
 /** The second answer. A failed run is an error that includes the result, and stays one for its key. */
-function toAgentResult({ run_id: runId, status, summary, error }: RunResult) {
-  if (status === 'ok') return { runId, status: 'ok' as const, summary: 'completed' };
+function toAgentResult({ run_id: runId, status, summary, error, output, output_errors: outputErrors }: RunResult) {
+  if (status === 'ok') {
+    return { runId, status: 'ok' as const, summary: 'completed', ...(output !== undefined && { output }) };
+  }
   const payload = { runId, status: 'error' as const, summary };
+  if (outputErrors) throw new GatewayError('OUTPUT_MISMATCH', summary, { payload, details: { errors: outputErrors } });
   if (status === 'cancelled') throw new GatewayError('CONFLICT', 'The run was cancelled', { payload });
   throw new GatewayError(status === 'timeout' ? 'AGENT_TIMEOUT' : 'UNAVAILABLE', error ?? summary, {
     payload,

@@ -1,6 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { chatContracts } from '../../../protocol/methods/chat.ts';
+import type { OutputChecks } from '../../agent/output/answer-checks.ts';
+import { requireUsable } from '../answers/usable-schema.ts';
 import { tooManyForOne } from '../attachments/attachment-errors.ts';
 import type { Owner } from '../attachments/attachment-queries.ts';
 import type { Attachments } from '../attachments/attachments.ts';
@@ -24,6 +26,7 @@ interface ChatMethodDeps {
   runs: Runs;
   messages: Messages;
   attachments: Pick<Attachments, 'claim' | 'list'>;
+  outputChecks: Pick<OutputChecks, 'problemOf'>;
   /** Used to find where the session's last message went: `deliver` also sends the answer there. */
   store: Pick<Store, 'db'>;
 }
@@ -70,7 +73,11 @@ async function findRun(
 
 type SendParams = Parameters<Handlers<'chat.send'>['chat.send']>[0];
 
-async function send(params: SendParams, call: Call, { workstreams, runs, store, attachments }: ChatMethodDeps) {
+async function send(
+  params: SendParams,
+  call: Call,
+  { workstreams, runs, store, attachments, outputChecks }: ChatMethodDeps,
+) {
   const message = params.message.trim();
   if (message === '' && isBare(params)) throw new GatewayError('INVALID_REQUEST', 'message or attachment required');
   const principal = call.principal?.id ?? 'unknown';
@@ -78,6 +85,7 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
   const kept = keptOf<{ runId: string; wsId: string }>(call);
   if (kept) return { runId: kept.runId, status: await statusOf(kept, by, runs) };
   const effort = params.thinking === undefined ? undefined : effortOfLevel(params.thinking); // before a session is created
+  await requireUsable(params.outputSchema, call, outputChecks);
   const inline = decodeInline(params.attachments ?? []);
   await requireFiles(params, by, { workstreams, attachments });
   const workstream = await workstreams.obtainByKey(params.sessionKey.trim(), by.viewer);
@@ -93,6 +101,7 @@ async function send(params: SendParams, call: Call, { workstreams, runs, store, 
     request: {
       ...(effort && { effort }),
       ...(params.timeoutMs && { timeoutMs: params.timeoutMs }),
+      ...(params.outputSchema && { outputSchema: params.outputSchema }),
       ...(last && { deliver: { provider: last.provider, to: last.destination } }),
     },
     also: (runId) => call.keep({ runId, wsId }),

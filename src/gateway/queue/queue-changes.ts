@@ -37,6 +37,12 @@ export const createQueueChanges = ({ store, events }: QueueChangesDeps): QueueCh
   async steer(queue, runId) {
     const { run } = getQueued(queue, runId);
     if (run.source !== 'person') throw new GatewayError('CONFLICT', 'Only messages of people can steer a run');
+    if (run.request.outputSchema) {
+      throw new GatewayError(
+        'CONFLICT',
+        'A message with an outputSchema cannot steer a run: its answer is data of its own',
+      );
+    }
     await replaceRequest(store, { queue, run }, { ...run.request, steer: true });
     tellQueued(events, queue, [runId]);
   },

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { RunOutput } from '../../agent/output/asked-output.ts';
 import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Decision } from '../../agent/run/journal.ts';
@@ -94,6 +95,7 @@ async function drive(
       checkpoint: deps.checkpoints.of(runId, data, settings.workdir),
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
+      output: outputOf(live, deps),
       endedCommands: () => deps.background.records.untold(run.wsId),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
@@ -112,6 +114,14 @@ async function drive(
 function policyOf({ run, messages }: LiveRun): UnattendedPolicy | undefined {
   const { approval } = run.request;
   return approval?.mode === 'allow' && hasForeignText(messages) ? { ...approval, mode: 'withheld' } : approval;
+}
+
+/** The schema that the answer has to fit. It counts as much as the message that it came with. */
+function outputOf({ run }: LiveRun, { outputChecks }: WorkstreamDeps): RunOutput | undefined {
+  const { outputSchema: schema, rights } = run.request;
+  if (!schema) return undefined;
+  const check: RunOutput['check'] = (text, signal) => outputChecks.check({ schema, text }, signal);
+  return { schema, isTrusted: rights === 'approve', check };
 }
 
 /** Undefined after a cut. */

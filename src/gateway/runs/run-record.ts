@@ -1,5 +1,6 @@
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Attachment, Effort, RunSource } from '../../../protocol/stream-events.ts';
+import type { OutputSchema } from '../../agent/output/answer-checks.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
@@ -35,6 +36,10 @@ export interface RunRequest {
   traceparent?: string;
   /** What happens to calls that need approval while no approver is subscribed; absent: they wait for a person. */
   approval?: UnattendedPolicy | undefined;
+  /** The answer has to fit it. */
+  outputSchema?: OutputSchema | undefined;
+  /** After the end of a run with a schema: the data, or what did not fit. */
+  answered?: Pick<RunOutcome, 'output' | 'output_errors'>;
 }
 
 /** One accepted message, from acceptance to its final record. */

@@ -9,6 +9,7 @@ import {
   type Step,
   StepOutdated,
 } from '../../agent/run/recorder.ts';
+import { endRun } from '../answers/end-rows.ts';
 import { insertAssessments } from '../assessments/assessment-rows.ts';
 import { consume, insertConsumed, release } from '../attachments/attachment-rows.ts';
 import { markTold } from '../background/background-rows.ts';
@@ -227,19 +228,6 @@ export function requestOf({ request_json }: Pick<RunTable, 'request_json'>): Run
 
 /** Stands for a request that is damaged in the database. */
 export const LOST_REQUEST: RunRequest = { message: '' };
-
-/**
- * Writes the final record of a run; refused when it has one. What its messages have, it does not repeat: from its first
- * step on, the text of the request, and the answer.
- */
-const endRun = (runId: string, { status, error, summary }: NonNullable<Step['ended']>, nowMs: number): Statement => ({
-  sql: `UPDATE runs SET status = ?, error = ?, summary = ?, ended_ms = ?,
-          request_json = CASE WHEN started_ms IS NOT NULL AND json_valid(request_json)
-            THEN json_set(request_json, '$.message', '') ELSE request_json END
-        WHERE run_id = ? AND ended_ms IS NULL`,
-  parameters: [status, error ?? null, status === 'ok' ? null : summary.slice(0, 16_384), nowMs, runId],
-  expect: 1,
-});
 
 /** A question that several runs share is stored once. */
 const insertApproval = (run: { runId: string; wsId: string }, approval: NewApproval, nowMs: number): Statement[] => {

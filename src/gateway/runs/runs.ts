@@ -272,6 +272,7 @@ function toResult(row: RunTable): RunResult {
     status: row.status,
     summary: row.summary ?? '',
     endedMs: row.ended_ms ?? 0,
+    ...requestOf(row)?.answered,
     ...(row.error !== null && { error: row.error }),
     ...(row.started_ms !== null && { startedMs: row.started_ms }),
   };

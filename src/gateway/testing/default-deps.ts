@@ -7,6 +7,7 @@ import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
 import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import { NO_HOOKS } from '../../agent/hooks/hooks-fixture.ts';
+import { createOutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
@@ -41,6 +42,8 @@ export const LIVE: LiveSettings = {
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
 
+const OUTPUT_WORKER = new URL('../../agent/output/output-worker.ts', import.meta.url);
+
 const notHere = () => assert.fail('no configuration file');
 const NO_CONFIG_FILE = {
   ...{ read: notHere, write: notHere, patch: notHere, schema: notHere, reload: notHere, digests: notHere },
@@ -70,6 +73,7 @@ export async function defaultDeps({
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
     hooks: { ofRun: () => NO_HOOKS, settled: async () => undefined },
+    outputChecks: createOutputChecks({ clock: systemClock, workerUrl: OUTPUT_WORKER }),
     background: testBackground({ store, dir, clock, log }),
     userHome: undefined,
     killLeftover: async () => undefined,

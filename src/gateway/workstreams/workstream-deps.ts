@@ -3,6 +3,7 @@ import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
 import type { Hooks } from '../../agent/hooks/hooks.ts';
 import type { Message } from '../../agent/message.ts';
+import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Models, Usage } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
@@ -73,6 +74,7 @@ export interface WorkstreamDeps {
   workdirs: Workdirs;
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
+  outputChecks: Pick<OutputChecks, 'check'>;
   live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams' | 'visibility'>;
   always: AlwaysRules;
   budgets: Pick<Budgets, 'forRun' | 'questions'>;

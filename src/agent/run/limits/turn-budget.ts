@@ -137,7 +137,7 @@ export class TurnBudget {
     if (isSummary || isTakeOver || answers === 0 || !prefix) throw new BudgetUsedUp(reason);
     await run.recorder.record({
       events: [{ type: 'info', message: 'The model was told to finish with one short answer.' }],
-      messages: [toldMessage(run.messages, prefix, DECLINED_NOTICE)],
+      messages: [toldMessage(run.messages, prefix, { text: DECLINED_NOTICE })],
       journal: [{ kind: 'wrap_up', limit: 'budget', question, reason }],
     });
   }
