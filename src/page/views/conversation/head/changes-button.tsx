@@ -11,7 +11,7 @@ interface ChangesButtonProps {
   overlay: Overlay;
 }
 
-/** Opens the dialog about what runs changed on disk. */
+/** Opens the dialog about what runs changed on disk. A phone has no room for the button, so the menu beside it has an entry. */
 export function ChangesButton({ app, desk, tab, overlay }: ChangesButtonProps) {
   const open = () => {
     overlay.value = 'changes';
@@ -21,7 +21,13 @@ export function ChangesButton({ app, desk, tab, overlay }: ChangesButtonProps) {
   };
   return (
     <>
-      <button type="button" class="quiet icon-only" aria-label="Changes on disk" title="Changes on disk" onClick={open}>
+      <button
+        type="button"
+        class="quiet icon-only head-changes"
+        aria-label="Changes on disk"
+        title="Changes on disk"
+        onClick={open}
+      >
         <Icon name="back" />
       </button>
       {overlay.value === 'changes' && <ChangesDialog app={app} desk={desk} tab={tab} onClose={close} />}

@@ -49,7 +49,7 @@ export function ConversationHead({ app, desk, tab, conversation, overlay, isRena
       <ModeMenu app={app} desk={desk} tab={tab} conversation={conversation} />
       <ShareMenu app={app} desk={desk} tab={tab} overlay={overlay} />
       {conversation.blocks.length > 0 && <ChangesButton app={app} desk={desk} tab={tab} overlay={overlay} />}
-      {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} />}
+      {conversation.blocks.length > 0 && <ExportMenu tab={tab} name={tabName(tab)} overlay={overlay} />}
       <span class="facts">
         <ModelChip model={model} alias={modelAlias} />
         <span class="fact path" title={`Working directory ${workdir}`}>

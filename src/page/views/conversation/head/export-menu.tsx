@@ -1,5 +1,6 @@
 import { exportAddress } from '../../../state/files.ts';
 import type { Tab } from '../../../state/tab.ts';
+import type { Overlay } from '../../overlay.ts';
 import { HeadMenu } from './head-menu.tsx';
 
 const FORMATS = [
@@ -7,17 +8,34 @@ const FORMATS = [
   { format: 'markdown', extension: 'md', words: 'As a text (Markdown)' },
 ] as const;
 
-/** Offers the conversation as a download. */
-export const ExportMenu = ({ tab, name }: { tab: Tab; name: string }) => (
+interface ExportMenuProps {
+  tab: Tab;
+  name: string;
+  overlay: Overlay;
+}
+
+/** Offers the conversation as a download, and on a phone what runs changed on disk. */
+export const ExportMenu = ({ tab, name, overlay }: ExportMenuProps) => (
   <HeadMenu label="Export" icon="down">
-    {(close) =>
-      FORMATS.map(({ format, extension, words }) => (
+    {(close) => [
+      ...FORMATS.map(({ format, extension, words }) => (
         <li key={format}>
           <a href={exportAddress(tab.wsId, format)} download={`${name}.${extension}`} onClick={close}>
             {words}
           </a>
         </li>
-      ))
-    }
+      )),
+      <li key="changes" class="for-phones">
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            overlay.value = 'changes';
+          }}
+        >
+          Changes on disk
+        </button>
+      </li>,
+    ]}
   </HeadMenu>
 );
