@@ -6,7 +6,6 @@ import { LIMITS } from '../../protocol/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { Roster } from '../roster.ts';
 import type { Defer } from '../timing/end-of-turn.ts';
 import { whenThere } from '../timing/when-there.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -100,7 +99,7 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
       await clock.sleep(tickIntervalMs, signal).catch(() => undefined); // aborted: the loop ends
       if (signal.aborted) return;
       broadcast.publish('tick', { ts: clock.now() });
-      for (const connection of connections) connection.tick();
+      for (const connection of [...connections]) connection.tick();
       presence.sweep();
     }
   }
@@ -117,11 +116,11 @@ export function createGatewayServer(deps: GatewayServerDeps): GatewayServer {
     async shutdown(reason, { restartExpectedMs } = {}) {
       const emptied = shut();
       broadcast.publish('shutdown', { reason, ...(restartExpectedMs !== undefined && { restartExpectedMs }) });
-      for (const connection of connections) connection.close('service_restart');
+      for (const connection of [...connections]) connection.close('service_restart');
       const grace = new AbortController();
       await Promise.race([emptied, clock.sleep(GRACE_MS, grace.signal).catch(() => undefined)]);
       grace.abort();
-      for (const connection of connections) connection.terminate();
+      for (const connection of [...connections]) connection.terminate();
     },
     get connections() {
       return connections.size;
@@ -144,7 +143,7 @@ function createDoor(
   { authenticator, originPolicy, clientAddress, ids, log }: DoorDeps,
   connectionDeps: ConnectionDeps,
 ) {
-  const connections = new Roster<Connection>();
+  const connections = new Set<Connection>();
   const enter = createEntrance({ authenticator, originPolicy, log });
   const sockets = new WebSocketServer(SOCKET_OPTIONS);
   let isClosing = false;
@@ -157,14 +156,14 @@ function createDoor(
   function open(raw: RawSocket, upgrade: Upgrade): void {
     const { webSocket } = raw;
     const connection = new Connection(new SocketWire(raw, log), upgrade, connectionDeps);
-    const leave = connections.add(connection);
+    connections.add(connection);
     webSocket.on('message', (data, isBinary) => connection.onMessage(isBinary ? undefined : data.toString()));
     webSocket.on('pong', () => connection.onPong());
     webSocket.on('error', (error) =>
       log.debug({ err: error, connId: upgrade.connId }, 'a client violated the protocol'),
     );
     webSocket.on('close', () => {
-      leave();
+      connections.delete(connection);
       connection.onClose();
       onGone();
     });

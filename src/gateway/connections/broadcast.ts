@@ -5,7 +5,6 @@ import {
   type GatewayEventRow,
 } from '../../../protocol/events/gateway.ts';
 import type { StateVersion } from '../../../protocol/frames.ts';
-import { Roster } from '../../roster.ts';
 import type { DirectEvent } from '../call.ts';
 import type { FrameCheck } from '../frame-check.ts';
 import { encodeTextFrame } from '../frame-encoding.ts';
@@ -153,7 +152,7 @@ class Counts {
 
 /** The members with the same rights, by sight. Those with the same sight get the same events with the same numbers. */
 class Group {
-  readonly #bySight = new Map<string, { viewer: Viewer; members: Roster<Member> }>();
+  readonly #bySight = new Map<string, { viewer: Viewer; members: Set<Member> }>();
 
   get size(): number {
     return [...this.#bySight.values()].reduce((sum, { members }) => sum + members.size, 0);
@@ -162,11 +161,11 @@ class Group {
   join(member: Member): () => void {
     const { viewer } = member;
     const sight = sightOf(viewer);
-    const same = this.#bySight.get(sight) ?? { viewer, members: new Roster<Member>() };
+    const same = this.#bySight.get(sight) ?? { viewer, members: new Set() };
     this.#bySight.set(sight, same);
-    const leave = same.members.add(member);
+    same.members.add(member);
     return () => {
-      leave();
+      same.members.delete(member);
       if (same.members.size === 0 && this.#bySight.get(sight) === same) this.#bySight.delete(sight);
     };
   }
@@ -175,14 +174,14 @@ class Group {
     for (const [sight, { viewer, members }] of [...this.#bySight]) {
       if (!audience.includes(viewer)) continue;
       const frame = frameFor(sight);
-      for (const member of members) member.deliver(frame, dropIfSlow);
+      for (const member of [...members]) member.deliver(frame, dropIfSlow);
     }
   }
 }
 
 /** Tracks who gets the output of which workstream: everyone, until a member names workstreams. */
 function createWatchers() {
-  const ofEvery = new Roster<Member>();
+  const ofEvery = new Set<Member>();
   const ofOne = new Map<string, Set<Member>>();
 
   function forget(wsId: string, member: Member): void {
@@ -196,10 +195,10 @@ function createWatchers() {
     has: (wsId: string): boolean => ofEvery.size > 0 || ofOne.has(wsId),
     join(member: Member): Membership {
       const watched = new Set<string>();
-      const leaveEvery = hears(member.hearing, KIND_OF.agent) ? ofEvery.add(member) : () => undefined;
+      if (hears(member.hearing, KIND_OF.agent)) ofEvery.add(member);
       return {
         watch(wsId) {
-          leaveEvery();
+          ofEvery.delete(member);
           watched.add(wsId);
           const members = ofOne.get(wsId) ?? new Set();
           ofOne.set(wsId, members.add(member));
@@ -209,7 +208,7 @@ function createWatchers() {
           forget(wsId, member);
         },
         leave() {
-          leaveEvery();
+          ofEvery.delete(member);
           for (const wsId of watched) forget(wsId, member);
         },
       };

@@ -1,5 +1,4 @@
 import type { Clock } from '../../clock.ts';
-import { Roster } from '../../roster.ts';
 
 /** Fixed timeouts that share one timer, because a timer each would cost more than a handshake. */
 export interface Deadlines {
@@ -7,15 +6,9 @@ export interface Deadlines {
   start(onLate: () => void): () => void;
 }
 
-interface Deadline {
-  dueMs: number;
-  onLate(): void;
-  cancel(): void;
-}
-
 export function createDeadlines({ ms, clock }: { ms: number; clock: Pick<Clock, 'monotonic' | 'sleep'> }): Deadlines {
-  /** Since all wait equally long, they are in the order of the deadlines. */
-  const waiting = new Roster<Deadline>();
+  /** Since all wait equally long, the insertion order is the order of the deadlines. */
+  const waiting = new Set<{ dueMs: number; onLate(): void }>();
   const never = new AbortController().signal;
   let isWatching = false;
 
@@ -25,7 +18,7 @@ export function createDeadlines({ ms, clock }: { ms: number; clock: Pick<Clock, 
       await clock.sleep(Math.max(0, next.dueMs - clock.monotonic()), never);
       for (const late of waiting) {
         if (late.dueMs > clock.monotonic()) break;
-        late.cancel();
+        waiting.delete(late);
         late.onLate();
       }
     }
@@ -34,10 +27,10 @@ export function createDeadlines({ ms, clock }: { ms: number; clock: Pick<Clock, 
 
   return {
     start(onLate) {
-      const deadline: Deadline = { dueMs: clock.monotonic() + ms, onLate, cancel: () => undefined };
-      deadline.cancel = waiting.add(deadline);
+      const deadline = { dueMs: clock.monotonic() + ms, onLate };
+      waiting.add(deadline);
       if (!isWatching) void watch();
-      return deadline.cancel;
+      return () => void waiting.delete(deadline);
     },
   };
 }

@@ -1,5 +1,3 @@
-import { Roster } from '../../roster.ts';
-
 /** Notifies connections that their credential has ended, with one listener per credential for all its connections. */
 export interface Revocations {
   /** Calls back once; immediately if it has already ended. Returns a function that stops watching. */
@@ -7,15 +5,15 @@ export interface Revocations {
 }
 
 export function createRevocations(): Revocations {
-  const watchers = new WeakMap<AbortSignal, Roster<() => void>>();
+  const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
-  function watchersOf(ended: AbortSignal): Roster<() => void> {
+  function watchersOf(ended: AbortSignal): Set<() => void> {
     const known = watchers.get(ended);
     if (known) return known;
-    const created = new Roster<() => void>();
+    const created = new Set<() => void>();
     watchers.set(ended, created);
     const tell = () => {
-      for (const onEnded of created) onEnded();
+      for (const onEnded of [...created]) onEnded();
     };
     ended.addEventListener('abort', tell, { once: true });
     return created;
@@ -27,7 +25,9 @@ export function createRevocations(): Revocations {
         onEnded();
         return () => undefined;
       }
-      return watchersOf(ended).add(onEnded);
+      const mine = watchersOf(ended);
+      mine.add(onEnded);
+      return () => void mine.delete(onEnded);
     },
   };
 }
