@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import type { ModelTasks } from '../load/model.ts';
 import { median, type Row } from '../row.ts';
 import type { Stage } from '../stage.ts';
@@ -63,8 +62,6 @@ const callRow: Row = {
 };
 
 /** Each round continues another conversation. */
-/** Nobody writes a message at once after opening a conversation; the daemon reads it meanwhile. */
-const READS_MS = 1_000;
 const LONG = { messages: 5_000, conversations: 5, turns: 10 };
 
 /** Turns of conversations that were stored before the start. Their messages are loaded in the first turn. */
@@ -82,7 +79,6 @@ async function openLong(stage: Stage): Promise<() => Promise<{ first: number; la
   const { port, token } = product;
   const turns = async (wsId: string, count: number) => {
     await model.ask('readStored', { port, token, wsIds: [wsId] });
-    await setTimeout(READS_MS);
     return model.ask('turns', { port, token, count });
   };
   const [warming = ''] = await createWorkstreams(product, 1);
@@ -97,7 +93,7 @@ async function openLong(stage: Stage): Promise<() => Promise<{ first: number; la
 
 const longRow = (name: string, { which, atMost }: { which: 'first' | 'later'; atMost: number }): Row => ({
   name,
-  what: `${which === 'first' ? 'the first turn' : 'later turns'} of a conversation with 5,000 stored messages that was opened a second before, from sending a message to calling the model`,
+  what: `${which === 'first' ? 'the first turn' : 'later turns'} of a conversation with 5,000 stored messages, from sending a message to calling the model`,
   anchor: 'the clock',
   unit: 'ms',
   target: { atMost },
