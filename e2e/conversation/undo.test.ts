@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -187,4 +187,18 @@ test('the snapshots of a workstream go with it', async () => {
   assert.ok(existsSync(stored));
   await it.client.call('workstream.delete', { wsId: it.wsId });
   assert.equal(existsSync(stored), false);
+});
+
+test('a link that was put in place of a folder is not followed, and what failed does not count as changed', async () => {
+  const it = await inFolder();
+  const outside = await inFolder();
+  await mkdir(it.at('x/y'), { recursive: true });
+  await writeFile(it.at('x/y/z'), 'old');
+  await it.run('three');
+  await rm(it.at('x/y'), { recursive: true });
+  await writeFile(outside.at('z'), 'new\n');
+  await symlink(outside.folder, it.at('x/y'));
+  const { changed, failed } = await it.client.call('checkpoint.undo', { wsId: it.wsId, onConflict: 'overwrite' });
+  assert.deepEqual([changed, failed.map((one) => one.path)], [[], ['x/y/z']]);
+  assert.equal(await outside.read('z'), 'new\n');
 });

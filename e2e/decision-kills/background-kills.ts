@@ -6,13 +6,12 @@ import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { checkDisk } from '../checker/check.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
-import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say as says } from '../support/model/scripted-steps.ts';
 import type { StepKills } from './kill-at-steps.ts';
+import { inTime, wasKilledBefore } from './trial.ts';
 
 const KILLER = new URL('../support/fixtures/killed-at-statement.ts', import.meta.url);
-const PATIENCE_MS = 60_000;
 
 interface Steps {
   /** The number of the first statement after which the daemon is killed, and how many come between two kills. */
@@ -72,17 +71,13 @@ async function tryOnce(
   daemon.signal('SIGUSR2');
   await client.call('health', {}); // the signal has arrived
   const ask = { wsId, message: `start ${tag}`, idempotencyKey: randomUUID() };
-  const ended = finish(client, ask).then(() => false);
-  const wasKilled = await within(
-    Promise.race([exited.then(() => true), ended.catch(() => exited.then(() => true))]),
-    PATIENCE_MS,
-    () => `an end of ${tag}`,
-  );
+  const ended = finish(client, ask);
+  const wasKilled = await wasKilledBefore(ended, exited, tag);
   client.close();
   if (wasKilled) {
     await daemon.restart({ env: {} });
     const next = await daemon.client();
-    await within(finish(next, ask), PATIENCE_MS, () => `an end of ${tag} after the kill`);
+    await inTime(finish(next, ask), `an end of ${tag} after the kill`);
     // One more turn, in which the model hears of commands that it had not heard of.
     await finish(next, { wsId, message: 'and?', idempotencyKey: randomUUID() });
     next.close();

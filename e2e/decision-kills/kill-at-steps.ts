@@ -8,13 +8,12 @@ import type { WorkstreamOnDisk } from '../checker/evidence.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import { effectCommand, readEffects } from '../checker/recording/effects-file.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
-import { within } from '../support/deadline.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say as says } from '../support/model/scripted-steps.ts';
+import { inTime, wasKilledBefore } from './trial.ts';
 
 const KILLER = new URL('../support/fixtures/killed-at-statement.ts', import.meta.url);
 const EFFECTS = 'steps.txt';
-const PATIENCE_MS = 60_000;
 const JUDGES = { HEADGATE_SKIP_JUDGE_MODEL: '' };
 
 /** A mode of the workstream. */
@@ -98,17 +97,13 @@ async function tryOnce(daemon: DaemonUnderTest, { mode, tag, statement }: Trial)
   daemon.signal('SIGUSR2');
   await client.call('health', {}); // the signal has arrived
   const ask = { wsId, message: `${mode === 'auto' ? 'list for' : 'note'} ${tag}`, idempotencyKey };
-  const ended = finish(client, ask, mode).then(() => false);
-  const wasKilled = await within(
-    Promise.race([exited.then(() => true), ended.catch(() => exited.then(() => true))]),
-    PATIENCE_MS,
-    () => `an end of ${tag}`,
-  );
+  const ended = finish(client, ask, mode);
+  const wasKilled = await wasKilledBefore(ended, exited, tag);
   client.close();
   if (wasKilled) {
     await daemon.restart({ env: JUDGES });
     const next = await daemon.client();
-    await within(finish(next, ask, mode), PATIENCE_MS, () => `an end of ${tag} after the kill`);
+    await inTime(finish(next, ask, mode), `an end of ${tag} after the kill`);
     next.close();
   }
   return { wasKilled, wsId };

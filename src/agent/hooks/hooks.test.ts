@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { testGuard } from '../guard/guard-fixture.ts';
 import type { HostRule } from '../permissions/rules/host-rule.ts';
+import { fakeMachine } from '../process/program-fixture.ts';
 import type { ProcessResult, ProcessRunner } from '../process/runner.ts';
 import { StopReason } from '../stop-reason.ts';
 import { createToolFixture } from '../tools/tool-fixture.ts';
@@ -34,15 +35,7 @@ async function start({ hooks, answers = [], allowedHosts = [], sandbox = true, o
   const ran: Ran[] = [];
   const stop = new AbortController();
   const runner: ProcessRunner = {
-    sandbox: sandbox
-      ? {
-          kind: 'bubblewrap',
-          filter: Buffer.alloc(0),
-          required: false,
-          wrap: () => Promise.reject(new Error('unused')),
-        }
-      : { kind: 'none', reason: 'no bubblewrap', required: false },
-    bash: { kind: 'found', path: '/bin/bash' },
+    ...fakeMachine(sandbox),
     async run(command, { onOutput }) {
       const { printed = '', result, throws } = answers[ran.length] ?? {};
       ran.push(command);

@@ -11,6 +11,7 @@ import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
 import { resultHash } from './limits/repeats.ts';
 import { noteLimit } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
+import type { NewVerdict } from './recorder.ts';
 import { resultStep } from './result-step.ts';
 import type { KeptImages, RunContext } from './run-context.ts';
 import { outputBytesIn } from './window/model-windows.ts';
@@ -54,8 +55,7 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   if (isForbidden(run, item)) return refuse(); // while that was stored
   const startMs = run.clock.monotonic();
   const running = resultOf(run, item, prepared);
-  // While it runs, because nobody waits for it.
-  const verdict = wasInterrupted ? undefined : unaskedVerdict(run, item);
+  const verdict = wasInterrupted ? undefined : rateRunning(run, item);
   const { result: ran, kept } = await withImages(run, await running);
   const durationMs = Math.round(run.clock.monotonic() - startMs);
   const result = await run.hooks.afterTool(toHooked(item), ran);
@@ -86,6 +86,16 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
     throw error;
   }
   kept?.settle();
+}
+
+/** While the call runs, because nobody waits for its verdict. Without one, it still keeps its result. */
+function rateRunning(run: RunContext, item: BatchCall): NewVerdict | undefined {
+  try {
+    return unaskedVerdict(run, item);
+  } catch (error) {
+    run.log.error({ err: error, wsId: run.wsId, callId: item.call.id }, 'a call could not be rated');
+    return undefined;
+  }
 }
 
 /** A call whose start was recorded before a restart has passed them. */

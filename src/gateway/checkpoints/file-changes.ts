@@ -72,10 +72,7 @@ export class FileChanges {
     const done = toDone(checkpoints, plan);
     const told: ToldChange = { direction, runs: checkpoints.length, ...done };
     const change: StoredChange = {
-      changeId: ids
-        .secret(6)
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9]/g, '0'),
+      changeId: ids.id('chg'),
       roots: rootsOfAll(checkpoints),
       changes: plan.changes.map(({ root, path, from, to }) => ({ root, path, from, to })),
     };
@@ -90,7 +87,9 @@ export class FileChanges {
       durable: true,
     });
     data.messageCount += 1;
-    return { ...done, failed: await this.#apply(data, change) };
+    const failed = await this.#apply(data, change);
+    const isMade = (path: string) => !failed.some((each) => each.path === path);
+    return { ...done, changed: done.changed.filter(isMade), failed };
   }
 
   /** Goes on with a change that a crash interrupted. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fakeMachine } from '../../process/program-fixture.ts';
 import type { ProcessResult, ProcessRunner } from '../../process/runner.ts';
 import { StopReason } from '../../stop-reason.ts';
 import { createConfinement } from '../files/confinement.ts';
@@ -21,15 +22,7 @@ async function start(commands: readonly Partial<DiagnosticsCommand>[], answer: A
   const fixture = await createToolFixture();
   const ran: Ran[] = [];
   const runner: ProcessRunner = {
-    sandbox: sandbox
-      ? {
-          kind: 'bubblewrap',
-          filter: Buffer.alloc(0),
-          required: false,
-          wrap: () => Promise.reject(new Error('unused')),
-        }
-      : { kind: 'none', reason: 'no bubblewrap', required: false },
-    bash: { kind: 'found', path: '/bin/bash' },
+    ...fakeMachine(sandbox),
     async run(command, { onOutput }) {
       ran.push(command);
       if (answer.throws) throw answer.throws;
