@@ -100,10 +100,12 @@ function Buttons({ runs, mayWrite, changes }: ButtonsProps) {
 }
 
 function ChangedFiles({ compared: { files, leftOut } }: { compared: Compared }) {
+  // A single diff says all that its line in the list would say.
+  const listed = files.length === 1 && files[0]?.diff && !files[0].modes ? [] : files;
   return (
     <>
       <ul class="changed-files" aria-label="Changed files">
-        {files.map(({ path, change, additions, deletions, without, modes }) => (
+        {listed.map(({ path, change, additions, deletions, without, modes }) => (
           <li key={path}>
             <bdi class="changed-path">{path}</bdi>
             {change !== 'modified' && <span class="tag">{CHANGE_WORDS[change]}</span>}

@@ -28,6 +28,7 @@ export const ExportMenu = ({ tab, name, overlay }: ExportMenuProps) => (
       <li key="changes" class="for-phones">
         <button
           type="button"
+          class="quiet"
           onClick={() => {
             close();
             overlay.value = 'changes';
