@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayClient } from '../../protocol/client/ws-client.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
 import { startScriptedModel } from '../support/model/scripted-model.ts';
 import { say, stall, useTokens } from '../support/model/scripted-steps.ts';
 
@@ -15,6 +16,7 @@ async function untilWaiting(client: GatewayClient, count: () => number): Promise
     const { workstreams } = await client.call('workstream.list', {});
     const waiting = workstreams.filter(({ state }) => state === 'attention');
     if (waiting.length >= count()) return waiting.map(({ wsId }) => wsId);
+    await pause(50); // no event tells of it, and a client that asks without pause is refused
   }
 }
 

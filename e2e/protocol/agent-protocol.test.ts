@@ -70,16 +70,11 @@ function eventsOf(client: TestClient, runId: string) {
 }
 
 /** The end of the run in the events of this connection, which can come after the answer. */
-const finalOf = async (client: TestClient, runId: string) => {
-  for (;;) {
-    const ended = client.events().find(({ event, payload }) => {
-      const chat = event === 'chat' ? ChatEvent.parse(payload) : undefined;
-      return chat?.runId === runId && chat.state !== 'delta';
-    });
-    if (ended) return;
-    await client.call('health');
-  }
-};
+const finalOf = (client: TestClient, runId: string) =>
+  client.event('chat', (payload) => {
+    const chat = ChatEvent.parse(payload);
+    return chat.runId === runId && chat.state !== 'delta';
+  });
 
 test('a client that knows only the frame specification runs an agent turn and sees all of it', async () => {
   model.when(

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { GATEWAY_EVENTS } from '../../protocol/events/gateway.ts';
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
+import { Approval } from '../../protocol/methods/approval.ts';
 import type { NodeInvokeRequest, NodePairing } from '../../protocol/methods/node.ts';
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
 import { sampleConversation } from '../support/clients/sample-conversation.ts';
-import { untilFound } from '../support/clients/until-found.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
@@ -66,9 +66,9 @@ model.when('change it', callTools({ name: 'bash', arguments: { command: 'touch i
 async function waitingApproval() {
   const wsId = await newSession();
   await call('chat.send', { sessionKey: wsId, message: 'change it', idempotencyKey: key() });
-  const isHere = async () => (await call('approval.list', { wsId })).approvals[0];
-  const approval = await within(untilFound(operator, isHere), 60_000, () => 'an approval');
-  return { wsId, approvalId: approval.approvalId };
+  const asked = operator.event('approval.requested', (payload) => Approval.parse(payload).wsId === wsId);
+  const { payload } = await within(asked, 60_000, () => 'an approval');
+  return { wsId, approvalId: Approval.parse(payload).approvalId };
 }
 
 /** A machine that requests pairing. */

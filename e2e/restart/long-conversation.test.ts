@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FileMessage } from '../../protocol/methods/conversation/conversation-file.ts';
+import { firstApproval } from '../support/clients/first-approval.ts';
 import { sampleConversation } from '../support/clients/sample-conversation.ts';
-import { untilFound } from '../support/clients/until-found.ts';
 import { readLedger } from '../support/daemon/ledger.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
@@ -44,10 +44,9 @@ test('a conversation of 5 000 messages survives kill -9 while a question waits a
     held,
   ]);
   await client.call('workstream.send', { wsId, message: 'list it', idempotencyKey: 'list' });
-  const pending = async () => (await client.call('approval.list', { wsId })).approvals[0];
-  const { approvalId } = await untilFound(client, pending);
+  const { approvalId } = await firstApproval(client, wsId);
   await killAndRestart();
-  assert.equal((await untilFound(client, pending)).approvalId, approvalId);
+  assert.equal((await firstApproval(client, wsId)).approvalId, approvalId);
   await client.call('approval.resolve', { approvalId, approved: true });
   await held.reached;
 

@@ -67,7 +67,9 @@ export async function openClient(url: string, headers: Record<string, string>, f
     closed,
     answerTo,
     request,
-    event: (name: string) => until((frame): frame is EventFrame => frame.type === 'event' && frame.event === name),
+    /** The first such event, received or still to come. */
+    event: (name: string, fits: (payload: unknown) => boolean = () => true) =>
+      until((frame): frame is EventFrame => frame.type === 'event' && frame.event === name && fits(frame.payload)),
     events: () => frames.filter((frame) => frame.type === 'event'),
     async call(method: string, params?: unknown) {
       const { ok, payload, error } = await request(method, params);
