@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { type Denied, rewriteDenied, toRules } from '../../src/agent/permissions/corpus/denied-fixture.ts';
 import { readCommand } from '../../src/agent/permissions/read-command.ts';
 import { rulingOf } from '../../src/agent/run/approval/ruling.ts';
-import { type BatchCall, prepareCall } from '../../src/agent/run/batch-call.ts';
+import { type BatchCall, prepareAll } from '../../src/agent/run/batch-call.ts';
 import type { FakeTool } from '../../src/agent/run/fake-toolbox.ts';
 import { type FixtureOptions, runFixture } from '../../src/agent/run/run-fixture.ts';
 import { readCorpus } from '../effects/corpora/read-corpus.ts';
@@ -13,7 +14,9 @@ const TOOLS: Record<string, FakeTool> = { bash: { needsApproval: true } };
 async function callOf(run: ReturnType<typeof runFixture>['run'], command: string): Promise<BatchCall> {
   const call = { id: 'call', name: 'bash', arguments: JSON.stringify({ command }) };
   const reading = readCommand(command, { folder: '/work', home: '/home/me' });
-  return { ...(await prepareCall(run, call)), ruled: { names: ['bash'], command, reading } };
+  const [prepared] = await prepareAll(run, [call]);
+  assert.ok(prepared);
+  return { ...prepared, ruled: { names: ['bash'], command, reading } };
 }
 
 /** What the daemon decides about commands: those that would run unasked. */

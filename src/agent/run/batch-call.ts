@@ -29,8 +29,11 @@ export interface BatchCall {
   blockedByHook?: string;
 }
 
+export const prepareAll = (run: RunContext, calls: readonly ToolCall[]): Promise<BatchCall[]> =>
+  Promise.all(calls.map((call) => prepareCall(run, call)));
+
 /** Prepares a call and computes the digest that its approval is bound to. */
-export async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
+async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
   const workdir = await run.settings.workdir.check();
   const context = {
     wsId: run.wsId,

@@ -11,7 +11,7 @@ import {
   recordRefusals,
   recordShown,
 } from './approval/refusals.ts';
-import { type BatchCall, prepareCall } from './batch-call.ts';
+import { type BatchCall, prepareAll } from './batch-call.ts';
 import { executeAll } from './execute.ts';
 import { type Decision, openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
@@ -20,10 +20,11 @@ import type { RunContext } from './run-context.ts';
 
 /**
  * Produces a result for every call of the current turn: prepare, ask where needed, execute. Continues where a restart
- * interrupted it. Rejects with the signal's reason when the run is stopped; finished results are recorded.
+ * interrupted it. `prepared`: the calls of an answer that was just stored. Rejects with the signal's reason when the run
+ * is stopped; finished results are recorded.
  */
-export async function runBatch(run: RunContext): Promise<void> {
-  const batch = await Promise.all(openCalls(run.progress).map((call) => prepareCall(run, call)));
+export async function runBatch(run: RunContext, prepared?: readonly BatchCall[]): Promise<void> {
+  const batch = prepared ?? (await prepareAll(run, openCalls(run.progress)));
   const skipped = await settleUnknownOutcomes(
     run,
     batch.filter((item) => hasUnknownOutcome(run, item)),
@@ -38,7 +39,7 @@ export async function runBatch(run: RunContext): Promise<void> {
 
 /** Refuses all calls of an answer that was cut off: the arguments of the last one may be incomplete. */
 export async function refuseCutBatch(run: RunContext): Promise<void> {
-  const batch = await Promise.all(openCalls(run.progress).map((call) => prepareCall(run, call)));
+  const batch = await prepareAll(run, openCalls(run.progress));
   await recordShown(run, new Map(batch.map((item) => [item, cannotRun(CUT_CALL)])));
 }
 

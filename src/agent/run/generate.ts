@@ -8,6 +8,8 @@ import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Seen } from '../prefix/settle-trust.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
+import { type Clearing, clearAtOnce } from './approval/approval-need.ts';
+import { type BatchCall, prepareAll } from './batch-call.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import { LAST_ANSWER_TOKENS, USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
 import { TurnBudget } from './limits/turn-budget.ts';
@@ -19,10 +21,10 @@ import { openAnswer } from './window/open-answer.ts';
 
 /**
  * How a model turn ended. `partial` is what was shown before it broke off. `isBlocked`: a content filter of the
- * provider left nothing.
+ * provider left nothing. `prepared`: its calls.
  */
 export type Generated =
-  | { kind: 'answered'; text: string; isBlocked?: true }
+  | { kind: 'answered'; text: string; isBlocked?: true; prepared?: BatchCall[] }
   | { kind: 'broken'; error: unknown; partial: AssistantMessage | undefined };
 
 /**
@@ -169,6 +171,7 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const contextWindow = run.window.windows.of(model).size;
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
+  const { prepared, cleared } = await prepareAhead(run, answer);
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end', created_ms: run.clock.now() },
@@ -178,12 +181,13 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
       tool_calls_this_turn: stored.toolCalls.length,
       turn_count: run.progress.turns,
     },
+    ...warningsOf(finish).map((message) => ({ type: 'error', message }) as const),
+    ...cleared.events,
   ];
-  for (const message of warningsOf(finish)) events.push({ type: 'error', message });
   await run.recorder.record({
     events,
     messages: [stored],
-    journal: [{ kind: 'model_answered', calls: stored.toolCalls, ...(cut && { cut }) }],
+    journal: [{ kind: 'model_answered', calls: stored.toolCalls, ...(cut && { cut }) }, ...cleared.journal],
     usage: {
       usage,
       contextWindow,
@@ -196,8 +200,24 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   });
   const isEmpty = stored.content === '' && stored.toolCalls.length === 0;
   const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};
-  return { kind: 'answered', text: stored.content, ...blocked };
+  return { kind: 'answered', text: stored.content, ...blocked, ...(prepared && { prepared }) };
 }
+
+/** The calls of an answer, prepared before it is stored, and cleared with it if that is all they need. */
+async function prepareAhead(
+  run: RunContext,
+  { message: { toolCalls }, cut }: CollectedAnswer,
+): Promise<{ prepared?: BatchCall[]; cleared: Clearing }> {
+  if (toolCalls.length === 0 || cut || run.progress.wrapUp) return { cleared: UNCLEARED };
+  try {
+    const prepared = await until(prepareAll(run, toolCalls), run.signal);
+    return { prepared, cleared: clearAtOnce(run, prepared) ?? UNCLEARED };
+  } catch {
+    return { cleared: UNCLEARED }; // after the answer was stored, a stop counts, and what is wrong is said
+  }
+}
+
+const UNCLEARED: Clearing = { events: [], journal: [] };
 
 /** Reports thoughts that the server left out. */
 function droppedBy({ wsId, runId, log }: RunContext, finish: Finish | undefined): { droppedThoughts?: number } {

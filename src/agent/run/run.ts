@@ -8,6 +8,7 @@ import { isAway } from '../providers/retrying/retry.ts';
 import { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { refuseCutBatch, runBatch } from './batch.ts';
+import type { BatchCall } from './batch-call.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
 import { BudgetUsedUp } from './limits/budget-used-up.ts';
@@ -145,7 +146,7 @@ async function converse(run: RunContext): Promise<Conclusion> {
 /** Runs the calls of an answer. Returns a conclusion if the model is not asked again. */
 async function finishTurn(
   run: RunContext,
-  { text, isBlocked }: { text: string; isBlocked?: true },
+  { text, isBlocked, prepared }: { text: string; isBlocked?: true; prepared?: BatchCall[] },
 ): Promise<Conclusion | undefined> {
   const { cut, previousCut, calls, wrapUp } = run.progress;
   if (wrapUp?.isAnswered) return { kind: 'limit', limit: wrapUp.limit, ...wrapUp.declined };
@@ -153,7 +154,7 @@ async function finishTurn(
   if (cut && (calls.length === 0 || cut === 'again' || previousCut)) return { kind: 'cut' };
   if (calls.length === 0) return conclude(run, { text, isBlocked: isBlocked === true });
   run.signal.throwIfAborted();
-  await (cut ? refuseCutBatch(run) : runBatch(run));
+  await (cut ? refuseCutBatch(run) : runBatch(run, prepared));
   return undefined;
 }
 
