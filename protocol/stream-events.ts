@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
+import { PlanOutcome } from './events/asked-plan.ts';
 import { backgroundCommandShape } from './events/background-command.ts';
 import { commandResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
@@ -67,8 +68,8 @@ export const CallOutcome = z
   .meta({ id: 'CallOutcome' });
 export type CallOutcome = z.infer<typeof CallOutcome>;
 
-/** What an approval asks: to run calls, or again after a crash, to follow instruction files, or to exceed a budget. */
-export const QuestionKind = z.enum(['tools', 'outcome', 'instructions', 'budget']);
+/** What an approval asks: to run calls, or again after a crash, to follow instruction files, to exceed a budget, or to accept a plan. */
+export const QuestionKind = z.enum(['tools', 'outcome', 'instructions', 'budget', 'plan']);
 export type QuestionKind = z.infer<typeof QuestionKind>;
 
 /** One message of a stored conversation, as `history` and snapshots show it. */
@@ -97,6 +98,8 @@ export const HistoryMessage = z
     ...commandResultShape,
     /** On tool messages. */
     outcome: CallOutcome.optional(),
+    /** On the result of an approved plan: the checklist that it began. */
+    todo: z.array(TodoItem).optional(),
     /** On tool messages, unless it was decided as the tool says: what was decided about the call, and why. */
     ruling: z.object(pastRulingShape).optional(),
     /**
@@ -218,6 +221,8 @@ export const STREAM_EVENTS = {
     denied_call_ids: z.array(z.string()).optional(),
     /** The ids of the rules that were given with the decision. */
     rule_ids: z.array(z.string()).optional(),
+    /** If it was about a plan: what follows. */
+    plan: PlanOutcome.optional(),
   }),
   tool_output_chunk: event('tool_output_chunk', { call_id: z.string(), chunk: z.string() }),
   tool_result: event('tool_result', {
@@ -238,7 +243,7 @@ export const STREAM_EVENTS = {
     ...commandResultShape,
     /** Images that the tool has read. */
     attachments: z.array(Attachment).optional(),
-    /** After a call of `todo`: the agent's whole checklist; empty if there is none any more. */
+    /** After a call of `todo` and an approved plan: the agent's whole checklist; empty if there is none any more. */
     todo: z.array(TodoItem).optional(),
   }),
   /** A command in the background has started, has printed more, or has ended; its state now. */

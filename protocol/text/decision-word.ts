@@ -8,6 +8,7 @@ export function decisionWord(question: QuestionKind, { approved, always, by, ...
   if (question === 'outcome') return 'Run again';
   if (question === 'instructions') return 'Used';
   if (question === 'budget') return 'Continued beyond the budget';
+  if (question === 'plan') return 'Plan approved';
   if (by.kind === 'judge') return 'Approved by the judge';
   if (always) return 'Approved, and from now on always';
   const some = finer.denied_call_ids ? 'Approved in part' : 'Approved';
@@ -19,15 +20,23 @@ const same = (word: string): Record<QuestionKind, string> => ({
   outcome: word,
   instructions: word,
   budget: word,
+  plan: word,
 });
 
 const REFUSALS: Record<DecidedBy['kind'], Record<QuestionKind, string>> = {
-  principal: { tools: 'Denied', outcome: 'Skipped', instructions: 'Not used', budget: 'Stopped at the budget' },
+  principal: {
+    tools: 'Denied',
+    outcome: 'Skipped',
+    instructions: 'Not used',
+    budget: 'Stopped at the budget',
+    plan: 'Plan not approved',
+  },
   policy: {
     tools: 'Denied by policy',
     outcome: 'Skipped by policy',
     instructions: 'Not used, by policy',
     budget: 'Stopped by policy',
+    plan: 'Plan rejected by policy',
   },
   judge: same('Not approved by the judge'),
   timeout: same('Not decided in time'),

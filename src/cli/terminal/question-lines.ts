@@ -77,6 +77,7 @@ const TITLES: Record<Question['kind'], (count: number) => string> = {
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
   instructions: () => ASK_INSTRUCTIONS,
   budget: () => 'Spend more?',
+  plan: () => 'Is this plan good?',
 };
 
 const EXPLAINED: Record<Question['kind'], string[]> = {
@@ -84,6 +85,7 @@ const EXPLAINED: Record<Question['kind'], string[]> = {
   outcome: ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.'],
   instructions: [UNTRUSTED_INSTRUCTIONS],
   budget: [],
+  plan: ['Enter words with f and deny to have it revised; deny without words to reject it.'],
 };
 
 function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {
