@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
 import { PlanOutcome } from './events/asked-plan.ts';
 import { backgroundCommandShape } from './events/background-command.ts';
-import { commandResultShape } from './events/command-result.ts';
+import { callResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
@@ -89,13 +89,7 @@ export const HistoryMessage = z
     name: z.string().optional(),
     is_error: z.boolean().optional(),
     /** On tool messages, as in `tool_result`. */
-    exit_code: z.int().optional(),
-    duration_ms: z.int().min(0).optional(),
-    not_sandboxed: z.string().optional(),
-    /** On tool messages with a shortened `content`: the bytes of the full output, for `output.read`. */
-    whole_bytes: z.int().min(0).optional(),
-    /** On tool messages, as in `tool_result`. */
-    ...commandResultShape,
+    ...callResultShape,
     /** On tool messages. */
     outcome: CallOutcome.optional(),
     /** On the result of an approved plan: the checklist that it began. */
@@ -232,15 +226,7 @@ export const STREAM_EVENTS = {
     outcome: CallOutcome,
     /** True for every outcome except `done`. */
     is_error: z.boolean(),
-    /** Of a command that was not stopped. */
-    exit_code: z.int().optional(),
-    /** How long the call ran; absent if it did not run. */
-    duration_ms: z.int().min(0).optional(),
-    /** Set when the call ran without the sandbox: why. */
-    not_sandboxed: z.string().optional(),
-    /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
-    whole_bytes: z.int().min(0).optional(),
-    ...commandResultShape,
+    ...callResultShape,
     /** Images that the tool has read. */
     attachments: z.array(Attachment).optional(),
     /** After a call of `todo` and an approved plan: the agent's whole checklist; empty if there is none any more. */
