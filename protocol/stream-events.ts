@@ -146,6 +146,7 @@ export const HistoryNote = z
       always: z.boolean(),
       feedback: z.string(),
       by: DecidedBy,
+      plan: PlanOutcome.optional(), // if it was about a plan
     }),
   ])
   .meta({ id: 'HistoryNote' });

@@ -1,9 +1,13 @@
 import type { DecidedBy, QuestionKind, StreamEventOf } from '../stream-events.ts';
 
-type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'by' | 'denied_call_ids' | 'rule_ids'>;
+type Decided = Pick<
+  StreamEventOf<'approval_resolved'>,
+  'approved' | 'always' | 'by' | 'denied_call_ids' | 'rule_ids' | 'plan'
+>;
 
 /** The decision of an approval in a few words, the same everywhere: how it was decided, or why nobody decided it. */
 export function decisionWord(question: QuestionKind, { approved, always, by, ...finer }: Decided): string {
+  if (finer.plan === 'revised') return 'Another plan wanted';
   if (!approved) return REFUSALS[by.kind][question];
   if (question === 'outcome') return 'Run again';
   if (question === 'instructions') return 'Used';
@@ -29,7 +33,7 @@ const REFUSALS: Record<DecidedBy['kind'], Record<QuestionKind, string>> = {
     outcome: 'Skipped',
     instructions: 'Not used',
     budget: 'Stopped at the budget',
-    plan: 'Plan not approved',
+    plan: 'Plan rejected',
   },
   policy: {
     tools: 'Denied by policy',

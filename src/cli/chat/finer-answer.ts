@@ -107,7 +107,7 @@ export function isChoice(question: Question, key: string | undefined): key is st
 
 const KEYS: Record<Question['kind'], string> = {
   tools: 'ynfav',
-  plan: 'ynfv',
+  plan: 'ynv',
   outcome: 'ynv',
   instructions: 'ynv',
   budget: 'ynv',

@@ -85,7 +85,7 @@ const EXPLAINED: Record<Question['kind'], string[]> = {
   outcome: ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.'],
   instructions: [UNTRUSTED_INSTRUCTIONS],
   budget: [],
-  plan: ['Enter words with f and deny to have it revised; deny without words to reject it.'],
+  plan: [],
 };
 
 function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {
@@ -145,7 +145,7 @@ const TITLE_ROWS = 1;
 const REASON_ROWS = 3;
 const ROWS_OF_FEW = 8;
 
-type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
+type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by' | 'plan'>;
 
 /** The decision in one line. */
 export function toDecisionLine(

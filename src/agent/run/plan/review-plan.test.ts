@@ -141,7 +141,7 @@ test('an incomplete plan is asked for once more, and a planner that writes none 
 
 test('where a policy answers for people, there is no plan, also with auto-approve', async () => {
   for (const autoApprove of [false, true]) {
-    const it = planning([answerOf('done')], { policy: { mode: 'deny', tools: [] }, autoApprove });
+    const it = planning([answerOf('done')], { policy: { mode: 'deny' }, autoApprove });
     await runToEnd(it.run);
     assert.deepEqual([resultIn(it)?.outcome, it.requests.length], ['blocked', 2]);
   }

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { testGuard } from '../../../agent/guard/guard-fixture.ts';
 import { planAgentTool } from '../../../agent/tools/person/plan-agent.ts';
 import { createToolbox } from '../../../agent/tools/toolbox.ts';
+import { toSseFrames } from '../../events/sse-frames.ts';
 import { calling } from '../../testing/puppet-model.ts';
 import { type WholeGateway, wholeGateway } from '../../testing/whole-gateway.ts';
-import { toSseFrames } from '../../events/sse-frames.ts';
 
 const PLAN = `## Goal
 Move the port into the configuration, so that two servers can run on one machine.
@@ -63,40 +63,77 @@ test('an empty feedback approves a plan, whose steps are then the checklist, als
   assert.deepEqual(await todoIn(), STEPS);
 });
 
-test('a plan survives a crash in each of its phases', async () => {
-  for (const phase of ['exploring', 'waiting', 'revising', 'decided'] as const) {
+const stuck = () => new Promise(() => undefined);
+const requested = async ({ puppet }: WholeGateway, count: number): Promise<void> => {
+  while (puppet.requests.length < count) await new Promise(setImmediate);
+};
+
+test('a crash while the planner explores begins the exploration anew', async () => {
+  await using gateway = await planningGateway();
+  const wsId = await gateway.main();
+  gateway.puppet.turn(calling('plan_agent', { goal: 'Move the port' }));
+  gateway.puppet.turn(stuck());
+  await gateway.call('workstream.send', { wsId, message: 'go' });
+  await gateway.reaches(wsId, 'approve_request');
+  const [call] = (await gateway.call('approval.list', { wsId })).approvals;
+  await gateway.call('approval.resolve', { approvalId: call?.approvalId ?? '', approved: true });
+  await requested(gateway, 2);
+  gateway.puppet.turn(PLAN);
+  await gateway.crash();
+  await nextPlan(gateway, wsId, 2);
+  await gateway.call('plan.resolve', { wsId, feedback: '' });
+  await gateway.isIdle(wsId);
+  assert.deepEqual(await outcomesIn(gateway, wsId), ['done']);
+});
+
+test('a crash while a plan waits keeps the plan and its id', async () => {
+  await using gateway = await planningGateway();
+  const { wsId, approvalId } = await askPlan(gateway);
+  const before = (await gateway.call('approval.list', { wsId })).approvals;
+  await gateway.crash();
+  const after = (await gateway.call('approval.list', { wsId })).approvals;
+  assert.deepEqual(after, before);
+  assert.equal((await gateway.call('plan.resolve', { wsId, feedback: '', approvalId })).outcome, 'approved');
+  await gateway.isIdle(wsId);
+  assert.deepEqual([gateway.puppet.requests.length, await outcomesIn(gateway, wsId)], [3, ['done']]);
+});
+
+test('a crash during a revision begins that revision anew', async () => {
+  await using gateway = await planningGateway();
+  const { wsId } = await askPlan(gateway);
+  gateway.puppet.turn(stuck());
+  await gateway.call('plan.resolve', { wsId, feedback: 'smaller' });
+  await requested(gateway, 3);
+  gateway.puppet.turn(PLAN);
+  await gateway.crash();
+  await nextPlan(gateway, wsId, 3);
+  const [plan] = (await gateway.call('approval.list', { wsId })).approvals;
+  assert.equal(plan?.items[0]?.plan?.round, 2);
+  assert.equal((await gateway.call('plan.resolve', { wsId, feedback: '' })).outcome, 'approved');
+  await gateway.isIdle(wsId);
+  assert.deepEqual(await outcomesIn(gateway, wsId), ['done']);
+});
+
+test('a crash after each statement of a plan leaves one plan that is answered once', async () => {
+  for (let dies = 0; ; dies += 1) {
     await using gateway = await planningGateway();
-    const wsId = await gateway.main();
-    gateway.puppet.turn(calling('plan_agent', { goal: 'Move the port' }));
-    await gateway.call('workstream.send', { wsId, message: 'go' });
-    await gateway.reaches(wsId, 'approve_request');
-    const [call] = (await gateway.call('approval.list', { wsId })).approvals;
-    const stuck = new Promise(() => undefined);
-    gateway.puppet.turn(...(phase === 'exploring' ? [stuck] : [PLAN]));
-    if (phase === 'revising') gateway.puppet.turn(stuck);
-    if (phase === 'decided') gateway.puppet.turn(stuck);
-    await gateway.call('approval.resolve', { approvalId: call?.approvalId ?? '', approved: true });
-    if (phase === 'exploring') while (gateway.puppet.requests.length < 2) await new Promise(setImmediate);
-    else await nextPlan(gateway, wsId, 2);
-    if (phase === 'revising') {
-      await gateway.call('plan.resolve', { wsId, feedback: 'smaller' });
-      while (gateway.puppet.requests.length < 3) await new Promise(setImmediate);
-    }
-    if (phase === 'decided') {
-      await gateway.call('plan.resolve', { wsId, feedback: '' });
-      while (gateway.puppet.requests.length < 3) await new Promise(setImmediate);
-    }
-    const asked = (await gateway.events(wsId)).filter(({ type }) => type === 'approve_request').length;
-    if (phase === 'exploring' || phase === 'revising') gateway.puppet.turn(PLAN);
+    const { wsId, approvalId } = await askPlan(gateway);
+    let commits = 0;
+    gateway.disk.diesAt = () => commits++ === dies;
+    gateway.call('plan.resolve', { wsId, feedback: '' }).catch(() => undefined);
+    for (let turn = 0; turn < 200 && commits <= dies; turn += 1) await new Promise(setImmediate);
+    const isOver = commits <= dies;
+    gateway.disk.diesAt = undefined;
     await gateway.crash();
-    if (phase !== 'decided') {
-      const plan = await nextPlan(gateway, wsId, phase === 'waiting' ? asked : asked + 1);
-      const { items } = (await gateway.call('approval.list', { wsId })).approvals[0] ?? assert.fail(phase);
-      assert.deepEqual(items[0]?.plan?.round, phase === 'revising' ? 2 : 1, phase);
-      await gateway.call('plan.resolve', { wsId, feedback: '', approvalId: plan });
+    const [waiting] = (await gateway.call('approval.list', { wsId })).approvals;
+    if (waiting) {
+      assert.deepEqual([dies, waiting.approvalId], [0, approvalId]);
+      await gateway.call('plan.resolve', { wsId, feedback: '' });
     }
     await gateway.isIdle(wsId);
-    assert.deepEqual(await outcomesIn(gateway, wsId), ['done'], phase);
+    const row = await gateway.store.db.selectFrom('approvals').select('status').where('kind', '=', 'plan').execute();
+    assert.deepEqual([row, await outcomesIn(gateway, wsId)], [[{ status: 'approved' }], ['done']], String(dies));
+    if (isOver) return;
   }
 });
 
@@ -131,7 +168,7 @@ test('of two simultaneous answers one counts', async () => {
   );
 });
 
-test('without a plan an answer has no effect, and never answers another question', async () => {
+test('An answer to a plan must never decide another question', async () => {
   await using gateway = await planningGateway();
   const wsId = await gateway.main();
   assert.deepEqual(await gateway.call('plan.resolve', { wsId, feedback: '' }), { status: 'ok' });
@@ -161,7 +198,7 @@ test('who may not approve may answer a plan, but not have it changed in a run wi
   assert.equal((await own.call('plan.resolve', { wsId: asked.wsId, feedback: 'smaller' }, bob)).outcome, 'revised');
 });
 
-test('a plan that nobody answers is rejected at its deadline, never approved', async () => {
+test('A plan that nobody answers must be rejected at its deadline', async () => {
   await using gateway = await planningGateway();
   const { wsId } = await askPlan(gateway);
   await gateway.clock.advance(3_600_000);
