@@ -75,6 +75,7 @@ export const TRANSIENT_EVENTS = {
     outcome: PlanOutcome,
     feedback: z.string(),
     by: DecidedBy,
+    call_id: z.string(),
     approval_id: z.string(),
     cycle_id: z.string(),
   }),

@@ -22,6 +22,7 @@ export function asPlanResolved({
   approval_id,
   feedback,
   by,
+  call_ids: [call_id = ''],
 }: StreamEventOf<'approval_resolved'>): PlanResolved | undefined {
-  return outcome && { type: 'plan_resolved', outcome, feedback, by, approval_id, cycle_id: approval_id };
+  return outcome && { type: 'plan_resolved', outcome, feedback, by, call_id, approval_id, cycle_id: approval_id };
 }

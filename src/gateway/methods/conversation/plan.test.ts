@@ -248,6 +248,9 @@ test('over HTTP, a plan is a plan_review, and its decision a plan_resolved', asy
       call_id: 'call_plan_agent',
       expires_at_ms: 4_600_000,
     },
-    { type: 'plan_resolved', ...ids, outcome: 'rejected', feedback: 'no', by: { kind: 'principal', id: 'ada' } },
+    {
+      ...{ type: 'plan_resolved', ...ids, call_id: 'call_plan_agent', outcome: 'rejected', feedback: 'no' },
+      by: { kind: 'principal', id: 'ada' },
+    },
   ]);
 });

@@ -269,9 +269,9 @@ test('a question about a budget has no calls, and turns into its outcome', () =>
 test('a plan that waits or is revised leaves its call running, and its result ends the call', () => {
   const call = item('1', { func_name: 'plan_agent' });
   const plan = { ...asked, kind: 'plan' as const, items: [call] };
-  const wanted: StreamEvent = { ...resolved(false, 'smaller'), plan: 'revised' } as StreamEvent;
+  const wanted = { ...resolved(false, 'smaller'), plan: 'revised' as const };
   const waiting = fold([{ type: 'tool_info', items: [call] }, plan]);
-  assert.deepEqual(lines(waiting), ['tool 1 running', 'approval q undefined']);
+  assert.deepEqual(lines(waiting), ['tool 1 running: ', 'approval q pending']);
   const revised = foldEvent(waiting, wanted);
-  assert.deepEqual(lines(revised), ['tool 1 running', 'approval q denied']);
+  assert.deepEqual(lines(revised), ['tool 1 running: ', 'approval q denied']);
 });
