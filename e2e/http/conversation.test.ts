@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -159,7 +160,9 @@ test('A plan must be answered by `POST /v1/api/plan`, and an answer without a `f
     [first.approval_id],
   );
   const answer = (feedback: string, id: unknown) => post('plan', { ws_id: talk.wsId, feedback, approval_id: id });
-  assert.equal((await answer('smaller', first.approval_id)).body.outcome, 'revised');
+  const headgate = (...words: string[]) => runHeadgate(['plan', ...words], { HEADGATE_HOME: daemon.home });
+  assert.match((await headgate()).stdout, new RegExp(`^${first.approval_id}  .*first plan\n\n## Goal\n`));
+  assert.equal((await headgate('revise', first.approval_id, 'smaller')).stderr, 'The agent writes another plan.\n');
   const { data: second } = await stream.until((frame) => frame.data.type === 'plan_review' && frame.data.round === 2);
   assert.equal((await answer('', first.approval_id)).status, 409);
   assert.deepEqual(await answer('', second.approval_id), {

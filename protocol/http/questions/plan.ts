@@ -15,7 +15,7 @@ export const planEndpoints = {
       z.object({
         /** Empty: approved. `n`, `no` and `reject`: rejected. Other words: another plan is wanted. */
         feedback: z.string({ error: 'must be a string; an empty one approves the plan' }),
-        ws_id: z.string(),
+        ws_id: z.string().default(''),
         approval_id: text,
         /** The name of `approval_id` in later releases. */
         cycle_id: text,

@@ -51,7 +51,10 @@ async function answerOf(
 ): Promise<{ message: AssistantMessage; finish: Finish | undefined }> {
   const { effort, sampling } = run.settings;
   const request: ModelRequest = {
-    ...{ system: asked.system, messages: asked.messages, tools: asked.tools, effort },
+    system: asked.system,
+    messages: asked.messages,
+    tools: asked.tools,
+    effort,
     typedByPerson: false,
     ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
   };
