@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
 import { storyOf, turnLines } from '../support/clients/story.ts';
@@ -248,4 +250,40 @@ test('A plan must survive a kill, and a stream that opens while it waits must co
       ['plan', 'approved'],
     ],
   );
+});
+
+test('a planner reads, but changes and starts nothing, even in the mode full', async () => {
+  await using talk = await openConversation(daemon);
+  await talk.client.call('workstream.update', { wsId: talk.wsId, mode: 'full' });
+  const goal = 'GOAL: look around';
+  const bash = (command: string, more = {}) => ({ name: 'bash', arguments: { command, ...more } });
+  model.when('look before', callTools({ name: 'plan_agent', arguments: { goal } }), say('done'));
+  model.when(
+    goal,
+    callTools(
+      { name: 'list_directory', arguments: { path: '.' } },
+      { name: 'write_file', arguments: { path: 'planned.txt', content: 'x' } },
+      bash('touch planned.txt'),
+      bash('sleep 99', { run_in_background: true }),
+      bash('curl -s http://127.0.0.1:1/'),
+      { name: 'ask_user', arguments: { question: 'Which one?' } },
+      { name: 'plan_agent', arguments: { goal: 'another' } },
+    ),
+    say(PLAN),
+  );
+  const question = await talk.ask('look before');
+  const { approval_id: approvalId } = await talk.until('approve_request', ({ kind }) => kind === 'plan');
+  const heard = model.requests.at(-1)?.body.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+  assert.deepEqual(
+    heard?.map((output) => /^Not run: |^Blocked/.test(String(output))),
+    [false, true, true, true, true, true, true],
+    JSON.stringify(heard),
+  );
+  assert.equal(existsSync(path.join(daemon.home, 'workspace', 'planned.txt')), false);
+  assert.deepEqual((await talk.client.call('background.list', { wsId: talk.wsId })).commands, []);
+  await talk.decide(approvalId, { approved: false });
+  await talk.ended(question);
+  const { output = '' } = await talk.until('tool_result');
+  assert.match(output, /^The person rejected the plan\n/);
+  await talk.agree();
 });
