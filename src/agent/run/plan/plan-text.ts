@@ -32,7 +32,7 @@ export function stepsOf(text: string): TodoItem[] {
   const heading = headings[at];
   if (!heading) return [];
   const end = headings.slice(at + 1).find(({ level }) => level <= heading.level);
-  const lines = text.split('\n').slice(heading.line + 1, end?.line);
+  const lines = proseLines(text).slice(heading.line + 1, end?.line);
   const numbered = lines.flatMap((line) => itemOf(NUMBERED, line));
   const steps = numbered.length > 0 ? numbered : lines.flatMap((line) => itemOf(BULLET, line));
   return steps.slice(0, MOST_STEPS).map((step) => ({ text: step, status: 'pending' as const }));
@@ -55,12 +55,19 @@ interface Heading {
   title: string;
 }
 
+/** The lines of a text; those of blocks of code are empty. */
+function proseLines(text: string): string[] {
+  let isCode = false;
+  return text.split('\n').map((line) => {
+    const isFence = /^\s*(?:```|~~~)/.test(line);
+    if (isFence) isCode = !isCode;
+    return isFence || isCode ? '' : line;
+  });
+}
+
 /** Headings outside blocks of code: `## Goal`, and `**Goal**` alone on its line. */
 function headingsIn(text: string): Heading[] {
-  let isCode = false;
-  return text.split('\n').flatMap((line, index): Heading[] => {
-    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
-    if (isCode) return [];
+  return proseLines(text).flatMap((line, index): Heading[] => {
     const [, marks, words, bold] = /^(?:(#{1,6})\s+(.+?)|\*\*(.+?)\*\*:?)\s*$/.exec(line.slice(0, 200)) ?? [];
     const title = (words ?? bold)?.replaceAll(/[*:]/g, '').replace(/^\d+[.)]\s*/, '');
     return title === undefined ? [] : [{ line: index, level: marks?.length ?? 6, title: title.trim().toLowerCase() }];
