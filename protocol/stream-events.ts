@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
+import { PlanOutcome } from './events/asked-plan.ts';
 import { backgroundCommandShape } from './events/background-command.ts';
-import { commandResultShape } from './events/command-result.ts';
+import { callResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
@@ -67,8 +68,8 @@ export const CallOutcome = z
   .meta({ id: 'CallOutcome' });
 export type CallOutcome = z.infer<typeof CallOutcome>;
 
-/** What an approval asks: to run calls, or again after a crash, to follow instruction files, or to exceed a budget. */
-export const QuestionKind = z.enum(['tools', 'outcome', 'instructions', 'budget']);
+/** What an approval asks: to run calls, or again after a crash, to follow instruction files, to exceed a budget, or to accept a plan. */
+export const QuestionKind = z.enum(['tools', 'outcome', 'instructions', 'budget', 'plan']);
 export type QuestionKind = z.infer<typeof QuestionKind>;
 
 /** One message of a stored conversation, as `history` and snapshots show it. */
@@ -88,15 +89,11 @@ export const HistoryMessage = z
     name: z.string().optional(),
     is_error: z.boolean().optional(),
     /** On tool messages, as in `tool_result`. */
-    exit_code: z.int().optional(),
-    duration_ms: z.int().min(0).optional(),
-    not_sandboxed: z.string().optional(),
-    /** On tool messages with a shortened `content`: the bytes of the full output, for `output.read`. */
-    whole_bytes: z.int().min(0).optional(),
-    /** On tool messages, as in `tool_result`. */
-    ...commandResultShape,
+    ...callResultShape,
     /** On tool messages. */
     outcome: CallOutcome.optional(),
+    /** On the result of an approved plan: the checklist that it began. */
+    todo: z.array(TodoItem).optional(),
     /** On tool messages, unless it was decided as the tool says: what was decided about the call, and why. */
     ruling: z.object(pastRulingShape).optional(),
     /**
@@ -149,6 +146,7 @@ export const HistoryNote = z
       always: z.boolean(),
       feedback: z.string(),
       by: DecidedBy,
+      plan: PlanOutcome.optional(), // if it was about a plan
     }),
   ])
   .meta({ id: 'HistoryNote' });
@@ -218,6 +216,8 @@ export const STREAM_EVENTS = {
     denied_call_ids: z.array(z.string()).optional(),
     /** The ids of the rules that were given with the decision. */
     rule_ids: z.array(z.string()).optional(),
+    /** If it was about a plan: what follows. */
+    plan: PlanOutcome.optional(),
   }),
   tool_output_chunk: event('tool_output_chunk', { call_id: z.string(), chunk: z.string() }),
   tool_result: event('tool_result', {
@@ -227,18 +227,10 @@ export const STREAM_EVENTS = {
     outcome: CallOutcome,
     /** True for every outcome except `done`. */
     is_error: z.boolean(),
-    /** Of a command that was not stopped. */
-    exit_code: z.int().optional(),
-    /** How long the call ran; absent if it did not run. */
-    duration_ms: z.int().min(0).optional(),
-    /** Set when the call ran without the sandbox: why. */
-    not_sandboxed: z.string().optional(),
-    /** If `output` contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
-    whole_bytes: z.int().min(0).optional(),
-    ...commandResultShape,
+    ...callResultShape,
     /** Images that the tool has read. */
     attachments: z.array(Attachment).optional(),
-    /** After a call of `todo`: the agent's whole checklist; empty if there is none any more. */
+    /** After a call of `todo` and an approved plan: the agent's whole checklist; empty if there is none any more. */
     todo: z.array(TodoItem).optional(),
   }),
   /** A command in the background has started, has printed more, or has ended; its state now. */

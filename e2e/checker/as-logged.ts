@@ -1,7 +1,10 @@
+import { TRANSIENT_EVENTS } from '../../protocol/events/transient.ts';
 import type { StreamEvent } from '../../protocol/stream-events.ts';
 
 /** An event of a stream as it is in the log: without what the stream adds. */
 export function asLogged(sent: Record<string, unknown>): StreamEvent {
+  const plan = planAsLogged(sent);
+  if (plan) return plan;
   const added = new Set(['content', 'cycle_id', 'ws_id'].filter((name) => !isOwn(sent, name)));
   const isEmpty = ([name, value]: [string, unknown]) =>
     sent.type === 'user_turn' && (EMPTY.get(name) ?? '?') === JSON.stringify(value);
@@ -9,6 +12,27 @@ export function asLogged(sent: Record<string, unknown>): StreamEvent {
     .filter((field) => !added.has(field[0]) && !isEmpty(field))
     .map(([name, value]) => [name, isBudgetCall(name, value) ? [] : value]);
   return Object.fromEntries(fields) as unknown as StreamEvent; // as the stream has encoded it
+}
+
+/** The events about a plan have other names on a stream. */
+export function planAsLogged(sent: Record<string, unknown>): StreamEvent | undefined {
+  if (sent.type === 'plan_review') {
+    const { content, round, revisions_left, goal, call_id, approval_id, expires_at_ms } =
+      TRANSIENT_EVENTS.plan_review.parse(sent);
+    const named = {
+      header: `plan_agent: ${goal}`,
+      subject: goal,
+      func_name: 'plan_agent',
+      approval_label: 'plan_review',
+    };
+    const plan = { content, round, revisions_left };
+    const item = { call_id, ...named, preview: content, needs_approval: true, error: null, plan };
+    return { type: 'approve_request', items: [item], approval_id, kind: 'plan', expires_at_ms };
+  }
+  if (sent.type !== 'plan_resolved') return undefined;
+  const { outcome: plan, feedback, by, call_id, approval_id } = TRANSIENT_EVENTS.plan_resolved.parse(sent);
+  const decided = { approval_id, approved: plan === 'approved', feedback, by, always: false };
+  return { type: 'approval_resolved', ...decided, call_ids: [call_id], plan };
 }
 
 /** Events of the state and of names are about a workstream in the log, too. */

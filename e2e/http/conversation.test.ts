@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Conversation, openConversation } from '../support/clients/conversation.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
 
@@ -45,6 +46,7 @@ test('An unknown workstream must answer 404 `Unknown workstream`', async () => {
       approve: { approved: true },
       cancel: {},
       command: { command: '/help' },
+      plan: { feedback: '' },
       'workstreams/close': {},
     }))
       assert.deepEqual(await post(route, { ws_id, ...rest }), answer, `${route} ${ws_id}`);
@@ -128,6 +130,52 @@ test('A stale `approval_id` must answer 409 and decide nothing', async () => {
     approvals.map(({ status }) => status),
     ['approved', 'approved'],
   );
+});
+
+const PLAN = [
+  ...['## Goal', 'Move the port into the configuration, so that two servers can run.'],
+  ...['## Current State', 'server.ts has the number.', '## Plan', '1. Add it to config.ts', '2. Read it'],
+  ...['## Risks', 'Scripts that know the number.'],
+].join('\n');
+
+test('A plan must be answered by `POST /v1/api/plan`, and an answer without a `feedback` that is a string must answer 400 and decide nothing', async () => {
+  await using talk = await openConversation(daemon);
+  await using stream = await daemon.sse(talk.wsId);
+  const plan = callTools({ name: 'plan_agent', arguments: { goal: 'GOAL: move the port' } });
+  model.when('make a plan', plan, say('done'));
+  model.when('GOAL: move the port', callTools({ name: 'list_directory', arguments: { path: '.' } }), say(PLAN));
+  model.when('says:\nsmaller', say(`${PLAN}\nSmaller.`));
+  const { body } = await post('send', { ws_id: talk.wsId, message: 'make a plan' });
+  const { approval_id } = await talk.until('approve_request');
+  await post('approve', { ws_id: talk.wsId, approved: true, approval_id });
+  const { data: first } = await stream.until('plan_review');
+  assert.deepEqual([first.content, first.round, first.goal], [PLAN, 1, 'GOAL: move the port']);
+  for (const feedback of [undefined, null, false, 0, {}, ['']]) {
+    const refused = await post('plan', { ws_id: talk.wsId, feedback });
+    const error = 'feedback: must be a string; an empty one approves the plan';
+    assert.deepEqual(refused, { status: 400, body: { error } });
+  }
+  assert.deepEqual(
+    (await talk.pending()).map(({ approvalId }) => approvalId),
+    [first.approval_id],
+  );
+  const answer = (feedback: string, id: unknown) => post('plan', { ws_id: talk.wsId, feedback, approval_id: id });
+  const headgate = (...words: string[]) => runHeadgate(['plan', ...words], { HEADGATE_HOME: daemon.home });
+  assert.match((await headgate()).stdout, new RegExp(`^${first.approval_id}  .*first plan\n\n## Goal\n`));
+  assert.equal((await headgate('revise', first.approval_id, 'smaller')).stderr, 'The agent writes another plan.\n');
+  const { data: second } = await stream.until((frame) => frame.data.type === 'plan_review' && frame.data.round === 2);
+  assert.equal((await answer('', first.approval_id)).status, 409);
+  assert.deepEqual(await answer('', second.approval_id), {
+    status: 200,
+    body: { status: 'ok', approval_id: second.approval_id, outcome: 'approved' },
+  });
+  assert.equal((await stream.until((frame) => frame.data.outcome === 'approved')).data.type, 'plan_resolved');
+  const { todo } = await talk.until('tool_result', ({ name }) => name === 'plan_agent');
+  assert.deepEqual(
+    todo?.map(({ text }) => text),
+    ['Add it to config.ts', 'Read it'],
+  );
+  await talk.ended({ runId: body.run_id });
 });
 
 test('An approval without a pending question must answer 200 and change nothing', async () => {

@@ -78,6 +78,32 @@ test('a person answers a question of the agent by a choice and a text, and skips
   assert.equal(await page.locator('.tool.denied', { hasText: 'Which day?' }).count(), 1);
 });
 
+test('a plan is revised with words and approved, and its steps become the checklist', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openWorkstream(page, 'planning');
+  const steps = '## Plan\n1. Read it\n2. Change it';
+  const plan = `## Goal\nPort 443 in server.ts\n## Current State\nThe number is in server.ts, line 3.\n${steps}\n## Risks\nNone that are known.`;
+  model.when('make a plan', callTools({ name: 'plan_agent', arguments: { goal: 'GOAL of the page' } }), say('On it.'));
+  model.when('GOAL of the page', say(plan));
+  model.when('says:\nsmaller', say(`${plan} Smaller.`));
+  await send(page, 'make a plan');
+  await button(page, 'Approve').click();
+  const card = page.locator('.approval.pending', { hasText: 'Is this plan good?' });
+  await card.getByText('Port 443 in server.ts').first().waitFor();
+  assert.equal(await button(page, 'Always allow…').count(), 0);
+  await button(page, 'Change or reject…').click();
+  await card.getByLabel('What should change?').fill('smaller');
+  await button(page, 'Send').click();
+  await page.getByText('Another plan wanted').waitFor();
+  await card.getByText('Smaller.').first().waitFor();
+  await assertAccessible(page, 'a plan');
+  await button(page, 'Approve plan').click();
+  await page.locator('.answer', { hasText: 'On it.' }).waitFor();
+  await page.locator('.todo', { hasText: 'Change it' }).waitFor();
+  await page.reload();
+  await page.locator('.todo', { hasText: 'Change it' }).waitFor();
+});
+
 test('of several calls, a person denies some and runs the others', async (t) => {
   const { page } = await visit(t, daemon);
   await openWorkstream(page, 'some');

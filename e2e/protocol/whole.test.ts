@@ -195,6 +195,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
     const { wsId, approvalId } = await waitingApproval();
     await call('workstream.approve', { wsId, approvalId, approved: false, feedback: 'no' });
   },
+  'plan.resolve': async () => call('plan.resolve', { wsId: await newSession(), feedback: '' }),
   'workstream.cancel': async () => call('workstream.cancel', { wsId: await newSession() }),
   ...takingBackCalls({ call, newSession, key }),
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { type Conversation, openConversation, type Question } from '../support/clients/conversation.ts';
 import { storyOf, turnLines } from '../support/clients/story.ts';
@@ -198,5 +200,90 @@ test('Every event that a client has received must still be in the log after the 
   await daemon.restart();
   await talk.reconnect();
   assert.deepEqual(await talk.repeat(question), completed(question));
+  await talk.agree();
+});
+
+const PLAN = [
+  ...['## Goal', 'Move the port into the configuration, so that two servers can run.'],
+  ...['## Current State', 'server.ts has the number.', '## Plan', '1. Add it to config.ts', '2. Read it'],
+  ...['## Risks', 'Scripts that know the number.'],
+].join('\n');
+
+test('A plan must survive a kill, and a stream that opens while it waits must contain its `plan_review`', async () => {
+  await using talk = await openConversation(daemon);
+  const goal = 'GOAL: the port survives';
+  model.when('plan first', callTools({ name: 'plan_agent', arguments: { goal } }), say('done'));
+  const exploring = stall();
+  model.when(goal, [exploring, say('never')]);
+  const question = await talk.ask('plan first');
+  question.answer.catch(() => undefined); // the connection will be lost
+  const { approval_id: approvalId } = await talk.until('approve_request');
+  const call = (feedback: string) => talk.client.call('plan.resolve', { wsId: talk.wsId, feedback });
+  await talk.decide(approvalId, { approved: true });
+  await exploring.reached;
+  model.when(goal, callTools({ name: 'list_directory', arguments: { path: '.' } }), say(PLAN));
+  await killAndRestart(talk); // while it explores: it begins anew
+  const first = await talk.until('approve_request', ({ kind }) => kind === 'plan');
+  await killAndRestart(talk); // while it waits: it keeps its id
+  await using stream = await daemon.sse(talk.wsId);
+  const { data: review } = await stream.until('plan_review');
+  assert.deepEqual([review.approval_id, review.content], [first.approval_id, PLAN]);
+  const revising = stall();
+  model.when('says:\nsmaller', [revising, say('never')]);
+  assert.equal((await call('smaller')).outcome, 'revised');
+  await revising.reached;
+  model.when('says:\nsmaller', say(`${PLAN}\nSmaller.`));
+  await killAndRestart(talk); // while it is revised: from the plan and the words
+  const second = await talk.until('approve_request', ({ items }) => items[0]?.plan?.round === 2);
+  assert.equal((await call('')).approvalId, second.approval_id);
+  assert.deepEqual(await talk.repeat(question), completed(question));
+  await assert.rejects(
+    talk.client.call('plan.resolve', { wsId: talk.wsId, feedback: '', approvalId: second.approval_id }),
+    { code: 'CONFLICT' },
+  );
+  const { approvals } = await talk.agree();
+  assert.deepEqual(
+    approvals.map(({ kind, status }) => [kind, status]),
+    [
+      ['tools', 'approved'],
+      ['plan', 'denied'],
+      ['plan', 'approved'],
+    ],
+  );
+});
+
+test('a planner reads, but changes and starts nothing, even in the mode full', async () => {
+  await using talk = await openConversation(daemon);
+  await talk.client.call('workstream.update', { wsId: talk.wsId, mode: 'full' });
+  const goal = 'GOAL: look around';
+  const bash = (command: string, more = {}) => ({ name: 'bash', arguments: { command, ...more } });
+  model.when('look before', callTools({ name: 'plan_agent', arguments: { goal } }), say('done'));
+  model.when(
+    goal,
+    callTools(
+      { name: 'list_directory', arguments: { path: '.' } },
+      { name: 'write_file', arguments: { path: 'planned.txt', content: 'x' } },
+      bash('touch planned.txt'),
+      bash('sleep 99', { run_in_background: true }),
+      bash('curl -s http://127.0.0.1:1/'),
+      { name: 'ask_user', arguments: { question: 'Which one?' } },
+      { name: 'plan_agent', arguments: { goal: 'another' } },
+    ),
+    say(PLAN),
+  );
+  const question = await talk.ask('look before');
+  const { approval_id: approvalId } = await talk.until('approve_request', ({ kind }) => kind === 'plan');
+  const heard = model.requests.at(-1)?.body.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+  assert.deepEqual(
+    heard?.map((output) => /^Not run: |^Blocked/.test(String(output))),
+    [false, true, true, true, true, true, true],
+    JSON.stringify(heard),
+  );
+  assert.equal(existsSync(path.join(daemon.home, 'workspace', 'planned.txt')), false);
+  assert.deepEqual((await talk.client.call('background.list', { wsId: talk.wsId })).commands, []);
+  await talk.decide(approvalId, { approved: false });
+  await talk.ended(question);
+  const { output = '' } = await talk.until('tool_result');
+  assert.match(output, /^The person rejected the plan\n/);
   await talk.agree();
 });

@@ -61,6 +61,10 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
     ...decisions(named),
     { ws_id: named.ws_id, approved, approval_id: named.cycle_id },
   ],
+  'POST /v1/api/plan': ({ ws_id, cycle_id }) => [
+    { ws_id, feedback: '' },
+    { ws_id, feedback: 'no', approval_id: cycle_id },
+  ],
   [`POST ${own}/cancel`]: it,
   'POST /v1/api/cancel': ({ ws_id }) => [{ ws_id }, { ws_id, force: true }],
   'POST /v1/api/command': ({ ws_id }) => ['/help', '/share everyone'].map((command) => ({ ws_id, command })),

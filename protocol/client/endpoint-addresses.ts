@@ -70,6 +70,9 @@ export const endpoints: Addresses = {
     output: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/output' },
     kill: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/kill' },
   },
+  plan: {
+    resolve: { verb: 'post', path: '/v1/api/plan' },
+  },
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AskedPlan } from './asked-plan.ts';
 import { AskedQuestion } from './asked-question.ts';
 import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
@@ -53,6 +54,8 @@ export const ApprovalItem = z
     auto_approve_reason: AutoApproveReason.optional(),
     /** Set if the call is a question to a person: approving it answers it, with `answer` or `choice` of its decision. */
     question: AskedQuestion.optional(),
+    /** The plan, if the approval is about one: approving it accepts it, and denying it with words asks for another. */
+    plan: AskedPlan.optional(),
     /** The tool policy that matches it first. */
     policy: z.object({ policy_id: z.string(), name: z.string(), action: z.enum(POLICY_ACTIONS) }).optional(),
     /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */

@@ -21,3 +21,16 @@ export const commandResultShape = {
   /** Hosts that it did not reach because that is not allowed. */
   refused_hosts: z.array(RefusedHost).optional(),
 };
+
+/** What is known about a call, beside its output. */
+export const callResultShape = {
+  /** Of a command that was not stopped. */
+  exit_code: z.int().optional(),
+  /** How long the call ran; absent if it did not run. */
+  duration_ms: z.int().min(0).optional(),
+  /** Set when the call ran without the sandbox: why. */
+  not_sandboxed: z.string().optional(),
+  /** If its text contains only the two ends of the full output: the bytes of all of it, for `output.read`. */
+  whole_bytes: z.int().min(0).optional(),
+  ...commandResultShape,
+};

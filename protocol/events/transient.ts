@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
+import { DecidedBy, event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
+import { AskedPlan, PlanOutcome } from './asked-plan.ts';
 import { compactedShape } from './compacted.ts';
 import { MODES } from './modes.ts';
 
@@ -57,6 +58,26 @@ export const TRANSIENT_EVENTS = {
     state: WorkstreamState,
     /** The user whose message the run answers; empty for the operator, the daemon, and in events of earlier versions. */
     acting_user_id: z.string(),
+  }),
+  /** The name over HTTP of an `approve_request` of the kind `plan`. `POST /v1/api/plan` answers it. */
+  plan_review: event('plan_review', {
+    ...AskedPlan.shape,
+    /** What was to be planned, in one line. */
+    goal: z.string(),
+    call_id: z.string(),
+    approval_id: z.string(),
+    /** The same as `approval_id`. */
+    cycle_id: z.string(),
+    expires_at_ms: z.int().min(0),
+  }),
+  /** The name over HTTP of an `approval_resolved` about a plan. */
+  plan_resolved: event('plan_resolved', {
+    outcome: PlanOutcome,
+    feedback: z.string(),
+    by: DecidedBy,
+    call_id: z.string(),
+    approval_id: z.string(),
+    cycle_id: z.string(),
   }),
   /** The stream cannot continue where its client asked it to. All that follows replaces what the client has. */
   replay_truncated: event('replay_truncated', {

@@ -19,6 +19,7 @@ import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
 import { ruleEndpoints } from './permissions/rule.ts';
 import { policyEndpoints } from './policy.ts';
+import { planEndpoints } from './questions/plan.ts';
 import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
 import { sharingEndpoints } from './sharing.ts';
@@ -37,6 +38,7 @@ export const ENDPOINTS = {
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   background: backgroundEndpoints,
+  plan: planEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

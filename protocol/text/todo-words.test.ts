@@ -21,6 +21,9 @@ test('the checklist of a conversation is that of the latest successful call', ()
   assert.deepEqual(findTodo([call('a', first), result('a'), call('b', later), result('b')]), later);
   assert.deepEqual(findTodo([call('a', first), result('a'), call('b', []), result('b')]), []);
   assert.equal(findTodo([call('a', first)]), undefined);
+  const planned = { ...result('p'), name: 'plan_agent', todo: [{ text: 'step', status: 'pending' as const }] };
+  assert.deepEqual(findTodo([call('a', first), result('a'), planned]), planned.todo);
+  assert.deepEqual(findTodo([planned, call('a', first), result('a')]), first);
 });
 
 test('malformed arguments have no checklist; an item without a status is pending', () => {

@@ -34,12 +34,13 @@ function readItem(item: unknown): TodoItem | undefined {
 
 const isStatus = (value: unknown): value is TodoItem['status'] => typeof value === 'string' && value in TODO_MARKS;
 
-type Told = Pick<HistoryMessage, 'role' | 'call_id' | 'name' | 'outcome' | 'tool_calls'>;
+type Told = Pick<HistoryMessage, 'role' | 'call_id' | 'name' | 'outcome' | 'todo' | 'tool_calls'>;
 
 /** The checklist as the latest successful call in these messages left it; undefined: none of them changed it. */
 export function findTodo(messages: readonly Told[]): TodoItem[] | undefined {
   const written = new Set<string>();
   for (const message of messages.toReversed()) {
+    if (message.todo) return message.todo;
     if (message.role === 'tool' && message.name === TODO_TOOL && message.outcome === 'done')
       written.add(message.call_id ?? '');
     const call = message.tool_calls?.findLast(({ id, name }) => name === TODO_TOOL && written.has(id));

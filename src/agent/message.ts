@@ -75,6 +75,8 @@ export type Message =
       files?: Record<string, string>;
       /** Where the whole output is, when `output` has only its two ends. */
       kept?: KeptOutput | LostOutput;
+      /** The checklist that the call began, if its arguments do not have it: an approved plan. */
+      todo?: readonly TodoItem[];
       /** What the daemon tells the model after the output. */
       notice?: string;
       /** How it was decided about the call, where that was not as its tool says. */

@@ -17,6 +17,7 @@ import { createConfinement } from '../agent/tools/files/confinement.ts';
 import { createListDirectoryTool } from '../agent/tools/list-directory.ts';
 import { createNodeTool, type NodeDirectory } from '../agent/tools/node.ts';
 import { askUserTool } from '../agent/tools/person/ask-user.ts';
+import { planAgentTool } from '../agent/tools/person/plan-agent.ts';
 import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createGlobTool } from '../agent/tools/search/glob-files.ts';
@@ -102,6 +103,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createReadOutputTool(options.earlier),
       createTodoTool(),
       askUserTool,
+      planAgentTool,
       ...createWebTools(options, outputsOf(home)),
     ],
     guard,

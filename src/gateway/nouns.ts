@@ -21,6 +21,7 @@ import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
 import { type AffectedParts, configMethods } from './methods/config.ts';
+import { planMethods } from './methods/conversation/plan.ts';
 import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
@@ -127,6 +128,7 @@ export function joinNouns(
     ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
+    plan: { methods: planMethods({ workstreams, approvals }) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     background: createBackgroundNoun(deps, workstreams), // before the workstreams, whose runs tell of ended commands
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },

@@ -14,6 +14,7 @@ const FORM = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.tx
 const JSON_BODY = JSON.stringify({
   approved: true,
   message: 'hi',
+  feedback: '',
   turns: 1,
   title: 'mine',
   role_id: 'builtin-viewer',

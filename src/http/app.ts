@@ -53,6 +53,7 @@ import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { ruleRoutes } from './routes/permissions/rule.ts';
 import { policyRoutes } from './routes/policy.ts';
+import { planRoutes } from './routes/questions/plan.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { sharingRoutes } from './routes/sharing.ts';
@@ -219,6 +220,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...verdictRoutes,
     ...ruleRoutes,
     ...backgroundRoutes,
+    ...planRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

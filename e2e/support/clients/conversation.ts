@@ -5,6 +5,7 @@ import { parseCursor } from '../../../protocol/cursor.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent, StreamEventOf, StreamEventType } from '../../../protocol/stream-events.ts';
+import { planAsLogged } from '../../checker/as-logged.ts';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import { type Ledger, type Logged, readLedger } from '../daemon/ledger.ts';
 import type { Arrivals } from './arrivals.ts';
@@ -123,7 +124,11 @@ async function agreeAfresh(daemon: DaemonUnderTest, wsId: string, { events, mess
   const shown = messages.filter((message) => message.role !== 'user' || !message.environment); // those are for the model
   const isBefore = ({ offset }: Logged) => offset <= from;
   const asReplayed = events.filter((logged) => !isBefore(logged)).map(({ event }) => event);
-  assert.deepEqual(storyOf(caughtUp.map(({ data }) => data)), replayOf(asReplayed), 'a new stream catches up');
+  assert.deepEqual(
+    storyOf(caughtUp.map(({ data }) => planAsLogged(data) ?? data)),
+    replayOf(asReplayed),
+    'a new stream catches up',
+  );
   assert.deepEqual(
     history.messages.map(({ role }: { role: string }) => role),
     shown.slice(0, history.messages.length).map(({ role }) => role),
@@ -133,15 +138,14 @@ async function agreeAfresh(daemon: DaemonUnderTest, wsId: string, { events, mess
     assert.equal(history.messages.length, shown.length, 'the history contains every message');
 }
 
-/** A decided approval is replayed as its running calls. */
+/** A decided approval is replayed as its running calls, and a decided plan not at all. */
 function replayOf(events: StreamEvent[]): string[] {
   const decided = new Set(events.flatMap((event) => (event.type === 'approval_resolved' ? [event.approval_id] : [])));
   return storyOf(
-    events.map((event) =>
-      event.type === 'approve_request' && decided.has(event.approval_id)
-        ? { type: 'tool_info', items: event.items }
-        : event,
-    ),
+    events.flatMap((event): StreamEvent[] => {
+      if (event.type !== 'approve_request' || !decided.has(event.approval_id)) return [event];
+      return event.kind === 'plan' ? [] : [{ type: 'tool_info', items: event.items }];
+    }),
   );
 }
 

@@ -28,7 +28,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
-    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
+    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
   ],
   approve: [
@@ -102,7 +102,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   write: [
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
-    ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
+    ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command', 'POST /v1/api/plan'],
     ...['attachments', 'background/{command_id}/kill'].map((path) => `POST /v1/api/workstreams/{ws_id}/${path}`),
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share', ...UNDO].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
 import { parseCursor } from '../../../protocol/cursor.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { planAsLogged } from '../../checker/as-logged.ts';
 import type { DaemonUnderTest } from '../daemon/daemon.ts';
 import type { Logged } from '../daemon/ledger.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
@@ -25,7 +26,7 @@ export async function followStream(daemon: DaemonUnderTest, wsId: string): Promi
     if (id === undefined && data.type === 'ws_state') failure = data; // the `idle` that follows has its id
     if (id === undefined || isOpening(data)) return;
     lastId = id;
-    seen.add({ offset: parseCursor(id)?.offset ?? 0, event: failure ?? data });
+    seen.add({ offset: parseCursor(id)?.offset ?? 0, event: failure ?? planAsLogged(data) ?? data });
     failure = undefined;
   };
   let reading = eachFrame(stream, take);

@@ -1,6 +1,7 @@
 import { until } from '../../timing/until.ts';
 import type { HookedCall } from '../hooks/hooked-run.ts';
 import { mayChangeFiles } from '../permissions/changes-files.ts';
+import { StopReason } from '../stop-reason.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
@@ -10,6 +11,7 @@ import { taintOf } from './approval/taint.ts';
 import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
 import { resultHash } from './limits/repeats.ts';
 import { noteLimit } from './limits/wrap-up.ts';
+import { reviewPlan } from './plan/review-plan.ts';
 import { recordAtLast } from './record-at-last.ts';
 import type { NewVerdict } from './recorder.ts';
 import { resultStep } from './result-step.ts';
@@ -125,13 +127,14 @@ async function withImages(
   }
 }
 
-async function resultOf(run: RunContext, item: BatchCall, { execute }: ReadyCall): Promise<ToolOutcome> {
+async function resultOf(run: RunContext, item: BatchCall, prepared: ReadyCall): Promise<ToolOutcome> {
   const { call } = item;
   try {
-    return await execute({
+    return await prepared.execute({
       signal: run.signal,
       grants: grantedTo(run, item),
       taint: taintOf(item),
+      reviewPlan: (goal) => reviewPlan(run, item, goal),
       answer: run.progress.approval?.decision?.answers?.[call.id],
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),
       onOutput: (chunk) => run.recorder.emit({ type: 'tool_output_chunk', call_id: call.id, chunk }),
@@ -139,9 +142,14 @@ async function resultOf(run: RunContext, item: BatchCall, { execute }: ReadyCall
         run.recorder.record({ journal: [{ kind: 'tool_process', callId: call.id, process }], durable: true }),
     });
   } catch (error) {
+    // It has no result to record: the next start runs it again.
+    if (isShuttingDown(run) && prepared.tool?.safeToRepeat) throw run.signal.reason;
     run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');
     return { output: `Error: ${error instanceof Error ? error.message : 'the tool failed'}`, outcome: 'failed' };
   }
 }
+
+const isShuttingDown = ({ signal }: RunContext): boolean =>
+  signal.aborted && signal.reason instanceof StopReason && signal.reason.kind === 'shutdown';
 
 type ReadyCall = Extract<PreparedCall, { kind: 'ready' }>;

@@ -23,6 +23,15 @@ export interface Answer {
   choice?: string;
 }
 
+/** A plan that was put to a person. */
+export interface JournaledPlan {
+  /** The call that it was made for. */
+  callId: string;
+  /** 1 for the first plan, and one more for each revision. */
+  round: number;
+  content: string;
+}
+
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */
 export type JournalEntry =
   | { kind: 'accepted' }
@@ -36,6 +45,7 @@ export type JournalEntry =
       question: QuestionKind;
       digests: Record<string, string>;
       budget?: BudgetQuestion;
+      plan?: JournaledPlan;
     }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
@@ -64,6 +74,8 @@ export interface AskedApproval {
   /** Call id, or the path of an instruction file → digest of what the person was shown. */
   digests: Record<string, string>;
   budget?: BudgetQuestion | undefined;
+  /** If the question is about a plan. */
+  plan?: JournaledPlan | undefined;
   decision?: Decision;
 }
 
@@ -85,6 +97,8 @@ export interface Progress {
   instructionsApproval: AskedApproval | undefined;
   /** About the budget of the next turn. */
   budgetApproval: AskedApproval | undefined;
+  /** The latest one about a plan, in the current turn. */
+  planApproval: AskedApproval | undefined;
   /** How the current turn's answer was cut, and the previous one's. */
   cut: Cut | undefined;
   previousCut: Cut | undefined;
@@ -121,6 +135,7 @@ export const newProgress = (): Progress => ({
   outcomeApproval: undefined,
   instructionsApproval: undefined,
   budgetApproval: undefined,
+  planApproval: undefined,
   cut: undefined,
   previousCut: undefined,
   repeats: newRepeats(),
@@ -209,6 +224,7 @@ function modelAnswered(progress: Progress, { calls, cut }: EntryOf<'model_answer
   Object.assign(progress, { phase: 'batch', attempts: 0, calls, tools: new Map() });
   progress.approval = undefined;
   progress.outcomeApproval = undefined;
+  progress.planApproval = undefined;
   progress.isOutputRefused = false;
   progress.previousCut = progress.cut;
   progress.cut = cut;
@@ -238,13 +254,15 @@ const PLACES = {
   outcome: 'outcomeApproval',
   instructions: 'instructionsApproval',
   budget: 'budgetApproval',
+  plan: 'planApproval',
 } as const satisfies Record<QuestionKind, keyof Progress>;
 
-const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval }: Progress) => [
+const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval }: Progress) => [
   outcomeApproval,
   approval,
   instructionsApproval,
   budgetApproval,
+  planApproval,
 ];
 
 export const findAsked = (progress: Progress, approvalId: string): AskedApproval | undefined =>

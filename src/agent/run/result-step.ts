@@ -1,5 +1,6 @@
 import type { RunLimit } from '../../../protocol/run-outcome.ts';
 import type { Attachment, StreamEvent } from '../../../protocol/stream-events.ts';
+import { TODO_TOOL } from '../../../protocol/text/todo-words.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { CallDecision, Message, ToolCall, ToolMessage } from '../message.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -38,7 +39,7 @@ export function resultStep(results: ToolResult[]): Step {
   const assessments: NewAssessment[] = [];
   for (const one of results) {
     const { call, result, assessmentId, durationMs, notSandboxed, decision, trace, wrapUp, taint } = one;
-    const { output, outcome, exitCode, files, kept } = result;
+    const { output, outcome, exitCode, files, kept, todo } = result;
     events.push({
       type: 'tool_result',
       call_id: call.id,
@@ -67,6 +68,7 @@ export function resultStep(results: ToolResult[]): Step {
       ...(notSandboxed !== undefined && { notSandboxed }),
       ...(files && { files }),
       ...(kept && { kept }),
+      ...(todo && call.name !== TODO_TOOL && { todo }),
       ...(wrapUp && { notice: wrapUp.notice }),
       ...stated({ decision, taint, result }),
       ...filesOf(one),

@@ -292,7 +292,7 @@ export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 's
   const step = resultStep(results);
   if (!asked) return step;
   const by: DecidedBy = { kind: isCancelled ? 'cancel' : 'shutdown' };
-  const { approvalId, digests } = asked;
+  const { approvalId, digests, plan } = asked;
   const resolved: StreamEvent = {
     type: 'approval_resolved',
     approval_id: approvalId,
@@ -301,6 +301,7 @@ export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 's
     by,
     always: false,
     call_ids: Object.keys(digests),
+    ...(plan && { plan: 'rejected' }),
   };
   return {
     ...step,

@@ -105,6 +105,8 @@ export interface ToolRun {
   maxOutputBytes: number;
   /** What a person answered, if the call is a question; absent: it was approved without an answer. */
   answer?: { text?: string; choice?: string } | undefined;
+  /** Has a plan for the goal made and reviewed; absent outside conversations. Rejects when the daemon stops. */
+  reviewPlan?(goal: string): Promise<ToolOutcome>;
   /** What this call may do; absent: nothing in particular. */
   grants?: CallGrants;
   /** What the result brings into the conversation that nobody trusts. */

@@ -168,13 +168,14 @@ const QUESTION_KEYS: Record<Question['kind'], Record<string, string>> = {
   outcome: { y: 'run again', n: 'skip', v: 'view all' },
   instructions: { y: 'follow them', n: 'ignore them', v: 'view all' },
   budget: { y: 'spend more', n: 'stop' },
+  plan: { y: 'approve', n: 'reject', v: 'view all' },
 };
 
 /** Only what the question offers. */
 function keysOf(question: Question): Record<string, string> {
   const { v, ...usual } = QUESTION_KEYS[question.kind];
   return {
-    ...(hasQuestions(question) && { w: 'write the answer' }),
+    ...(hasQuestions(question) && { w: question.kind === 'plan' ? 'write what should change' : 'write the answer' }),
     ...usual,
     ...(hasRules(question) && { r: 'rule' }),
     ...(hasSeveral(question) && isAboutCalls(question) && { e: 'each' }),

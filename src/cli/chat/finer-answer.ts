@@ -102,8 +102,16 @@ export function isChoice(question: Question, key: string | undefined): key is st
   if (key === undefined) return false;
   const { kind } = question;
   const more = `${hasQuestions(question) ? 'w' : ''}${hasRules(question) ? 'r' : ''}${hasSeveral(question) && kind !== 'instructions' ? 'e' : ''}`;
-  return `${kind === 'tools' ? 'ynfav' : 'ynv'}${more}`.includes(key);
+  return `${KEYS[kind]}${more}`.includes(key);
 }
+
+const KEYS: Record<Question['kind'], string> = {
+  tools: 'ynfav',
+  plan: 'ynv',
+  outcome: 'ynv',
+  instructions: 'ynv',
+  budget: 'ynv',
+};
 
 /** The call that is decided next; undefined when all are. */
 const nextOf = (question: Question, { decided }: DecidingEach): ApprovalItem | undefined =>

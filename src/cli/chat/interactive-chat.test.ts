@@ -102,6 +102,23 @@ test('f asks for a remark, and y or n sends it with the decision', async () => {
   assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: false, feedback: 'yes, but slowly' }]]);
 });
 
+test('w takes what should change in a plan; without words it stays as it is', async () => {
+  const { timers, type, enter, tell, calls, rows } = openFakeChat();
+  const [asked] = ASKED.items;
+  assert.ok(asked);
+  const plan = { content: '## Goal', round: 1, revisions_left: 5 };
+  tell({ ...ASKED, kind: 'plan', items: [{ ...asked, plan }] });
+  await timers.advance(1_000);
+  assert.match(rows().join('\n'), /y approve · n reject/);
+  type('w');
+  enter();
+  type('w');
+  type('smaller steps');
+  enter();
+  await settled();
+  assert.deepEqual(calls, [['approval.resolve', { approvalId: 'a1', approved: false, feedback: 'smaller steps' }]]);
+});
+
 test('w takes answers to questions of the agent, one line each, and Esc leaves them', async () => {
   const { timers, type, enter, press, tell, calls, rows } = openFakeChat();
   const [asked] = ASKED.items;

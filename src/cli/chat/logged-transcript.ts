@@ -231,6 +231,7 @@ class LoggedTranscript implements Transcript {
     const { paint } = this.#deps.sheet();
     this.question = undefined;
     this.print([toDecisionLine(question, event, { paint, isMine: this.#deps.isMyDecision(event.approval_id) })]);
+    if (event.plan === 'revised') return; // its call goes on
     if (event.approved) this.#startTools(question.items.map((item) => toToolCall(item, true)));
     else for (const { call_id } of question.items) this.#denied.add(call_id);
   }

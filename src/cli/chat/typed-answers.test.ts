@@ -29,9 +29,21 @@ test('a number chooses, any other line is the answer, and the last one decides',
     },
   });
   assert.deepEqual(answerTyped(question, start, '3').next?.given, { port: { approved: true, answer: '3' } });
-  assert.deepEqual(answerTyped(question, next, '').decision?.decisions.name, { approved: true, answer: '' });
+  const { decision } = answerTyped(question, next, '');
+  assert.deepEqual(decision?.approved && decision.decisions.name, { approved: true, answer: '' });
 });
 
 test('only calls of the agent that ask something have questions', () => {
   assert.deepEqual([hasQuestions(question), hasQuestions({ items: [item('bash')] })], [true, false]);
+});
+
+test('words about a plan ask for another one, and none leave it as it is', () => {
+  const plan = { content: '## Goal', round: 1, revisions_left: 5 };
+  const asked = { items: [{ ...item('call_1'), plan }] };
+  assert.equal(hasQuestions(asked), true);
+  assert.match(String(answerLines(asked, start)), /^What should change\?/);
+  assert.deepEqual(answerTyped(asked, start, ' smaller steps '), {
+    decision: { approved: false, feedback: 'smaller steps' },
+  });
+  assert.deepEqual(answerTyped(asked, start, ' '), {});
 });

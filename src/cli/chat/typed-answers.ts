@@ -16,14 +16,18 @@ type Asked = ApprovalItem & { question: AskedQuestion };
 
 const isAsked = (item: ApprovalItem): item is Asked => item.question !== undefined && item.error === null;
 
-export const hasQuestions = ({ items }: Pick<Question, 'items'>): boolean => items.some(isAsked);
+/** Whether words can be written: answers to questions of the agent, or what should change in a plan. */
+export const hasQuestions = ({ items }: Pick<Question, 'items'>): boolean =>
+  items.some(isAsked) || isAboutPlan({ items });
+
+const isAboutPlan = ({ items }: Pick<Question, 'items'>): boolean => items.some(({ plan }) => plan !== undefined);
 
 const nextOf = ({ items }: Pick<Question, 'items'>, { given }: Answering): Asked | undefined =>
   items.filter(isAsked).find(({ call_id }) => !Object.hasOwn(given, call_id));
 
 interface AnswerStep {
   next?: Answering;
-  decision?: { approved: true; decisions: CallDecisions };
+  decision?: { approved: true; decisions: CallDecisions } | { approved: false; feedback: string };
 }
 
 /** Only Enter ends an answer; Escape leaves without one. */
@@ -31,9 +35,10 @@ export const endsAnswer = ({ name, meta }: Key): boolean => name === 'escape' ||
 
 /** Takes a line as the next answer: the number of a choice, or any text. */
 export function answerTyped(question: Pick<Question, 'items'>, mode: Answering, line: string): AnswerStep {
+  const text = line.trim();
+  if (isAboutPlan(question)) return text === '' ? {} : { decision: { approved: false, feedback: text } };
   const item = nextOf(question, mode);
   if (item === undefined) return {};
-  const text = line.trim();
   const choice = /^\d$/.test(text) ? item.question.choices[Number(text) - 1]?.label : undefined;
   const answer = { approved: true, ...(choice === undefined ? { answer: text } : { choice }) };
   const next = { ...mode, given: { ...mode.given, [item.call_id]: answer } };
@@ -42,6 +47,7 @@ export function answerTyped(question: Pick<Question, 'items'>, mode: Answering, 
 
 /** The question that is answered next, with its choices. */
 export function answerLines(question: Pick<Question, 'items'>, mode: Answering): string[] {
+  if (isAboutPlan(question)) return ['What should change? (no or reject rejects the plan)'];
   const item = nextOf(question, mode);
   if (item === undefined) return [];
   const oneLine = (text: string) => toSafeText(text).replaceAll('\n', ' ');

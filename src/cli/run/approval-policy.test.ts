@@ -29,3 +29,11 @@ test('only a terminal can be asked', () => {
   const decide = (canAsk: boolean) => decideByPolicy('ask', { kind: 'tools', items: [item] }, { canAsk });
   assert.deepEqual([decide(true), decide(false) !== 'ask'], ['ask', true]);
 });
+
+test('--approve all rejects a plan, because nobody reads it', () => {
+  const plan = { ...item, plan: { content: '## Goal', round: 1, revisions_left: 5 } };
+  assert.deepEqual(decideByPolicy('all', { kind: 'plan', items: [plan] }, { canAsk: true }), {
+    approved: false,
+    feedback: 'reject',
+  });
+});

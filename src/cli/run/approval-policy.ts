@@ -23,6 +23,7 @@ export function decideByPolicy(
   if (kind === 'outcome') return { approved: false, feedback: 'Nobody can say whether it is safe to run it again.' };
   // A budget that every script may exceed would be none.
   if (kind === 'budget') return { approved: false, feedback: '--approve all does not spend more than the budget.' };
+  if (kind === 'plan') return { approved: false, feedback: 'reject' };
   if (items.some(({ question }) => question !== undefined))
     return { approved: false, feedback: 'Nobody is there to answer a question. Decide yourself.' };
   // Approving every repetition would let a model that is stuck go on to the run's limits.

@@ -77,6 +77,7 @@ const TITLES: Record<Question['kind'], (count: number) => string> = {
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
   instructions: () => ASK_INSTRUCTIONS,
   budget: () => 'Spend more?',
+  plan: () => 'Is this plan good?',
 };
 
 const EXPLAINED: Record<Question['kind'], string[]> = {
@@ -84,6 +85,7 @@ const EXPLAINED: Record<Question['kind'], string[]> = {
   outcome: ['This was running when Headgate stopped. Its outcome is unknown. Check before you run it again.'],
   instructions: [UNTRUSTED_INSTRUCTIONS],
   budget: [],
+  plan: [],
 };
 
 function toItemLines(item: ApprovalItem, { paint, room }: PreviewStyle): string[] {
@@ -143,7 +145,7 @@ const TITLE_ROWS = 1;
 const REASON_ROWS = 3;
 const ROWS_OF_FEW = 8;
 
-type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by'>;
+type Decided = Pick<StreamEventOf<'approval_resolved'>, 'approved' | 'always' | 'feedback' | 'by' | 'plan'>;
 
 /** The decision in one line. */
 export function toDecisionLine(

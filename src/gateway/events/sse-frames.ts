@@ -2,6 +2,7 @@ import { TRANSIENT_EVENTS } from '../../../protocol/events/transient.ts';
 import { STREAM_EVENTS, type StreamEventOf } from '../../../protocol/stream-events.ts';
 import { BUDGET_CALL, withBudgetCall } from '../usage/budget-item.ts';
 import { asCompaction } from './compaction-events.ts';
+import { asPlanResolved, asPlanReview } from './plan-events.ts';
 
 /** Where an event stands: the workstream whose log it is in, and its cursor there. */
 interface Place {
@@ -25,9 +26,9 @@ export function toSseFrames({ wsId, cursor, type }: Place, json: string): string
     case 'user_turn':
       return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterTurn(JSON.parse(json)))));
     case 'approve_request':
-      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterQuestion(JSON.parse(json)))));
+      return questionFrame({ wsId, cursor }, JSON.parse(json));
     case 'approval_resolved':
-      return withId(cursor, withWorkstream({ wsId, type }, JSON.stringify(asLaterDecision(JSON.parse(json)))));
+      return decisionFrame({ wsId, cursor }, JSON.parse(json));
     default:
       return withId(cursor, withWorkstream({ wsId, type }, json));
   }
@@ -57,6 +58,17 @@ const asLaterTurn = (event: StreamEventOf<'user_turn'>) => ({
   sender: event.sender ?? '',
   client_send_ids: event.client_send_ids ?? [],
 });
+
+/** A question about a plan has a name of its own over HTTP. */
+function questionFrame({ wsId, cursor }: Omit<Place, 'type'>, event: StreamEventOf<'approve_request'>): string {
+  const told = asPlanReview(event) ?? asLaterQuestion(event);
+  return withId(cursor, withWorkstream({ wsId, type: told.type }, JSON.stringify(told)));
+}
+
+function decisionFrame({ wsId, cursor }: Omit<Place, 'type'>, event: StreamEventOf<'approval_resolved'>): string {
+  const told = asPlanResolved(event) ?? asLaterDecision(event);
+  return withId(cursor, withWorkstream({ wsId, type: told.type }, JSON.stringify(told)));
+}
 
 const asLaterQuestion = (event: StreamEventOf<'approve_request'>) => ({
   ...event,

@@ -79,6 +79,7 @@ function toToolEntry(message: ToolMessage) {
     ...(notSandboxed !== undefined && { not_sandboxed: notSandboxed }),
     ...(limit !== undefined && { limit }),
     ...(refusedHosts && { refused_hosts: [...refusedHosts] }),
+    ...(message.todo && { todo: [...message.todo] }),
     ...rulingOf(decision),
     ...(message.attachments && { attachments: message.attachments }),
     ...wholeBytes(output, kept),

@@ -120,11 +120,10 @@ function toNote(
     const { type: kind, ...decision } = event;
     return [{ ...told, kind, ...decision }];
   }
-  const { approval_id, approved, always, feedback, by } = event;
+  const { approval_id, approved, always, feedback, by, plan } = event;
   const asked = approvals.get(approval_id) ?? (event.call_ids.length === 0 ? SHARED : undefined);
   if (!asked) return [];
   const calls = read(Items, asked.items_json)?.map(({ call_id, func_name }) => ({ call_id, name: func_name }));
-  return (
-    calls && [{ ...told, kind: 'decision', approval_id, question: asked.kind, calls, approved, always, feedback, by }]
-  );
+  const decision = { approval_id, question: asked.kind, calls: calls ?? [], approved, always, feedback, by };
+  return calls && [{ ...told, kind: 'decision', ...decision, ...(plan && { plan }) }];
 }

@@ -160,7 +160,7 @@ function headOf(data: WorkstreamData): object {
 
 /**
  * A note of the file; none for a damaged one. Summaries stay behind, because the file has the original messages, and
- * decisions about instruction files and budgets, because they are about this machine.
+ * decisions about instruction files and budgets, because they are about this machine, and about plans, whose results tell.
  */
 function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
   const at = { createdMs: note.created_ms, after: countUpTo(seqs, note.after_seq) };
@@ -171,7 +171,7 @@ function toFileNote(note: HistoryNote, seqs: readonly number[]): FileNote[] {
   }
   if (note.kind === 'error') return note.damaged ? [] : [{ ...at, kind: note.kind, message: note.message }];
   const { kind, question, calls, approved, always, feedback, by } = note;
-  if (question === 'instructions' || question === 'budget') return [];
+  if (question === 'instructions' || question === 'budget' || question === 'plan') return [];
   const named = calls.map(({ call_id: callId, name }) => ({ callId, name }));
   return [{ ...at, kind, question, calls: named, approved, always, feedback, by: by.kind }];
 }

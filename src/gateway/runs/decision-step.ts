@@ -1,5 +1,6 @@
 import { hasExpired } from '../../agent/run/approval/approval-expiry.ts';
-import type { Decision } from '../../agent/run/journal.ts';
+import type { AskedApproval, Decision } from '../../agent/run/journal.ts';
+import { planOutcome } from '../../agent/run/plan/plan-outcome.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import { type Always, toAlwaysColumns } from '../workstreams/always.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -9,12 +10,14 @@ interface Decided {
   callIds: string[];
   /** Auto-approve that was granted with the decision. */
   given: Always | undefined;
+  /** If it is about a plan. */
+  plan?: AskedApproval['plan'];
 }
 
 /** The step that records the decision of a pending approval. */
 export function decisionStep(
   data: Pick<WorkstreamData, 'wsId' | 'settingsEvent'>,
-  { approvalId, callIds, given }: Decided,
+  { approvalId, callIds, given, plan }: Decided,
   decision: Decision,
 ): Step {
   const { approved, feedback, by, denied = {}, rules = [] } = decision;
@@ -32,6 +35,7 @@ export function decisionStep(
         call_ids: callIds,
         ...(deniedIds.length > 0 && { denied_call_ids: deniedIds }),
         ...(rules.length > 0 && { rule_ids: rules }),
+        ...(plan && { plan: planOutcome(decision, plan) }),
       },
       ...(given ? [data.settingsEvent(toAlwaysColumns(given))] : []),
       { type: 'ws_state', ws_id: data.wsId, state: 'running' },

@@ -169,11 +169,12 @@ export class LiveRun implements Recorder {
 
   async #settle(asked: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
     const { data, always: rules, clock } = this.#deps;
-    const { approvalId, digests, question } = asked;
+    const { approvalId, digests, question, plan } = asked;
     const { approved, by } = decision;
-    const isAlways = approved && decision.always && question !== 'budget'; // money is no tool call
+    const isAboutCalls = question !== 'budget' && question !== 'plan'; // neither money nor a plan is a tool call
+    const isAlways = approved && decision.always && isAboutCalls;
     const always = isAlways && by.kind === 'principal' ? rules.grant(by.id) : undefined;
-    const step = decisionStep(data, { approvalId, callIds: Object.keys(digests), given: always }, decision);
+    const step = decisionStep(data, { approvalId, callIds: Object.keys(digests), given: always, plan }, decision);
     if (!always) return this.#commit(step, [...also, ...grantsOf(asked, decision, clock.now())]);
     await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
     data.always = always;

@@ -114,6 +114,10 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'budget.set': ({ wsId }) => [{ wsId, tokens: 5 }],
   'approval.list': ({ wsId }) => [{ wsId }],
   'approval.resolve': ({ approvalId }) => [{ approvalId, approved: true }],
+  'plan.resolve': ({ wsId, approvalId }) => [
+    { wsId, feedback: '' },
+    { wsId, feedback: '', approvalId },
+  ],
   'rule.list': ({ wsId }) => [{ wsId }],
   'rule.create': ({ wsId }) => [{ wsId, action: 'deny', match: { program: 'canary' } }],
   'workstream.create': ({ wsId, alias, label }) =>

@@ -51,7 +51,7 @@ export async function replay(
     if (event.type !== 'approve_request' || (offset > overUpTo && !decided.has(event.approval_id))) {
       return [{ id, json: text }];
     }
-    if (event.kind === 'instructions' || event.kind === 'budget') return []; // no call follows
+    if (event.kind !== 'tools' && event.kind !== 'outcome') return []; // no call follows
     return [{ id, json: JSON.stringify({ type: 'tool_info', items: event.items } satisfies StreamEvent) }];
   });
 }

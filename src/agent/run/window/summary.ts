@@ -122,6 +122,7 @@ function findOpenTodo(messages: readonly Message[]): TodoItem[] {
   const done = new Set(messages.flatMap((message) => (isWritten(message) ? [message.callId] : [])));
   const latest = messages.flatMap((message) => {
     if (message.role === 'user') return message.summary?.todo ? [message.summary.todo] : [];
+    if (message.role === 'tool') return message.todo ? [[...message.todo]] : [];
     const calls = message.role === 'assistant' ? message.toolCalls.filter(({ id }) => done.has(id)) : [];
     return calls.map(({ arguments: json }) => readTodo(json) ?? []);
   });

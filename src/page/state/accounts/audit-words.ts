@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = [
   'node.token.revoke',
   'node.token.rotate',
   'org.update',
+  'plan.resolve',
   'policy.create',
   'policy.delete',
   'policy.update',

@@ -90,7 +90,7 @@ export interface ToolBlock extends Placed {
 
 export type Decision = Pick<
   StreamEventOf<'approval_resolved'>,
-  'approved' | 'always' | 'feedback' | 'by' | 'denied_call_ids' | 'rule_ids'
+  'approved' | 'always' | 'feedback' | 'by' | 'denied_call_ids' | 'rule_ids' | 'plan'
 >;
 
 export interface ApprovalBlock extends Placed {

@@ -73,8 +73,8 @@ export function joinPages(older: readonly Block[], newer: readonly Block[]): rea
   const joined = older.map((block) => {
     const orphan = isTool(block) ? orphans.get(block) : undefined;
     if (!orphan) return block;
-    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments } = orphan;
-    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments };
+    const { phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments, todo } = orphan;
+    return { ...block, phase, result, wholeBytes, exitCode, durationMs, notSandboxed, ruling, attachments, todo };
   });
   return [...joined, ...newer.filter((block) => !moved.has(block))];
 }
@@ -101,9 +101,9 @@ function addResult(blocks: readonly Block[], message: HistoryMessage, key: strin
   if (!blocks.some(isItsCall)) {
     const end = { ...toResultEnd(message), type: 'tool_result', call_id, name, output, outcome, is_error } as const;
     const isNew = (block: Block): block is ToolBlock => isTool(block) && block.callId === call_id;
-    return replaceLast(finishTool(blocks, end, key), isNew, (tool) => ({ ...tool, ruling }));
+    return replaceLast(finishTool(blocks, end, key), isNew, (tool) => ({ ...tool, ruling, todo: message.todo }));
   }
-  const ended = { phase: outcome, result: output, ...toEnd(message), ruling };
+  const ended = { phase: outcome, result: output, ...toEnd(message), ruling, todo: message.todo };
   return replaceLast(blocks, isItsCall, (tool) => ({ ...tool, ...ended }));
 }
 

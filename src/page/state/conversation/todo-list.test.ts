@@ -40,11 +40,29 @@ test('the checklist is that of the latest call, or of the snapshot, until it is 
       failed: todo([info, result('b')], of),
       emptied: todo([info, result('b', [])], of),
       cleared: todo([info, result('b', list('later')), { type: 'clear_ui', after_seq: 3 }], older),
+      planned: todo([info, result('b', list('later')), { ...result('p', list('step')), name: 'plan_agent' }], of),
       takenBack: todo([{ type: 'rewound', after_seq: 0, reason: 'rewind' }], older),
     },
     {
       ...{ none: [], older: ['older'], stored: ['stored'], later: ['later'], failed: ['stored'] },
-      ...{ emptied: [], cleared: [], takenBack: [] },
+      ...{ emptied: [], cleared: [], planned: ['step'], takenBack: [] },
     },
   );
+});
+
+test('the checklist of a stored plan is shown until a later call changes it', () => {
+  const planned: HistoryMessage[] = [
+    ...stored,
+    {
+      seq: 4,
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'p', name: 'plan_agent', arguments: '{"goal":"x"}' }],
+    },
+    {
+      ...{ seq: 5, role: 'tool', content: 'approved', tool_calls: null, call_id: 'p', name: 'plan_agent' },
+      ...{ outcome: 'done', todo: list('step') },
+    },
+  ];
+  assert.deepEqual(todoOf(fold([], snapshot({ messages: planned, todo: list('step') }))), list('step'));
 });

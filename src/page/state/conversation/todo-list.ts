@@ -10,7 +10,7 @@ export function todoOf({ blocks, olderTodo }: Pick<Conversation, 'blocks' | 'old
 }
 
 const isWritten = (block: Block): block is ToolBlock =>
-  isTool(block) && block.name === TODO_TOOL && block.phase === 'done';
+  isTool(block) && block.phase === 'done' && (block.name === TODO_TOOL || block.todo !== undefined);
 
 /** Many events come while a list stays the same. */
 const known = new WeakMap<ToolBlock, readonly TodoItem[] | undefined>();

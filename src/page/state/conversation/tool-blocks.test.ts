@@ -265,3 +265,13 @@ test('a question about a budget has no calls, and turns into its outcome', () =>
   assert.deepEqual([question?.kind === 'approval' && question.budget, after.blocks.length], [budget, 1]);
   assert.deepEqual(lines(foldEvent(after, resolved(true))), ['approval q approved']);
 });
+
+test('a plan that waits or is revised leaves its call running, and its result ends the call', () => {
+  const call = item('1', { func_name: 'plan_agent' });
+  const plan = { ...asked, kind: 'plan' as const, items: [call] };
+  const wanted = { ...resolved(false, 'smaller'), plan: 'revised' as const };
+  const waiting = fold([{ type: 'tool_info', items: [call] }, plan]);
+  assert.deepEqual(lines(waiting), ['tool 1 running: ', 'approval q pending']);
+  const revised = foldEvent(waiting, wanted);
+  assert.deepEqual(lines(revised), ['tool 1 running: ', 'approval q denied']);
+});

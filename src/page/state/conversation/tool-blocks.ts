@@ -65,6 +65,7 @@ export function askApproval(
     if (!isItsCall) others.push(block);
     // The question shows its calls until it is decided. After a crash, their first run stays visible as `unknown`.
     else if (asked.question === 'outcome') others.push({ ...block, phase: 'unknown' });
+    else if (asked.question === 'plan') others.push(block); // it goes on when the plan is decided
   }
   return [...others, { kind: 'approval', ...asked, decision: undefined }];
 }
@@ -80,7 +81,7 @@ export function decideApproval(
   const decision = toDecision(event);
   const decided = blocks.with(index, { ...approval, decision });
   const result = resultOf(decision);
-  if (approval.question === 'instructions') return decided; // no call follows
+  if (approval.question === 'instructions' || approval.question === 'plan') return decided; // no call follows
   if (result === 'approved') {
     const items = decision.by.kind === 'judge' ? approval.items.map(approvedByJudge) : approval.items;
     return denySome(startTools(decided, items, key), decision);
@@ -171,13 +172,22 @@ function updateTool(
 }
 
 /** The decision in the fields of an event or a note. */
-export const toDecision = ({ approved, always, feedback, by, denied_call_ids, rule_ids }: Decision): Decision => ({
+export const toDecision = ({
+  approved,
+  always,
+  feedback,
+  by,
+  denied_call_ids,
+  rule_ids,
+  plan,
+}: Decision): Decision => ({
   approved,
   always,
   feedback,
   by,
   ...(denied_call_ids && { denied_call_ids }),
   ...(rule_ids && { rule_ids }),
+  ...(plan && { plan }),
 });
 
 /** The decision of a question that is open when its run ends. */

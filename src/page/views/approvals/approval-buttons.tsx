@@ -51,6 +51,7 @@ export function ApprovalButtons({ approval, denied, answers, decide, onStep }: A
     <div class="decision" ref={buttons}>
       {step.value === 'deny' && (
         <DenyForm
+          isPlan={approval.question === 'plan'}
           busy={busy.value}
           onBack={go('choose')}
           onDeny={(feedback) => void finish({ approved: false, ...(feedback === '' ? {} : { feedback }) })}
@@ -123,9 +124,9 @@ interface ChoicesProps {
 
 function Choices(props: ChoicesProps) {
   const { approval, denied, busy, cameFrom, onApprove, go, onAlways } = props;
-  if (approval.question !== 'tools') return <OtherChoices {...props} />;
+  if (isPair(approval.question)) return <OtherChoices {...props} />;
   const asking = approval.items.filter((item) => asksAbout(approval, item)).length;
-  const isQuestion = isOnlyQuestions(approval);
+  const words = wordsFor(approval, asking);
   return (
     <div class="decide">
       <button
@@ -136,7 +137,7 @@ function Choices(props: ChoicesProps) {
         title="Alt+Y"
         onClick={onApprove}
       >
-        {isQuestion ? 'Answer' : toApproveWords(asking, denied.length)}
+        {words.yes ?? toApproveWords(asking, denied.length)}
       </button>
       <button
         type="button"
@@ -146,9 +147,9 @@ function Choices(props: ChoicesProps) {
         title="Alt+N"
         onClick={go('deny')}
       >
-        {isQuestion ? 'Do not answer…' : asking > 1 ? 'Deny all…' : 'Deny…'}
+        {words.no}
       </button>
-      {!isQuestion && (
+      {words.yes === undefined && (
         <button
           type="button"
           ref={cameFrom === 'allow' || cameFrom === 'everything' ? takeFocus : null}
@@ -163,6 +164,13 @@ function Choices(props: ChoicesProps) {
   );
 }
 
+/** `yes` is absent if the buttons are about calls, which may be allowed for good. */
+function wordsFor(approval: AskedQuestion, asking: number): { yes?: string; no: string } {
+  if (approval.question === 'plan') return { yes: 'Approve plan', no: 'Change or reject…' };
+  if (isOnlyQuestions(approval)) return { yes: 'Answer', no: 'Do not answer…' };
+  return { no: asking > 1 ? 'Deny all…' : 'Deny…' };
+}
+
 const toApproveWords = (asking: number, denied: number): string =>
   denied === 0 ? `Approve${asking > 1 ? ' all' : ''}` : `Approve ${asking - denied}, deny ${denied}`;
 
@@ -173,8 +181,10 @@ const OTHERS = {
   budget: { yes: 'Continue', no: 'Stop here', isYesUsual: false },
 } as const;
 
+const isPair = (question: AskedQuestion['question']): question is keyof typeof OTHERS => question in OTHERS;
+
 function OtherChoices({ approval, busy, onApprove, decide }: ChoicesProps) {
-  const { yes, no, isYesUsual } = OTHERS[approval.question === 'tools' ? 'outcome' : approval.question];
+  const { yes, no, isYesUsual } = OTHERS[isPair(approval.question) ? approval.question : 'outcome'];
   return (
     <div class="decide">
       <button
@@ -227,8 +237,16 @@ function EverythingForm({ busy, isOnlyWay, onBack, onAlways }: EverythingFormPro
   );
 }
 
-function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onDeny(feedback: string): void }) {
+interface DenyFormProps {
+  isPlan: boolean;
+  busy: boolean;
+  onBack(): void;
+  onDeny(feedback: string): void;
+}
+
+function DenyForm({ isPlan, busy, onBack, onDeny }: DenyFormProps) {
   const feedback = useSignal('');
+  const hint = isPlan ? 'What should change? (empty rejects it)' : 'What should it do instead? (optional)';
   const field = useRef<HTMLInputElement>(null);
   // A person who chose to deny types the reason next.
   useLayoutEffect(() => field.current?.focus(), []);
@@ -242,8 +260,8 @@ function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onD
     >
       <input
         ref={field}
-        aria-label="What should it do instead? (optional)"
-        placeholder="What should it do instead? (optional)"
+        aria-label={hint}
+        placeholder={hint}
         maxLength={16_384}
         value={feedback.value}
         onInput={({ currentTarget }) => {
@@ -251,7 +269,7 @@ function DenyForm({ busy, onBack, onDeny }: { busy: boolean; onBack(): void; onD
         }}
       />
       <button type="submit" class="danger" disabled={busy}>
-        Deny
+        {isPlan ? 'Send' : 'Deny'}
       </button>
       <button type="button" onClick={onBack}>
         Back

@@ -65,6 +65,7 @@ const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {
   outcome: (count) => (count === 1 ? 'Run this again?' : `Run these ${count} again?`),
   instructions: () => ASK_INSTRUCTIONS,
   budget: () => 'Spend more?',
+  plan: () => 'Is this plan good?',
 };
 
 interface OutcomeProps {

@@ -1,0 +1,14 @@
+import { MOST_REVISIONS, type PlanOutcome } from '../../../../protocol/events/asked-plan.ts';
+import type { Decision, JournaledPlan } from '../journal.ts';
+
+const REJECTING: ReadonlySet<string> = new Set(['', 'n', 'no', 'reject']);
+
+/** What a decision means for the plan that it is about. Nothing but a person revises a plan: a deadline rejects it. */
+export function planOutcome(
+  { approved, feedback, by }: Decision,
+  { round }: Pick<JournaledPlan, 'round'>,
+): PlanOutcome {
+  if (approved) return 'approved';
+  const isRejected = by.kind !== 'principal' || REJECTING.has(feedback.trim().toLowerCase());
+  return isRejected || round > MOST_REVISIONS ? 'rejected' : 'revised';
+}
