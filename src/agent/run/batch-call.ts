@@ -33,7 +33,7 @@ export const prepareAll = (run: RunContext, calls: readonly ToolCall[]): Promise
   Promise.all(calls.map((call) => prepareCall(run, call)));
 
 /** Prepares a call and computes the digest that its approval is bound to. */
-async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
+export async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
   const workdir = await run.settings.workdir.check();
   const context = {
     wsId: run.wsId,
