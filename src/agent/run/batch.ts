@@ -15,6 +15,7 @@ import { type BatchCall, prepareCall } from './batch-call.ts';
 import { executeAll } from './execute.ts';
 import { type Decision, openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
+import { settleReturned } from './record-result.ts';
 import { CUT_CALL } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -23,7 +24,8 @@ import type { RunContext } from './run-context.ts';
  * interrupted it. Rejects with the signal's reason when the run is stopped; finished results are recorded.
  */
 export async function runBatch(run: RunContext): Promise<void> {
-  const batch = await Promise.all(openCalls(run.progress).map((call) => prepareCall(run, call)));
+  const unfinished = await Promise.all(openCalls(run.progress).map((call) => prepareCall(run, call)));
+  const batch = await settleReturned(run, unfinished);
   const skipped = await settleUnknownOutcomes(
     run,
     batch.filter((item) => hasUnknownOutcome(run, item)),
