@@ -67,10 +67,7 @@ test('a call that had started before a restart has passed its hooks', async () =
   assert.ok(!asked.includes('one'));
 });
 
-const STARTED: JournalEntry[] = [
-  ...ANSWERED,
-  { kind: 'tool_started', callId: 'one', safeToRepeat: false },
-];
+const STARTED: JournalEntry[] = [...ANSWERED, { kind: 'tool_started', callId: 'one', safeToRepeat: false }];
 const taint = { kind: 'network', target: 'a.example' } as const;
 const RETURNED: JournalEntry = {
   kind: 'tool_returned',

@@ -38,6 +38,8 @@ export interface ToolContext {
   callId: string;
   workdir: Workdir;
   history: readonly Message[];
+  /** The call was running when the daemon died, and may have done a part of its work. */
+  wasInterrupted?: boolean;
   /** The rules about hosts; absent where no command can run. */
   hosts?: HostRules;
   signal: AbortSignal;
