@@ -32,7 +32,14 @@ export async function recordResult(
   const decision = decisionOf(run, item);
   const results = noteLimit(run, [
     {
-      ...{ call, result, verdict, assessmentId, durationMs, notSandboxed, decision, trace },
+      call,
+      result,
+      verdict,
+      assessmentId,
+      durationMs,
+      notSandboxed,
+      decision,
+      trace,
       ...(taint && { taint }),
       ...(kept && { attachments: kept.attachments }),
     },

@@ -15,7 +15,7 @@ export async function whatIsLeft(files: readonly FilePatch[], call: Call): Promi
   ];
   const states: Record<State, string[]> = { before: [], gone: [], other: [], unknown: [] };
   for (const path of paths) states[await stateOf(path, call)].push(path);
-  const lines = (Object.keys(WORDS) as State[]).flatMap((state) =>
+  const lines = STATES.flatMap((state) =>
     states[state].length > 0 ? [`${WORDS[state]}: ${states[state].join(', ')}.`] : [],
   );
   return [INTERRUPTED, ...lines].join('\n');
@@ -24,7 +24,8 @@ export async function whatIsLeft(files: readonly FilePatch[], call: Call): Promi
 const INTERRUPTED =
   'The patch was interrupted and may be applied in part. Read its files before you change them again.';
 
-type State = 'before' | 'gone' | 'other' | 'unknown';
+const STATES = ['other', 'gone', 'before', 'unknown'] as const;
+type State = (typeof STATES)[number];
 
 const WORDS: Record<State, string> = {
   other: 'Changed or new',

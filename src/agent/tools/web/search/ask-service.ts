@@ -44,7 +44,10 @@ export async function askService(
   try {
     const reached = await reach({ url, target }, false, {
       get: (address, request) => send(address, { ...request, ...(body !== undefined && { body }) }),
-      ...{ decide, onConnection, headers, signal },
+      decide,
+      onConnection,
+      headers,
+      signal,
     });
     if (reached.kind === 'not-reached') {
       const { refused } = reached;

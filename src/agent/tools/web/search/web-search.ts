@@ -108,7 +108,8 @@ function prepareSearch(args: WebSearchArguments, search: Search): Prepared {
           deps.audit.onConnection({ ...connection, wsId: context.wsId, callId: context.callId }),
         guard: deps.guard,
         clock: deps.clock,
-        ...{ signal, maxOutputBytes },
+        signal,
+        maxOutputBytes,
       }),
   };
 }
