@@ -11,6 +11,7 @@ import { pageRow } from './rows/page.ts';
 import { postRow, sendRow } from './rows/posts.ts';
 import { relayRows } from './rows/relay.ts';
 import { requestRows } from './rows/requests.ts';
+import { snapshotRow } from './rows/snapshots.ts';
 import { stalledRow } from './rows/stalled.ts';
 import { startRows } from './rows/starts.ts';
 import { turnRows } from './rows/turns.ts';
@@ -35,5 +36,6 @@ export const ROWS: readonly Row[] = [
   appendRow,
   appendChecksumRow,
   ...writtenRows,
+  snapshotRow,
   pageRow,
 ];

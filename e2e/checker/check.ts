@@ -15,6 +15,7 @@ import { countedOnce, countedWhole, grantedOnce, roomForCalls, sharedKept } from
 import { steeredOnce, steeredToModel } from './rules/steering.ts';
 import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
 import { transcript } from './rules/transcript.ts';
+import { answersKept, backgroundEndsOnce, endToldOnce, wholePatches } from './rules/uses.ts';
 
 /** The rules that need only the database. */
 const DISK_RULES = {
@@ -35,6 +36,9 @@ const DISK_RULES = {
   'a budget is exceeded by one call at most': budgetKept,
   'a declined budget leaves one last answer': oneLastAnswer,
   'a message that steers is answered once': steeredOnce,
+  'a background command ends once': backgroundEndsOnce,
+  'the end of a background command is told once': endToldOnce,
+  'a question gets the answer that was decided': answersKept,
 } as const satisfies Record<string, Rule>;
 
 /** Every rule, by the sentence it checks. The rules of schedules are in cron-drill and cron-simulation. */
@@ -67,6 +71,7 @@ export const RULES = {
   'a person grants once': grantedOnce,
   'every side effect has exactly one start': effectsOfStarts,
   'no process outlives its run': nothingOutlives,
+  'a patch is applied completely or its outcome is unknown': wholePatches,
   'memory stays within its budget': withinBudget,
   'secrets stay secret': noSecret,
 } as const satisfies Record<string, Rule>;

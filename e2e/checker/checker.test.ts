@@ -10,6 +10,7 @@ import { SEEN_DEFECTS } from './defects/seen.ts';
 import { SPENDING_DEFECTS } from './defects/spending.ts';
 import { STEERING_DEFECTS } from './defects/steering.ts';
 import { STORED_DEFECTS } from './defects/stored.ts';
+import { USE_DEFECTS } from './defects/uses.ts';
 import type { Evidence } from './evidence.ts';
 import { createRandom } from './random.ts';
 import { recordScenario } from './record-scenario.ts';
@@ -24,6 +25,7 @@ const DEFECTS = [
   ...BUDGET_DEFECTS,
   ...SPENDING_DEFECTS,
   ...STEERING_DEFECTS,
+  ...USE_DEFECTS,
 ];
 const SEEDS = [1, 2, 3, 4, 5];
 

@@ -21,6 +21,8 @@ export interface Evidence {
   /** The messages of each request to the model; missing if they were not kept. */
   requests?: SentMessage[][] | undefined;
   effects: Effect[];
+  /** The names of the files that patches made; missing if nobody looked. */
+  patched?: string[];
   boots: Boot[];
   memory: { budgetBytes: number; samples: MemorySample[] };
   /** Values that only their owner may see. */
@@ -125,6 +127,8 @@ export interface CallParams {
   approvalId?: string;
   approved?: boolean;
   feedback?: string;
+  /** About single calls, by their ids. */
+  decisions?: Record<string, { approved: boolean; feedback?: string; answer?: string }>;
   runId?: string;
   /** It waits, and is read by the run in progress. */
   steer?: boolean;

@@ -17,6 +17,7 @@ import type { RecordedSocket } from './recording/record-socket.ts';
 import type { RecordedStream } from './recording/record-stream.ts';
 import { createRecorder, type Recorder } from './recording/recorder.ts';
 import { steer } from './steer-scenario.ts';
+import { useTools } from './use-scenario.ts';
 
 const MODEL_KEY = 'model-key-3f6c1a';
 const CANARY = 'canary-of-the-environment-91b7';
@@ -48,6 +49,7 @@ export async function recordScenario(): Promise<Evidence> {
   await stop(second, model);
   await spend(second, model);
   await steer(second, model);
+  await useTools(second, model);
   const earlier = readDisk(daemon.home);
   await die({ first, second }, { model, recorder });
   await recorder.sampleMemory();

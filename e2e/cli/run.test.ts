@@ -71,6 +71,22 @@ test('--approve all runs a call that needs approval', async () => {
   assert.equal(await readFile(path.join(daemon.home, 'workspace/done.txt'), 'utf8'), 'done\n');
 });
 
+test('a question of the agent is answered by --answer, and denied with a hint without a terminal', async () => {
+  const question = { question: 'Which colour?', choices: [{ label: 'red' }, { label: 'blue' }] };
+  const asks = callTools({ name: 'ask_user', arguments: question });
+  model.onRequest(({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'user') return String(last.content).includes('pick a colour') ? asks : undefined;
+    const heard = JSON.stringify(messages).includes('pick a colour') ? `heard ${String(last?.content)}` : undefined;
+    return heard === undefined ? undefined : say(heard);
+  });
+  const answered = await run('--answer', '2', 'pick a colour');
+  assert.deepEqual([answered.code, JSON.parse(answered.stdout.replace('heard ', ''))], [0, { answer: 'blue', choice: 'blue' }]);
+  const denied = await run('pick a colour again');
+  assert.equal(denied.code, 4);
+  assert.match(denied.stderr, /Nobody could answer\. Answer with --answer TEXT, or run in a terminal\./);
+});
+
 test('a failed run exits with 1, a timeout with 5, an interrupted run with 130', async () => {
   model.when('fail now', fail(400, { message: 'no such thing' }));
   const failed = await run('fail now');

@@ -11,7 +11,7 @@ export interface Piece {
 const PIECE = new RegExp(
   [
     '(?<thought>I think about message \\d+)',
-    '(?<output>(?:look|touch|listen)ed message \\d+)(?<rest> x+)?',
+    '(?<output>(?:look|touch|fetch|listen)ed message \\d+)(?<rest> x+)?',
     '(?<image>iVBORw0KGg[\\w+/]+)',
     'content (?<file>\\d+)',
     '(?<encoded>Y29udGVudC[\\w+/]+)', // "content", as base64

@@ -6,6 +6,7 @@ import type { StoredConversation } from './stored-cuts.ts';
 export function createPrefixWitness(violate: (what: string) => void) {
   let sent = nothingSent();
   let stored: StoredConversation | undefined;
+  let latestBefore: Sent['latest'] = new Map();
   const getStored = (): StoredConversation => {
     if (!stored) throw new Error('the conversation is not known yet');
     return stored;
@@ -16,9 +17,14 @@ export function createPrefixWitness(violate: (what: string) => void) {
       stored = conversation;
     },
     requested(request: WireRequest, { isUnanswered }: { isUnanswered: boolean }): void {
+      latestBefore = new Map(sent.latest);
       const { broken, isForeign } = extend(sent, request, { isUnanswered, stored: getStored() });
       if (broken !== undefined) violate(`not extended: ${request.wire} ${request.model}, ${broken}`);
       if (isForeign) violate(`${request.model} got the system prompt of another family`);
+    },
+    /** The daemon died while the latest request was being answered, so that it is made again, perhaps with more at its end. */
+    lostAnswer(): void {
+      sent.latest = new Map(latestBefore);
     },
     /** The context begins anew: nothing sent before counts. */
     beginAnew: () => forget(sent),

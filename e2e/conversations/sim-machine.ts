@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Surroundings } from '../../src/agent/prefix/surroundings.ts';
 import type { Models } from '../../src/agent/providers/model.ts';
+import { createConfinement } from '../../src/agent/tools/files/confinement.ts';
+import { holdFolder } from '../../src/agent/tools/files/held-folder.ts';
 import type { Clock } from '../../src/clock.ts';
+import { LIVE } from '../../src/gateway/testing/default-deps.ts';
+import { fakeWorkdirs } from '../../src/gateway/testing/fake-workdirs.ts';
 import { wholeGateway } from '../../src/gateway/testing/whole-gateway.ts';
 import type { WireServerOptions } from '../support/wires/wire-server.ts';
 import { ALIASES, aboutModel, openModels } from './model-servers.ts';
-import { type ToolRelease, toolsOf } from './sim-tools.ts';
+import { type ToolRelease, type ToolWorld, toolsOf } from './sim-tools.ts';
 
 /** What surrounds the conversations of a machine, and may change. */
 export interface SimSurroundings {
@@ -18,7 +25,16 @@ export interface SimSurroundings {
 export async function openSimMachine(surroundings: SimSurroundings, servers: WireServerOptions) {
   const clock: { current?: Clock } = {};
   let models: Promise<Models> | undefined;
-  let toolbox = toolsOf(surroundings.release);
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'headgate-sim-')));
+  const folder = path.join(root, 'work');
+  mkdirSync(folder);
+  const held = await holdFolder(folder);
+  const world: ToolWorld = {
+    confinement: createConfinement({ home: path.join(root, 'home') }),
+    commands: () => machine.background.commands,
+    running: new Set(),
+  };
+  let toolbox = toolsOf(surroundings.release, world);
   const now = () => clock.current?.now() ?? 0;
   const current = (): Promise<Models> => {
     if (!clock.current) throw new Error('the machine has no clock yet');
@@ -40,13 +56,20 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
       prepare: (call, context) => toolbox.prepare(call, context),
     },
     surroundings: surroundingsOf(surroundings, now),
+    live: { ...LIVE, checkpoints: { ...LIVE.checkpoints, enabled: true } },
+    workdirs: {
+      ...fakeWorkdirs,
+      hold: () => ({ path: folder, check: async () => ({ folder: held, readable: [] }) }),
+    },
   });
   clock.current = machine.clock;
   const begin = () => {
     models = undefined;
-    toolbox = toolsOf(surroundings.release);
+    toolbox = toolsOf(surroundings.release, world);
   };
+  const close = machine[Symbol.asyncDispose];
   return Object.assign(machine, {
+    world,
     /** A process of the present release follows. */
     async restartAnew() {
       begin();
@@ -54,7 +77,14 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
     },
     async crashAnew() {
       begin();
+      const left = [...world.running];
       await machine.crash();
+      for (const end of left) end(); // with their process; nothing of this is stored
+    },
+    async [Symbol.asyncDispose]() {
+      await close();
+      await held[Symbol.asyncDispose]();
+      rmSync(root, { recursive: true, force: true });
     },
   });
 }

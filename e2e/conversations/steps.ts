@@ -1,5 +1,6 @@
 import type { Random } from '../checker/random.ts';
 import { elsewhere } from './elsewhere-step.ts';
+import { endBackground, undoFiles } from './file-steps.ts';
 import { ALIASES, familyOf, hasFallback } from './model-servers.ts';
 import { queueing, steering } from './queue-steps.ts';
 import { answerOf, type Run, refusalWith, scriptTurn, sendScripted } from './scripted-turns.ts';
@@ -202,6 +203,8 @@ const STEPS: Step[] = [
   },
   { name: 'rewind', weight: 1, run: takingBack('workstream.rewind') },
   { name: 'retry', weight: 1, run: takingBack('workstream.retry') },
+  { name: 'undo files', weight: 2, run: undoFiles },
+  { name: 'end background', weight: 2, run: endBackground },
   { name: 'edit', weight: 1, run: takingBack('workstream.edit') },
   { name: 'remove', weight: 1, run: removeFailed },
   { name: 'begin later', weight: 2, run: beginLater },

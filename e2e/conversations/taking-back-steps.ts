@@ -19,7 +19,8 @@ export const takingBack =
     const earlier = witness.prefix.setAside();
     talk.isStopped = false;
     if (method === 'workstream.rewind') {
-      await machine.call(method, { wsId, turns: 1 });
+      const files = random.chance(0.3) && { files: true, onConflict: 'overwrite' as const };
+      await machine.call(method, { wsId, turns: 1, ...files });
       witness.prefix.moveTo(await keptOf(talk, earlier, messages));
       if (random.chance(0.5)) await sendScripted(talk, random);
       return;

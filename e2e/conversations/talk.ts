@@ -1,3 +1,4 @@
+import type { Approval, CallDecisions } from '../../protocol/methods/approval.ts';
 import { DAEMON } from '../../src/gateway/sharing/perception.ts';
 import type { Random } from '../checker/random.ts';
 import { nothingSent } from './extension.ts';
@@ -176,22 +177,38 @@ export class Talk {
       const { workstreams, approvals } = this.machine.parts;
       if (workstreams.find(this.wsId, DAEMON)?.busy !== true) return;
       const [asked] = approvals.list(DAEMON, this.wsId);
-      if (asked) await this.#decide(asked.approvalId);
+      if (asked) await this.#decide(asked);
       else if (this.witness.takeHeld()) await this.#interrupt();
       else await new Promise(setImmediate);
     }
     throw new Error(`the run does not end: ${JSON.stringify(this.machine.log.lines.slice(-5))}`);
   }
 
-  async #decide(approvalId: string): Promise<void> {
+  async #decide({ approvalId, items }: Pick<Approval, 'approvalId' | 'items'>): Promise<void> {
     const chance = this.#random.fraction();
     const decide = (approved: boolean, feedback?: string) =>
-      this.machine.call('approval.resolve', { approvalId, approved, ...(feedback !== undefined && { feedback }) });
+      this.machine.call('approval.resolve', {
+        approvalId,
+        approved,
+        ...(feedback !== undefined && { feedback }),
+        ...(approved && { decisions: this.#answersTo(items) }),
+      });
     if (chance < 0.5) await decide(true);
     else if (chance < 0.62) await decide(true, this.nextMessage());
     else if (chance < 0.76) await decide(false, this.nextMessage());
     else if (chance < 0.84) await decide(false);
     else await this.#interrupt();
+  }
+
+  /** To questions of the agent: a choice, words, or nothing. */
+  #answersTo(items: Approval['items']): CallDecisions {
+    const answers = items.flatMap(({ call_id: callId, question }): [string, CallDecisions[string]][] => {
+      if (!question || this.#random.chance(0.2)) return [];
+      const [choice] = question.choices;
+      const isChosen = choice !== undefined && this.#random.chance(0.5);
+      return [[callId, { approved: true, ...(isChosen ? { choice: choice.label } : { answer: this.nextMessage() }) }]];
+    });
+    return Object.fromEntries(answers);
   }
 
   async #interrupt(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Random } from '../checker/random.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
+import { patchCall } from '../checker/recording/patch-call.ts';
 import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
 import {
   callTools,
@@ -40,8 +41,19 @@ export function createMoods(
     const command = effectCommand({ tag, file, secs });
     return { name: 'bash', arguments: { command: `${command}${random.pick(AFTERWARDS)}` } };
   };
+  const used = (): ScriptedCall => {
+    calls += 1;
+    const tag = `${name}-${String(calls).padStart(5, '0')}`;
+    return random.pick<ScriptedCall>([
+      patchCall(tag),
+      patchCall(tag),
+      { name: 'ask_user', arguments: { question: `Which way, ${tag}?` } },
+      { name: 'bash', arguments: { command: `echo ${tag}; sleep ${random.int(0, 4)}`, run_in_background: true } },
+      { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:9/' } }, // refused, but asked about
+    ]);
+  };
   // Without ids of their own: as from some servers, the calls of each answer are `call_0`, `call_1`, and so on.
-  const call = (): ScriptedCall => (random.chance(0.8) ? bash() : random.pick(harmless));
+  const call = (): ScriptedCall => (random.chance(0.65) ? bash() : random.chance(0.5) ? used() : random.pick(harmless));
   const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),

@@ -5,7 +5,7 @@ import type { RecordedSocket } from '../checker/recording/record-socket.ts';
 /** What an actor knows about the rules of its workstream. */
 export interface RuleKnowledge {
   /** The rules that a question suggests, and its calls. */
-  suggested: Map<string, { choices: { callId: string; id: string }[]; callIds: string[] }>;
+  suggested: Map<string, { choices: { callId: string; id: string }[]; callIds: string[]; questions: string[] }>;
   /** The rules that it made or gave, to be deleted again. */
   given: Set<string>;
 }
@@ -15,16 +15,22 @@ export const noRules = (): RuleKnowledge => ({ suggested: new Map(), given: new 
 export function learnRules({ suggested, given }: RuleKnowledge, event: StreamEvent): void {
   if (event.type === 'approve_request') {
     const choices = event.items.flatMap(({ call_id: callId, rules = [] }) => rules.map(({ id }) => ({ callId, id })));
-    suggested.set(event.approval_id, { choices, callIds: event.items.map(({ call_id }) => call_id) });
+    const idsOf = (items: typeof event.items) => items.map(({ call_id }) => call_id);
+    const questions = idsOf(event.items.filter(({ question }) => question !== undefined));
+    suggested.set(event.approval_id, { choices, callIds: idsOf(event.items), questions });
   }
   if (event.type !== 'approval_resolved') return;
   suggested.delete(event.approval_id);
   for (const ruleId of event.rule_ids ?? []) given.add(ruleId);
 }
 
-/** The finer parts of a decision that approves: a rule for later calls, or the denial of single ones. */
+/** The finer parts of a decision that approves: answers, a rule for later calls, or the denial of single ones. */
 export function finerParts({ suggested }: RuleKnowledge, approvalId: string, random: Random): object {
-  const { choices = [], callIds = [] } = suggested.get(approvalId) ?? {};
+  const { choices = [], callIds = [], questions = [] } = suggested.get(approvalId) ?? {};
+  if (questions.length > 0) {
+    const answer = `number ${random.int(1, 1_000)}`;
+    return { decisions: Object.fromEntries(questions.map((callId) => [callId, { approved: true, answer }])) };
+  }
   if (choices.length > 0 && random.chance(0.6)) return { rules: [{ ...random.pick(choices), term: 'conversation' }] };
   if (callIds.length < 2) return {};
   return { decisions: { [random.pick(callIds)]: { approved: false, feedback: 'not this one' } } };

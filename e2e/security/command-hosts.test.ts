@@ -17,15 +17,21 @@ const model = await startScriptedModel();
 after(() => model.close());
 
 const PAGE = '<!doctype html><title>Gates</title><h1>On gates</h1><p>See <a href="/b">b</a>.';
+const FOUND = {
+  query: 'gates',
+  results: [{ url: 'https://a.example/', title: 'On gates', content: 'They open.', publishedDate: null }],
+};
 let onRequest = async (): Promise<unknown> => undefined;
 const server = createServer(async (request, response) => {
   await onRequest();
-  response.end(request.url === '/page' ? PAGE : 'reached\n');
+  const isSearch = request.url?.startsWith('/search?') ?? false;
+  response.end(isSearch ? JSON.stringify(FOUND) : request.url === '/page' ? PAGE : 'reached\n');
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 after(() => server.close());
 const { port } = server.address() as AddressInfo;
-const config = { tools: { network: { allow: [`localhost:${port}`] } } };
+const search = { provider: 'searxng', url: `http://localhost:${port}` };
+const config = { tools: { network: { allow: [`localhost:${port}`] }, search } };
 const daemon = await startDaemon({ model: model.url, config });
 after(() => daemon[Symbol.asyncDispose]());
 const { operator } = callersOf(daemon);
@@ -103,6 +109,41 @@ test('A page must be read only after its host was allowed, and the next one must
   );
   assert.equal(results[1]?.outcome, 'done');
   assert.deepEqual(results[2]?.refused_hosts, [{ host: '127.0.0.1', port: 9, reason: 'address' }]);
+});
+
+test('a search asks with its words and the host of the service, and its results count as untrusted', async () => {
+  await using talk = await openConversation(daemon);
+  model.script(callTools({ name: 'web_search', arguments: { query: 'gates' }, id: 'call_1' }));
+  model.script(callTools({ name: 'web_search', arguments: { query: 'more gates' }, id: 'call_2' }));
+  model.script(say('done'));
+  const asked = await talk.ask('search it');
+  await talk.until('approve_request');
+  const [first] = await talk.pending();
+  const [item] = first?.items ?? [];
+  assert.deepEqual(
+    [item?.subject, item?.effects?.list, item?.rules?.map(({ kind, match }) => [kind, match])],
+    [
+      'gates',
+      [{ kind: 'network', target: 'localhost', certain: true }],
+      [
+        ['host', { host: 'localhost' }],
+        ['tool', { tool: 'web_search' }],
+      ],
+    ],
+  );
+  const rules = [{ id: 'host', term: 'conversation' as const }];
+  await talk.client.call('approval.resolve', { approvalId: first?.approvalId ?? '', approved: true, rules });
+  await talk.until('approve_request', () => questions(talk) === 2);
+  const [next] = await talk.pending();
+  const taint = { kind: 'network', target: 'localhost', call_id: 'call_1', tool: 'web_search' };
+  assert.deepEqual(
+    next?.items.map(({ ruling }) => [ruling?.reason, ruling?.taint]),
+    [['tainted', taint]],
+  );
+  await talk.decide(next?.approvalId ?? '', { approved: false });
+  await talk.ended(asked);
+  const results = talk.seen.flatMap(({ event }) => (event.type === 'tool_result' ? [event] : []));
+  assert.match(results[0]?.output ?? '', /\n1\. On gates\n {3}https:\/\/a\.example\/\n {3}They open\.\n/);
 });
 
 test(

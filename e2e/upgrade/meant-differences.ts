@@ -128,7 +128,7 @@ const SINCE_33: readonly Declared[] = [
 
 /** Schema version 36 added verdicts. */
 const SINCE_36: readonly Declared[] = [
-  ...['tier', 'homePaths', 'network', 'limits', 'diagnostics'].map((name) => ({
+  ...['tier', 'homePaths', 'network', 'limits', 'diagnostics', 'search'].map((name) => ({
     at: `config.get > config > tools > ${name}`,
     is: (value: unknown) => value !== undefined,
     why: 'new settings',

@@ -232,6 +232,7 @@ function addRun(program: Command, action: (prompts: string[], flags: RunFlags) =
     .option('--ws <name>', 'workstream to use, created if necessary (default: a new one for this run)')
     .option('--json', 'print one JSON object per line: run, the events, result')
     .addOption(new Option('--approve <how>', 'how to answer approvals').choices(APPROVE_CHOICES).default('ask'))
+    .option('--answer <text>', 'answer a question of the agent, by text or number; can be repeated', toList)
     .option('--timeout <seconds>', 'cancel the run after this time (default: never)')
     .option('--attach <file>', 'attach an image or a text file; can be repeated', toList)
     .option('--schema <file>', 'JSON Schema that the answer has to fit; prints the data')

@@ -97,6 +97,9 @@ export function createRecorder(daemon: DaemonUnderTest, options: RecorderOptions
           .filter(({ history }) => wsIds?.includes(history.params.wsId) ?? true)
           .map(({ history }) => ({ ...history, answers: [...history.answers] })),
         effects: (await Promise.all(effectsFiles.map(readEffects))).flat(),
+        patched: (
+          await Promise.all([...new Set(effectsFiles.map((file) => path.dirname(file)))].map(patchedIn))
+        ).flat(),
         boots: [...boots],
         memory: { budgetBytes: options.budgetBytes, samples: [...samples] },
         secrets,
@@ -119,6 +122,10 @@ function outputOf(daemon: DaemonUnderTest, boot: number): Evidence['artefacts'] 
     { name: `stderr of process ${boot}`, text: stderr },
   ];
 }
+
+/** What patches made in a folder. */
+const patchedIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith('.patched'));
 
 /** Undefined without /proc, and after the process has ended. */
 async function residentBytes(pid: number): Promise<number | undefined> {

@@ -43,6 +43,8 @@ export interface RunEnd extends Pick<RunOutcome, 'status' | 'error'> {
 export interface RunHooks {
   /** Why the call must not run; undefined: nothing that a hook says keeps it. Rejects with the signal's reason. */
   beforeTool(call: HookedCall): Promise<string | undefined>;
+  /** Whether hooks run after calls of this tool. */
+  hasAfterTool(tool: string): boolean;
   /** The result with what hooks add. Never rejects, because the call is done. */
   afterTool(call: HookedCall, result: ToolOutcome): Promise<ToolOutcome>;
   /** Returns at once; nothing waits for these hooks. */

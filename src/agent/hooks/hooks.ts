@@ -35,6 +35,7 @@ export function createHooks(deps: HooksDeps): Hooks {
       };
       return {
         beforeTool: (call) => hooks.beforeTool(call),
+        hasAfterTool: (tool) => hooks.hasAfterTool(tool),
         afterTool: (call, result) => hooks.afterTool(call, result),
         onAttention: (question) => begin(hooks.inform('attention', toQuestionFields(question))),
         onEnd: (end) => begin(hooks.inform('run_end', toEndFields(end))),
@@ -77,6 +78,10 @@ class OpenHooks {
       }
     }
     return undefined;
+  }
+
+  hasAfterTool(tool: string): boolean {
+    return this.#hooksAt('after_tool', tool).length > 0;
   }
 
   async afterTool(call: HookedCall, before: ToolOutcome): Promise<ToolOutcome> {

@@ -40,6 +40,7 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
     callId: call.id,
     workdir,
     history: run.messages,
+    wasInterrupted: run.progress.tools.get(call.id)?.state === 'started',
     hosts: hostRulesFor(run, call),
     signal: run.signal,
   };

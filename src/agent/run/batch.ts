@@ -15,7 +15,8 @@ import { type BatchCall, prepareAll } from './batch-call.ts';
 import { executeAll } from './execute.ts';
 import { type Decision, openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
-import { CUT_CALL } from './result-texts.ts';
+import { settleReturned } from './record-result.ts';
+import { CUT_CALL, NOT_AS_APPROVED, outcomeUnknown } from './result-texts.ts';
 import type { RunContext } from './run-context.ts';
 
 /**
@@ -24,7 +25,8 @@ import type { RunContext } from './run-context.ts';
  * is stopped; finished results are recorded.
  */
 export async function runBatch(run: RunContext, prepared?: readonly BatchCall[]): Promise<void> {
-  const batch = prepared ?? (await prepareAll(run, openCalls(run.progress)));
+  const unfinished = prepared ?? (await prepareAll(run, openCalls(run.progress)));
+  const batch = await settleReturned(run, unfinished);
   const skipped = await settleUnknownOutcomes(
     run,
     batch.filter((item) => hasUnknownOutcome(run, item)),
@@ -81,12 +83,16 @@ function sortOut(run: RunContext, batch: BatchCall[], decision: Decision): Sorte
     // Without a digest, it was shown as blocked by a policy that is gone now; nobody has approved it.
     if (isForbidden(run, item) || approved === undefined) sorted.blocked.set(item, forbidden(run, item));
     else if (isDenied(decision, item)) sorted.refused.set(item, denialOf(run, item, { decision, wasAsked: true }));
-    else if (item.prepared.kind === 'refused') sorted.refused.set(item, cannotRun(item.prepared.reason));
+    else if (item.prepared.kind === 'refused') sorted.refused.set(item, notRun(run, item, item.prepared.reason));
     else if (approved === item.keys.digest) sorted.runnable.push(item);
-    else sorted.refused.set(item, CHANGED);
+    else sorted.refused.set(item, notRun(run, item, NOT_AS_APPROVED));
   }
   return sorted;
 }
+
+/** A call that a kill interrupted may have done a part of its work, so that "not run" would be wrong. */
+const notRun = (run: RunContext, item: BatchCall, reason: string): Refusal =>
+  hasUnknownOutcome(run, item) ? { output: outcomeUnknown(reason), outcome: 'unknown' } : cannotRun(reason);
 
 /** A person denied this call, and approved others of the batch. */
 const isDenied = ({ denied = {} }: Decision, { call }: BatchCall): boolean => Object.hasOwn(denied, call.id);

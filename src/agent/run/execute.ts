@@ -8,13 +8,10 @@ import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-nee
 import { unaskedVerdict } from './approval/rate-call.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
-import { type BatchCall, whyNotSandboxed } from './batch-call.ts';
-import { resultHash } from './limits/repeats.ts';
-import { noteLimit } from './limits/wrap-up.ts';
+import type { BatchCall } from './batch-call.ts';
 import { reviewPlan } from './plan/review-plan.ts';
-import { recordAtLast } from './record-at-last.ts';
+import { recordResult, recordReturned } from './record-result.ts';
 import type { NewVerdict } from './recorder.ts';
-import { resultStep } from './result-step.ts';
 import type { KeptImages, RunContext } from './run-context.ts';
 import { outputBytesIn } from './window/model-windows.ts';
 
@@ -40,14 +37,14 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
 }
 
 async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
-  const { call, prepared, keys } = item;
+  const { call, prepared } = item;
   if (prepared.kind !== 'ready') return;
   await run.settings.workdir.check(); // the approval may have waited for hours
   const wasInterrupted = hasUnknownOutcome(run, item);
   const refuse = () => recordShown(run, new Map([[item, forbidden(run, item, wasInterrupted)]]));
   if (!isForbidden(run, item)) await askHooks(run, item);
   if (isForbidden(run, item)) return refuse(); // since its approval, or by a hook
-  const decision = decisionOf(run, item);
+  const decision = decisionOf(run, item); // as it was when the call began
   noteUse(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
   await run.recorder.record({
@@ -60,29 +57,10 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const verdict = wasInterrupted ? undefined : rateRunning(run, item);
   const { result: ran, kept } = await withImages(run, await running);
   const durationMs = Math.round(run.clock.monotonic() - startMs);
-  const result = await run.hooks.afterTool(toHooked(item), ran);
-  // The call's effect is known now; a full disk must not make its outcome unknown.
-  const notSandboxed = whyNotSandboxed(run, item);
-  const changes = !readOnly && { changes: true as const };
-  const trace = { kind: 'result' as const, call: keys.call, result: resultHash(result), ...changes };
-  const taint = taintOf(item) ?? result.taint;
-  const assessmentId = result.assessment && run.ids.id('asm');
-  const results = noteLimit(run, [
-    {
-      call,
-      result,
-      verdict,
-      assessmentId,
-      durationMs,
-      notSandboxed,
-      decision,
-      trace,
-      ...(taint && { taint }),
-      ...(kept && { attachments: kept.attachments }),
-    },
-  ]);
   try {
-    await recordAtLast(run, () => resultStep(results));
+    await recordReturned(run, item, { result: ran, durationMs });
+    const result = await run.hooks.afterTool(toHooked(item), ran);
+    await recordResult(run, item, { result, durationMs, verdict, decision, kept });
   } catch (error) {
     await kept?.abandon();
     throw error;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runBatch } from './batch.ts';
 import type { JournalEntry } from './journal.ts';
+import { leftovers } from './run.ts';
 import { callOf, type FixtureOptions, runFixture } from './run-fixture.ts';
 
 const CALLS = [callOf('one'), callOf('two', 'look')];
@@ -64,4 +65,61 @@ test('a call that had started before a restart has passed its hooks', async () =
   const cleared: JournalEntry = { kind: 'batch_cleared', digests };
   const { asked } = await run({ journal: [...ANSWERED, cleared, started] });
   assert.ok(!asked.includes('one'));
+});
+
+const STARTED: JournalEntry[] = [...ANSWERED, { kind: 'tool_started', callId: 'one', safeToRepeat: false }];
+const taint = { kind: 'network', target: 'a.example' } as const;
+const RETURNED: JournalEntry = {
+  kind: 'tool_returned',
+  callId: 'one',
+  returned: { result: { output: 'one ran\n[cut]', outcome: 'done', exitCode: 0, taint }, durationMs: 7 },
+};
+
+test('what a call returned is stored before hooks run after it, unless it may run again', async () => {
+  let stored: JournalEntry[] = [];
+  const fixture = runFixture({
+    journal: ANSWERED,
+    tools: { act: { safeToRepeat: false }, look: { safeToRepeat: true } },
+    hooks: {
+      hasAfterTool: () => true,
+      async afterTool({ callId }, result) {
+        if (callId === 'one') stored = fixture.journal.filter(({ kind }) => kind.startsWith('tool_'));
+        return result;
+      },
+    },
+  });
+  await runBatch(fixture.run);
+  const note = '[Headgate stopped while hooks ran after this call; what they would have added is missing.]';
+  assert.deepEqual(
+    stored.flatMap((entry) => (entry.kind === 'tool_returned' ? [[entry.callId, entry.returned.result]] : [])),
+    [['one', { output: `one ran\n${note}`, outcome: 'done' }]],
+  );
+  assert.ok(!fixture.journal.some((entry) => entry.kind === 'tool_returned' && entry.callId === 'two'));
+  const kept = fixture.messages.flatMap((message) => (message.role === 'tool' ? [message.output] : []));
+  assert.deepEqual(kept.toSorted(), ['one ran', 'two ran']);
+});
+
+test('a kill while hooks run after a call leaves its known result; nobody is asked, and it does not run again', async () => {
+  const { results, journal, messages, asked } = await run({ journal: [...STARTED, RETURNED] });
+  assert.deepEqual(results.toSorted(), [
+    ['one', 'done', 'one ran\n[cut]', undefined],
+    ['two', 'done', 'two ran, and seen', undefined],
+  ]);
+  assert.ok(!journal.some((entry) => entry.kind === 'tool_started' && entry.callId === 'one'));
+  assert.ok(!journal.some(({ kind }) => kind === 'approval_asked'));
+  assert.deepEqual(asked, ['two']);
+  const [message] = messages.flatMap((each) => (each.role === 'tool' && each.callId === 'one' ? [each] : []));
+  assert.deepEqual([message?.durationMs, message?.exitCode, message?.taint], [7, 0, taint]);
+});
+
+test('a run that is cancelled after such a kill keeps the known result, too', () => {
+  const { run: cancelled } = runFixture({ journal: [...STARTED, RETURNED] });
+  const { messages = [] } = leftovers(cancelled, { run_id: 'run-1', status: 'cancelled' });
+  assert.deepEqual(
+    messages.flatMap((message) => (message.role === 'tool' ? [[message.callId, message.outcome]] : [])),
+    [
+      ['one', 'done'],
+      ['two', 'cancelled'],
+    ],
+  );
 });

@@ -1,7 +1,7 @@
 import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { DecidedBy, Effort, QuestionKind } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
-import type { ProcessIdentity } from '../tools/tool.ts';
+import type { ProcessIdentity, ToolOutcome } from '../tools/tool.ts';
 import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
 
 export interface Decision {
@@ -51,6 +51,7 @@ export type JournalEntry =
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
   | { kind: 'tool_started'; callId: string; safeToRepeat: boolean }
   | { kind: 'tool_process'; callId: string; process: ProcessIdentity }
+  | { kind: 'tool_returned'; callId: string; returned: ReturnedCall } // hooks still run
   // `wrapUp`: the result ends with the notice that the model's next answer is its last
   | { kind: 'tool_finished'; callId: string; trace?: CallTrace; wrapUp?: RunLimit }
   // A person declined to spend more, so the next answer is the last one. `reason`: how the run ends.
@@ -62,10 +63,18 @@ export type JournalEntry =
 /** The answer reached the output limit. `again`: so did its continuation. */
 export type Cut = 'once' | 'again';
 
+/** What a call returned before hooks ran after it. */
+export interface ReturnedCall {
+  result: Omit<ToolOutcome, 'images' | 'guarded'>;
+  durationMs: number;
+}
+
 export interface ToolProgress {
   state: 'started' | 'finished';
   safeToRepeat: boolean;
   process?: ProcessIdentity;
+  /** Set while hooks run after it. */
+  returned?: ReturnedCall;
 }
 
 export interface AskedApproval {
@@ -189,6 +198,11 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       if (tool) tool.process = entry.process;
       return;
     }
+    case 'tool_returned': {
+      const tool = progress.tools.get(entry.callId);
+      if (tool) tool.returned = entry.returned;
+      return;
+    }
     case 'tool_finished':
       toolFinished(progress, entry);
       return;
@@ -232,7 +246,7 @@ function modelAnswered(progress: Progress, { calls, cut }: EntryOf<'model_answer
 }
 
 function toolFinished(progress: Progress, { callId, trace, wrapUp }: EntryOf<'tool_finished'>): void {
-  const tool = progress.tools.get(callId) ?? { state: 'finished', safeToRepeat: true };
+  const { returned: _, ...tool } = progress.tools.get(callId) ?? { safeToRepeat: true };
   progress.tools.set(callId, { ...tool, state: 'finished' });
   if (trace) addTrace(progress.repeats, trace, progress.turns);
   if (wrapUp !== undefined) progress.wrapUp = { limit: wrapUp, isAnswered: false };

@@ -134,7 +134,7 @@ export interface RunContext {
   /** The permission rules and tool policies, as they are now. */
   rules: CallRules;
   checkpoint: RunCheckpoint;
-  hooks: Pick<RunHooks, 'beforeTool' | 'afterTool'>;
+  hooks: Pick<RunHooks, 'beforeTool' | 'hasAfterTool' | 'afterTool'>;
   /** Rates calls that need approval; undefined while the judge is off. */
   judge: RunJudge | undefined;
   /** Whether the run has only enough time left for one more answer. */

@@ -286,8 +286,9 @@ export function leftovers({ progress, signal }: Pick<RunContext, 'progress' | 's
   const unrun: ToolOutcome = { output: why, outcome: 'cancelled' };
   const asked = pendingApproval(progress);
   const results = openCalls(progress).map((call): ToolResult => {
-    const started = progress.tools.get(call.id)?.state === 'started';
-    return { call, result: started ? { output: unknownSince(why), outcome: 'unknown' } : unrun };
+    const { state, returned } = progress.tools.get(call.id) ?? {};
+    if (returned) return { call, ...returned, taint: returned.result.taint };
+    return { call, result: state === 'started' ? { output: unknownSince(why), outcome: 'unknown' } : unrun };
   });
   const step = resultStep(results);
   if (!asked) return step;

@@ -25,6 +25,8 @@ export interface Tool<A = unknown> {
   readOnly: boolean;
   /** Whether running it again after a crash does no harm, so that no person must decide. */
   safeToRepeat: boolean;
+  /** Whether models are not told of it. A call gets the reason nevertheless, because a conversation may know it from earlier. */
+  isHidden?: boolean;
   /** The new text that a call writes; absent: all its arguments. A redaction tag in it is refused. */
   newText?(args: A): string;
   prepare(args: A, context: ToolContext): Promise<Prepared>;
@@ -36,6 +38,8 @@ export interface ToolContext {
   callId: string;
   workdir: Workdir;
   history: readonly Message[];
+  /** The call was running when the daemon died, and may have done a part of its work. */
+  wasInterrupted?: boolean;
   /** The rules about hosts; absent where no command can run. */
   hosts?: HostRules;
   signal: AbortSignal;

@@ -27,20 +27,21 @@ export type PreparedCall = Prepared & {
  * the guard.
  */
 export function createToolbox(tools: readonly Tool[], guard: OutputGuard): Toolbox {
+  const offered = tools.filter(({ isHidden = false }) => !isHidden);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   // Sent with every model turn. Building a JSON Schema takes longer than the rest of the request, so it is built once,
   // on first use.
   let definitions: readonly ToolDefinition[] | undefined;
   return {
     definitions() {
-      definitions ??= tools.map(toDefinition);
+      definitions ??= offered.map(toDefinition);
       return definitions;
     },
     async prepare(call, context) {
       const tool = byName.get(call.name);
       const prepared = tool
         ? { tool, ...(await prepareKnown(tool, { call, context, guard })) }
-        : refuse(call, `Unknown tool: ${call.name}. Available tools: ${[...byName.keys()].join(', ')}.`);
+        : refuse(call, `Unknown tool: ${call.name}. Available tools: ${offered.map(({ name }) => name).join(', ')}.`);
       return toVisibleCall(prepared);
     },
   };

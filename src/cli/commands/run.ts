@@ -31,6 +31,7 @@ export interface RunFlags extends TargetFlags {
   key?: string | undefined;
   attach?: readonly string[] | undefined;
   schema?: string | undefined;
+  answer?: readonly string[] | undefined;
 }
 
 interface RunOptions {
@@ -48,6 +49,7 @@ const AWAY_MS = 120_000;
 export async function run({ prompts, flags, around, root }: RunOptions): Promise<void> {
   const message = await toMessage(prompts);
   const timeoutMs = toTimeout(flags.timeout);
+  requireShort(flags.answer ?? []);
   const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, around);
   const files = await readAll(flags.attach ?? [], around);
   const target = await resolveTarget(flags, around);
@@ -102,6 +104,13 @@ function toTimeout(seconds: string | undefined): number | undefined {
   return Number(seconds) * 1000;
 }
 
+/** The daemon would refuse a longer one while the question waits. */
+function requireShort(answers: readonly string[]): void {
+  const long = answers.find(({ length }) => length > LIMITS.answerChars);
+  if (long !== undefined)
+    throw new UsageError(`--answer has ${long.length} characters; an answer has at most ${LIMITS.answerChars}.`);
+}
+
 interface Job {
   message: string;
   schema: Record<string, unknown> | undefined;
@@ -133,7 +142,13 @@ async function runWith(client: GatewayClient, job: Job): Promise<void> {
   const startMs = systemTimers.now();
   const stopping = createStopping({ client, wsId, leave: () => process.exit(EXIT.interrupted) });
   using _ctrlC = stopping.listen();
-  const approvals = createApprovals({ client, choice: flags.approve, output, onInterrupt: stopping.interrupt });
+  const approvals = createApprovals({
+    client,
+    choice: flags.approve,
+    answers: flags.answer ?? [],
+    output,
+    onInterrupt: stopping.interrupt,
+  });
   const followed = await followRun({
     client,
     wsId,

@@ -1,32 +1,53 @@
-import type { Key } from 'node:readline';
+import { createInterface, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
+import { type Answering, answerLines, answerTyped, hasQuestions } from '../chat/typed-answers.ts';
+import type { Question } from '../terminal/question-lines.ts';
 import { enterRawTerminal } from '../terminal/raw-terminal.ts';
-
-export type Verdict = 'approve' | 'deny' | 'interrupt';
+import type { Decision } from './approval-policy.ts';
 
 interface AskDeps {
   input: ReadStream;
-  write(text: string): void;
+  /** What is asked, and what is typed. */
+  output: NodeJS.WritableStream;
   /** Prints the question in full. */
   showAll(): void;
   /** Aborts when the question is decided elsewhere or the run ends. */
   signal: AbortSignal;
 }
 
-/** Waits for one key: y, n or Ctrl-C; `v` shows the whole question first. Undefined if the signal aborts. */
-export async function askPerson({ input, write, showAll, signal }: AskDeps): Promise<Verdict | undefined> {
+/**
+ * Waits for a decision: y, n, or w and a line for each question of the agent; `v` shows everything first. Undefined if the
+ * signal aborts.
+ */
+export async function askPerson(question: Question, deps: AskDeps): Promise<Decision | 'interrupt' | undefined> {
+  for (;;) {
+    const pressed = await pressKey(question, deps);
+    if (pressed !== 'write') return pressed;
+    const answered = await writeAnswers(question, deps);
+    if (answered !== 'back') return answered;
+  }
+}
+
+async function pressKey(
+  question: Question,
+  { input, output, showAll, signal }: AskDeps,
+): Promise<Decision | 'write' | 'interrupt' | undefined> {
   if (signal.aborted) return undefined;
-  const { promise, resolve } = Promise.withResolvers<Verdict | undefined>();
+  const write = (text: string) => void output.write(text);
+  const canWrite = hasQuestions(question);
+  const prompt = `${canWrite ? 'w write the answer · ' : ''}y approve · n deny · v view all: `;
+  const { promise, resolve } = Promise.withResolvers<Decision | 'write' | 'interrupt' | undefined>();
   const onKey = (text: string | undefined, { ctrl, name }: Key) => {
     if (ctrl === true && name === 'c') resolve('interrupt');
     else if (text === 'v') {
       write('\n');
       showAll();
-      write(PROMPT);
-    } else if (text === 'y' || text === 'n') resolve(text === 'y' ? 'approve' : 'deny');
+      write(prompt);
+    } else if (text === 'w' && canWrite) resolve('write');
+    else if (text === 'y' || text === 'n') resolve({ approved: text === 'y' });
   };
   const onAbort = () => resolve(undefined);
-  write(PROMPT);
+  write(prompt);
   const terminal = enterRawTerminal({ input, write, onKey, onPaste: () => undefined });
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -38,4 +59,42 @@ export async function askPerson({ input, write, showAll, signal }: AskDeps): Pro
   }
 }
 
-const PROMPT = 'y approve · n deny · v view all: ';
+/** Takes a line for each question of the agent. Escape, or Ctrl-D, leads back to the keys. */
+async function writeAnswers(question: Question, deps: AskDeps): Promise<Decision | 'back' | 'interrupt' | undefined> {
+  let mode: Answering = { kind: 'answer', approvalId: question.approvalId, given: {} };
+  for (;;) {
+    deps.output.write(`${[...answerLines(question, mode), 'Enter answer · Esc back'].join('\n')}\n`);
+    const line = await readLine('answer › ', deps);
+    if (line.kind !== 'line') return line.kind === 'aborted' ? undefined : line.kind;
+    const { next, decision } = answerTyped(question, mode, line.text);
+    if (next === undefined) return decision ?? 'back';
+    mode = next;
+  }
+}
+
+type Line = { kind: 'line'; text: string } | { kind: 'back' | 'interrupt' | 'aborted' };
+
+/** With all keys that lines of a terminal usually have. */
+async function readLine(prompt: string, { input, output, signal }: AskDeps): Promise<Line> {
+  if (signal.aborted) return { kind: 'aborted' };
+  const { promise, resolve } = Promise.withResolvers<Line>();
+  const reader = createInterface({ input, output, terminal: true, historySize: 0 });
+  const onKey = (_: string | undefined, { name }: Key) => {
+    if (name === 'escape') resolve({ kind: 'back' });
+  };
+  const onAbort = () => resolve({ kind: 'aborted' });
+  input.on('keypress', onKey);
+  signal.addEventListener('abort', onAbort, { once: true });
+  reader.once('SIGINT', () => resolve({ kind: 'interrupt' }));
+  reader.once('close', () => resolve({ kind: 'back' }));
+  reader.question(prompt, (text) => resolve({ kind: 'line', text }));
+  try {
+    const line = await promise;
+    if (line.kind !== 'line') output.write('\n');
+    return line;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    input.off('keypress', onKey);
+    reader.close();
+  }
+}

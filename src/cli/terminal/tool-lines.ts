@@ -34,7 +34,7 @@ const PREVIEW_ROOM: Room = { rows: 40, columns: 100 };
 /** How many lines of a finished call's output are shown. */
 const OUTPUT_LINES = 12;
 /** Tools that only read: their output is long and rarely of interest. */
-const QUIET_TOOLS = ['read_file', 'search', 'glob', 'list_directory', 'read_output', 'web_fetch'];
+const QUIET_TOOLS = ['read_file', 'search', 'glob', 'list_directory', 'read_output', 'web_fetch', 'web_search'];
 /** Their previews say everything. */
 const SHOWN_BY_PREVIEW: readonly string[] = [TODO_TOOL];
 

@@ -239,6 +239,8 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     answers: restart,
     'tools.sandbox': restart,
     'tools.homePaths': restart,
+    'tools.search': restart,
+    'tools.search.apiKey': { sensitive: true },
     'tools.limits': restart,
     'server.host': restart,
     'server.port': restart,

@@ -30,7 +30,8 @@ export function createGuardedSecrets({ config, environment }: { config: unknown;
 }
 
 /** The path of a file is no secret, as in CREDENTIALS_DIRECTORY. */
-const isSecret = (name: string, value: string): boolean => isSecretKey(name) && !value.startsWith('/');
+const isSecret = (name: string, value: string): boolean =>
+  (isSecretKey(name) || name.startsWith('HEADGATE_KEY_')) && !value.startsWith('/');
 
 /** An address is secret because of its password. */
 function formsOf(secret: string): string[] {

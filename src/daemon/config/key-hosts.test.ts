@@ -130,3 +130,17 @@ test('the key of the judge is sent only to the server it is configured for', asy
   const other = toConfig({ judge: { baseUrl: EVIL, apiKeyEnv: 'AWS_SECRET_ACCESS_KEY' } });
   assert.match(world.messages(other).join(), /^judge\.apiKeyEnv: .* by hand$/);
 });
+
+test('the key of the search service stays with its server', async () => {
+  const search = (settings: object) => toConfig({ tools: { search: settings } });
+  using world = await setUp({ tools: { search: { provider: 'tavily', url: HOST, apiKey: 'stored' } } });
+  const evil = { provider: 'tavily', url: EVIL };
+  assert.deepEqual(world.messages(search({ provider: 'brave' })), []);
+  assert.deepEqual(world.messages(search({ ...evil, apiKeyEnv: 'HEADGATE_KEY_S' })), []);
+  assert.deepEqual(world.messages(search({ ...evil, apiKey: 'typed' }), ['typed']), []);
+  assert.match(world.messages(search({ ...evil, apiKey: 'stored' })).join(), /^tools\.search\.apiKey: the stored key/);
+  assert.match(
+    world.messages(search({ ...evil, apiKeyEnv: 'TAVILY_API_KEY' })).join(),
+    /^tools\.search\.apiKeyEnv: TAVILY_API_KEY cannot be used/,
+  );
+});

@@ -8,6 +8,7 @@ import { jsonDocument } from '../../home/json-document.ts';
 import type { Log } from '../../log.ts';
 import type { Config } from './config.ts';
 import { ownJudge } from './judge-config.ts';
+import { searchKeyOf } from './search-config.ts';
 
 /** Variables that a change over the wire may use with any host at first. The providers' own variables have one host each. */
 const FREE_NAME = /^HEADGATE_KEY_[A-Z0-9_]{1,100}$/;
@@ -17,7 +18,7 @@ const KeyHosts = z.record(z.string(), z.array(z.string()).readonly());
 type KeyHosts = z.infer<typeof KeyHosts>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Keys = Pick<Config, 'models' | 'channels' | 'oidc' | 'judge'>;
+type Keys = Pick<Config, 'models' | 'channels' | 'oidc' | 'judge' | 'tools'>;
 
 /** One key that the configuration sends, or signs with, and the server it is for. */
 interface KeyUse {
@@ -82,8 +83,8 @@ export async function openKeyHosts({ home, config, environment, clock, log }: Ke
   };
 }
 
-/** Keys of models, the judge, web hooks and the login provider, with the origins that they are sent to. */
-function keyUsesOf({ models = {}, channels, oidc, judge }: Keys, environment: Environment): KeyUse[] {
+/** Keys of models, the judge, web hooks, the login provider and the search service, with the origins that they are sent to. */
+function keyUsesOf({ models = {}, channels, oidc, judge, tools }: Keys, environment: Environment): KeyUse[] {
   const own = ownJudge(judge);
   const known = [
     ...Object.entries(models).map(([alias, model]) => [`models.${alias}`, model] as const),
@@ -105,7 +106,9 @@ function keyUsesOf({ models = {}, channels, oidc, judge }: Keys, environment: En
   const { issuer, clientSecret: text, clientSecretEnv: env } = oidc;
   const ofProvider =
     issuer === undefined ? [] : useOf({ path: 'oidc.clientSecret', text, env, url: issuer, usual: undefined });
-  return [...ofModels, ...ofWebhooks, ...ofProvider];
+  const search = searchKeyOf(tools.search);
+  const ofSearch = search === undefined ? [] : useOf({ path: 'tools.search.apiKey', ...search });
+  return [...ofModels, ...ofWebhooks, ...ofProvider, ...ofSearch];
 }
 
 interface Source {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SearchConfig } from './search-config.ts';
 
 /** `example.com`, `*.example.com`, `localhost:5432`, `10.0.0.7:8080` or `[fd00::1]:443`. */
 const AllowedHost = z
@@ -69,6 +70,7 @@ export const ToolsConfig = z.object({
     .max(50)
     .default([])
     .describe('Commands that look for problems in files that the agent has changed; it reads what they print.'),
+  search: SearchConfig.prefault({}),
   limits: LimitsConfig.prefault({}),
   timeoutSecs: z.int().min(1).max(3_600).default(120).describe('Default time limit of a command in seconds.'),
   background: z

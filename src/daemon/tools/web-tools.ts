@@ -1,11 +1,13 @@
 import type { OutputGuard } from '../../agent/guard/output-guard.ts';
 import type { CommandAudit } from '../../agent/tools/shell/bash-arguments.ts';
+import { createWebSearchTool } from '../../agent/tools/web/search/web-search.ts';
 import { createWebFetchTool } from '../../agent/tools/web/web-fetch.ts';
-import { createCheckedGet } from '../../egress/web/checked-get.ts';
+import { createCheckedGet, createCheckedSend } from '../../egress/web/checked-get.ts';
 import type { LiveConfig } from '../config/live-config.ts';
+import { toSearchSettings } from '../config/search-config.ts';
 import type { DaemonOptions } from '../daemon-options.ts';
 
-type WebOptions = Pick<DaemonOptions, 'environment' | 'clock' | 'ids' | 'assets'> & {
+type WebOptions = Pick<DaemonOptions, 'environment' | 'clock' | 'ids' | 'assets' | 'config'> & {
   live: Pick<LiveConfig, 'allowedHosts'>;
   commandAudit: CommandAudit;
   guard: OutputGuard;
@@ -13,7 +15,7 @@ type WebOptions = Pick<DaemonOptions, 'environment' | 'clock' | 'ids' | 'assets'
 
 /** The tools that reach the web. `outputs`: the folder for pages that are too long to show. */
 export const createWebTools = (
-  { environment, clock, ids, assets, live, commandAudit, guard }: WebOptions,
+  { environment, clock, ids, assets, config, live, commandAudit, guard }: WebOptions,
   outputs: string,
 ) => [
   createWebFetchTool({
@@ -25,5 +27,13 @@ export const createWebTools = (
     guard,
     clock,
     ids,
+  }),
+  createWebSearchTool({
+    settings: toSearchSettings(config.tools.search, environment),
+    send: createCheckedSend({ environment }),
+    live,
+    audit: commandAudit,
+    guard,
+    clock,
   }),
 ];

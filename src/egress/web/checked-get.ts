@@ -12,6 +12,9 @@ import { type PostResponse, sendThrough } from '../streamed-post.ts';
  */
 export type CheckedGet = (url: URL, request: GetRequest) => Promise<GetResponse>;
 
+/** Sends a GET, or a POST if it has a body, in the same way. */
+export type CheckedSend = (url: URL, request: GetRequest & { body?: string }) => Promise<GetResponse>;
+
 interface GetRequest {
   target: ProxyTarget;
   decision: AllowedHost;
@@ -40,9 +43,14 @@ interface CheckedGetDeps {
   lookup?: LookupFunction;
 }
 
+/** See CheckedGet. */
+export function createCheckedGet(deps: CheckedGetDeps): CheckedGet {
+  return createCheckedSend(deps);
+}
+
 /** The connection goes to an address that was checked. Each request has its own, because each has its own decision. */
-export function createCheckedGet({ environment, lookup = lookUpName }: CheckedGetDeps): CheckedGet {
-  return async (url, { target, decision, headers, signal }) => {
+export function createCheckedSend({ environment, lookup = lookUpName }: CheckedGetDeps): CheckedSend {
+  return async (url, { target, decision, headers, signal, body: sent }) => {
     const host = checkHost(target.host, { decision, lookup });
     if (host.kind === 'refused') throw new AddressRefused(undefined);
     try {
@@ -55,9 +63,8 @@ export function createCheckedGet({ environment, lookup = lookUpName }: CheckedGe
           headers: received,
           body,
         } = await sendThrough(dispatcher, url, {
-          method: 'GET',
+          ...methodOf(sent),
           headers,
-          body: null,
           signal,
         });
         return { status, headers: received, body, [Symbol.asyncDispose]: close };
@@ -70,6 +77,9 @@ export function createCheckedGet({ environment, lookup = lookUpName }: CheckedGe
     }
   };
 }
+
+const methodOf = (body: string | undefined) =>
+  body === undefined ? ({ method: 'GET', body: null } as const) : ({ method: 'POST', body } as const);
 
 /**
  * A proxy resolves names itself. What this machine can resolve is checked before, and other names if they are meant for a

@@ -6,7 +6,7 @@ import type { Checkpoints } from './checkpoints.ts';
 
 interface CheckpointNounDeps {
   checkpoints: Checkpoints;
-  workstreams: Pick<Workstreams, 'get' | 'lookUp'>;
+  workstreams: Pick<Workstreams, 'get' | 'lookUp' | 'isStored'>;
   workdirs: Pick<Workdirs, 'release'>;
 }
 

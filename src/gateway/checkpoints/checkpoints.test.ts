@@ -140,3 +140,38 @@ test('a run goes on without a snapshot, and people are told once why nothing can
   assert.equal(told.length, 1);
   assert.match(told[0] ?? '', /^\/undo cannot take back what this run does: no snapshot could be taken \(/);
 });
+
+test('a file that could not be changed after all is named by the answer, also when its key is repeated', async (t) => {
+  const it = await open(t);
+  await it.run('one');
+  await it.run('two');
+  it.gateway.disk.diesAt = () => {
+    writeFileSync(it.at('a.txt'), 'meanwhile'); // once the undo is decided
+    return false;
+  };
+  const params = { wsId: it.wsId, idempotencyKey: 'undo' };
+  const first = await it.gateway.call('checkpoint.undo', params);
+  const { changed, failed } = first;
+  assert.deepEqual({ changed, failed }, { changed: [], failed: [{ path: 'a.txt', why: 'it was changed meanwhile' }] });
+  assert.deepEqual(await it.gateway.call('checkpoint.undo', params), first);
+  assert.equal(it.read(), 'meanwhile');
+});
+
+test('the changes of a closed conversation can be read without opening it', async (t) => {
+  const it = await open(t);
+  const { call, refusal } = it.gateway;
+  await it.run('one');
+  await call('workstream.create', {});
+  await call('workstream.close', { wsId: it.wsId });
+  assert.deepEqual(
+    (await it.list()).map(({ state }) => state),
+    ['done'],
+  );
+  const { files } = await call('checkpoint.diff', { wsId: it.wsId });
+  assert.deepEqual(
+    files.map(({ path }) => path),
+    ['a.txt'],
+  );
+  assert.equal((await refusal('checkpoint.undo', { wsId: it.wsId })).code, 'NOT_FOUND');
+  assert.equal((await refusal('checkpoint.list', { wsId: '0'.repeat(32) })).code, 'NOT_FOUND');
+});

@@ -6,12 +6,11 @@ import type {
 } from '../../../protocol/methods/conversation/checkpoint.ts';
 import { dailyWhileSteady } from '../../timing/steady-time.ts';
 import { whenIdle } from '../cuts/busy.ts';
-import type { Statement } from '../store/store.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { CheckpointDeps } from './checkpoint-deps.ts';
 import { type Checkpoint, readCheckpoints, toTrees } from './checkpoint-rows.ts';
-import { type ChangedFiles, type ConflictChoices, FileChanges, type Wanted } from './file-changes.ts';
+import { type AlsoStored, type ChangedFiles, type ConflictChoices, FileChanges, type Wanted } from './file-changes.ts';
 import { retain } from './retain.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
 
@@ -46,7 +45,7 @@ export class Checkpoints {
 
   /** What a run changed; by default the last one. `path`: only this file. */
   async compare(
-    { wsId }: WorkstreamData,
+    wsId: string,
     { runId, path }: { runId?: string | undefined; path?: string | undefined },
   ): Promise<ComparedCheckpoint> {
     const { store, files, clean } = this.#deps;
@@ -104,7 +103,7 @@ export class Checkpoints {
   change(
     workstream: Workstream,
     { direction, runId, ...wish }: UndoTarget & { direction: Direction },
-    also: (done: ChangedFiles) => Statement[] = () => [],
+    also: AlsoStored = NOTHING_ELSE,
   ): Promise<ChangedFiles> {
     return whenIdle(workstream, 'files', async (data) => {
       await this.#prepare(data);
@@ -123,7 +122,7 @@ export class Checkpoints {
     const all = await readCheckpoints(this.#deps.store, data.wsId);
     const checkpoints = all.filter(({ state, atSeq }) => state === 'done' && atSeq > afterSeq).toReversed();
     if (checkpoints.length === 0) return { runIds: [], changed: [], kept: [], missing: [], failed: [] };
-    return this.#changes.make(data, { direction: 'undo', checkpoints, wish }, () => []);
+    return this.#changes.make(data, { direction: 'undo', checkpoints, wish }, NOTHING_ELSE);
   }
 
   /** Goes on with what a crash interrupted. A folder that is not there now is tried again before the next change. */
@@ -180,6 +179,7 @@ export class Checkpoints {
   }
 }
 
+const NOTHING_ELSE: AlsoStored = { decided: () => [], failed: () => [] };
 const MOST_DIFF_BYTES = 400_000;
 const MOST_LEFT_OUT = 100;
 

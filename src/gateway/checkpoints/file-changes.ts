@@ -27,6 +27,14 @@ export interface ChangedFiles {
   failed: { path: string; why: string }[];
 }
 
+/** What is stored with a change. */
+export interface AlsoStored {
+  /** With the decision; nothing has failed yet. */
+  decided(done: ChangedFiles): Statement[];
+  /** With the end, if some files could not be changed. */
+  failed(done: ChangedFiles): Statement[];
+}
+
 /** Whose files change, and how. */
 export interface Wanted {
   direction: 'undo' | 'redo';
@@ -62,7 +70,7 @@ export class FileChanges {
    * Decides the change and makes it. The decision is stored with the message for the model, the note for people and `also`; a
    * crash before it changes nothing, and after a later one the next start goes on. Throws CONFLICT with the paths.
    */
-  async make(data: WorkstreamData, wanted: Wanted, also: (done: ChangedFiles) => Statement[]): Promise<ChangedFiles> {
+  async make(data: WorkstreamData, wanted: Wanted, also: AlsoStored): Promise<ChangedFiles> {
     const { store, clock, ids } = this.#deps;
     const { wsId } = data;
     await this.resume(data);
@@ -81,15 +89,19 @@ export class FileChanges {
         insertChange(wsId, change),
         ...checkpoints.map((checkpoint, index) => updateCheckpoint(toggled(checkpoint, plan.overwritten[index]))),
         ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, messageOf(told)),
-        ...also(done),
+        ...also.decided(done),
       ],
       events: { wsId, events: [{ type: 'info', message: noteOf(told) }] },
       durable: true,
     });
     data.messageCount += 1;
-    const failed = await this.#apply(data, change);
-    const isMade = (path: string) => !failed.some((each) => each.path === path);
-    return { ...done, changed: done.changed.filter(isMade), failed };
+    let whole = done;
+    await this.#apply(data, change, (failed) => {
+      const isMade = (path: string) => !failed.some((each) => each.path === path);
+      whole = { ...done, changed: done.changed.filter(isMade), failed };
+      return also.failed(whole);
+    });
+    return whole;
   }
 
   /** Goes on with a change that a crash interrupted. */
@@ -103,22 +115,30 @@ export class FileChanges {
     return readChanging(this.#deps.store);
   }
 
-  async #apply(data: WorkstreamData, { changeId, roots, changes }: StoredChange): Promise<ChangedFiles['failed']> {
+  async #apply(
+    data: WorkstreamData,
+    { changeId, roots, changes }: StoredChange,
+    onFailed: (failed: ChangedFiles['failed']) => Statement[] = () => [],
+  ): Promise<void> {
     const { store, files, workdirs, live, clock } = this.#deps;
     const { wsId } = data;
     const held = heldAgain(roots, await workdirs.hold(data).check());
     const { maxFileBytes } = limitsOf(live.checkpoints);
     const failed = await files.do('apply', { wsId, roots: held, changes: [...changes], id: changeId, maxFileBytes });
-    if (failed.length === 0) await store.commit({ statements: [deleteChange(wsId)] });
-    else {
-      const { note, message } = failureOf(failed);
-      await store.commit({
-        statements: [deleteChange(wsId), ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, message)],
-        events: { wsId, events: [{ type: 'info', message: note }] },
-      });
-      data.messageCount += 1;
+    if (failed.length === 0) {
+      await store.commit({ statements: [deleteChange(wsId)] });
+      return;
     }
-    return failed.map(({ shown: path, why }) => ({ path, why }));
+    const { note, message } = failureOf(failed);
+    await store.commit({
+      statements: [
+        deleteChange(wsId),
+        ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, message),
+        ...onFailed(failed.map(({ shown: path, why }) => ({ path, why }))),
+      ],
+      events: { wsId, events: [{ type: 'info', message: note }] },
+    });
+    data.messageCount += 1;
   }
 }
 

@@ -37,6 +37,7 @@ interface Process {
   gateway: Gateway;
   parts: ReturnType<typeof flat>;
   nodes: Nodes;
+  background: GatewayDeps['background'];
   store: SqliteStore;
   /** A killed process writes nothing. */
   killed: AbortController;
@@ -66,6 +67,10 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     },
     get nodes(): Nodes {
       return running.nodes;
+    },
+    /** The background commands of this process. */
+    get background(): GatewayDeps['background'] {
+      return running.background;
     },
     get store(): SqliteStore {
       return running.store;
@@ -124,7 +129,7 @@ async function start(
   const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));
   const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();
-  return { store, gateway, parts: flat(parts, deps.store), nodes, killed };
+  return { store, gateway, parts: flat(parts, deps.store), nodes, background: deps.background, killed };
 }
 
 function flat({ conversations, broadcast, presence }: ReturnType<typeof connectGateway>['parts'], store: Store) {

@@ -142,6 +142,12 @@ const ROWS: Row[] = [
     parse: (url) => (url ? call('web_fetch', { url }) : undefined),
   },
   {
+    name: 'web',
+    usage: 'web WORDS',
+    does: 'searches the web, if tools.search is configured',
+    parse: (query) => (query ? call('web_search', { query }) : undefined),
+  },
+  {
     name: 'long',
     usage: 'long N',
     does: 'answers N lines',

@@ -30,14 +30,11 @@ async function askAbout(
   const decision = policy ? NOBODY_ASKED : await askOnce(run, { asked, kind: 'outcome', ...aboutCalls(run, unknown) });
   const { approved, feedback, denied = {} } = decision;
   const skipped = approved ? unknown.filter(({ call }) => Object.hasOwn(denied, call.id)) : unknown;
-  await recordRefusals(
-    run,
-    skipped,
-    ({ call }): Refusal => ({
-      output: outcomeUnknown(denied[call.id] ?? feedback),
-      outcome: 'unknown',
-    }),
-  );
+  await recordRefusals(run, skipped, ({ call, prepared }): Refusal => {
+    const seen = prepared.kind === 'refused' ? prepared.reason : '';
+    const said = denied[call.id] ?? feedback;
+    return { output: outcomeUnknown([said, seen].filter((text) => text !== '').join('\n')), outcome: 'unknown' };
+  });
   return skipped.map(({ call }) => call.id);
 }
 

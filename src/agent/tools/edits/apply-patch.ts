@@ -9,6 +9,7 @@ import { ToolProblem } from '../tool-problem.ts';
 import { applyHunks } from './apply-hunks.ts';
 import { type FileChange, prepareChanges, toSubject } from './change-set.ts';
 import { type FilePatch, parsePatch } from './parse-patch.ts';
+import { whatIsLeft } from './what-is-left.ts';
 
 const ApplyPatchArguments = z.strictObject({
   patch: z
@@ -39,14 +40,15 @@ export function createApplyPatchTool({ confinement }: { confinement: Confinement
     safeToRepeat: false,
     newText: ({ patch }) => newTextIn(patch),
     async prepare({ patch }, context) {
-      let subject = '';
+      const call: PatchCall = { tool: 'apply_patch', context, confinement };
+      let files: FilePatch[] = [];
       try {
-        const files = parsePatch(patch);
-        subject = toSubject(files.map(({ path }) => path));
-        return await prepareFiles(files, { tool: 'apply_patch', context, confinement });
+        files = parsePatch(patch);
+        return await prepareFiles(files, call);
       } catch (error) {
-        if (error instanceof ToolProblem) return { kind: 'refused', subject, reason: error.message };
-        throw error;
+        if (!(error instanceof ToolProblem)) throw error;
+        const reason = context.wasInterrupted && files.length > 0 ? await whatIsLeft(files, call) : error.message;
+        return { kind: 'refused', subject: toSubject(files.map(({ path }) => path)), reason };
       }
     },
   };
@@ -59,7 +61,8 @@ function newTextIn(patch: string): string {
   return findTag(removed) === undefined ? lines.filter((line) => line.startsWith('+')).join('\n') : '';
 }
 
-type PatchCall = Omit<FileCall, 'path'>;
+/** What a patch is applied with. */
+export type PatchCall = Omit<FileCall, 'path'>;
 
 async function prepareFiles(files: readonly FilePatch[], call: PatchCall): Promise<Prepared> {
   const problems: string[] = [];

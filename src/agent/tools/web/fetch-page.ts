@@ -2,7 +2,6 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { Clock } from '../../../clock.ts';
 import type { HostDecision } from '../../../egress/host-decision.ts';
 import type { ProxyTarget } from '../../../egress/proxy/proxy-target.ts';
-import type { ArrivingBytes } from '../../../egress/streamed-post.ts';
 import type { CheckedGet } from '../../../egress/web/checked-get.ts';
 import type { Ids } from '../../../ids.ts';
 import { createGuardedBytes } from '../../guard/guarded-bytes.ts';
@@ -17,6 +16,7 @@ import { follow, type NotReached, type Reached } from './follow.ts';
 import { kindOf, type PageKind } from './page-bytes.ts';
 import { readInWorker } from './page-text.ts';
 import type { PageMessage } from './page-worker.ts';
+import { type ReadBytes, readBytes } from './read-bytes.ts';
 import type { WebAddress } from './web-address.ts';
 
 export interface FetchDeps {
@@ -92,7 +92,7 @@ async function readAnswer({ address, response }: Reached, fetching: Fetch, signa
   if (encoding !== undefined && !KNOWN_ENCODINGS.test(encoding)) {
     return say(`Not read: the server sent it as ${toVisibleLine(encoding.slice(0, 100))}, which is not supported.`);
   }
-  const read = await readBytes(body, signal);
+  const read = await readBytes(body, { maxBytes: MAX_BYTES, signal });
   if (read.problem !== undefined) return say(`Not read: the answer broke off (${read.problem}).`);
   const kind = kindOf(contentType, read.bytes);
   if (kind === 'binary') return say(`Not read: ${whatItIs(contentType)}. Only text can be read.`);
@@ -108,38 +108,6 @@ function toStatus(status: number, { 'retry-after': retryAfter }: Record<string, 
 }
 
 const whatItIs = (contentType = 'a file of an unknown type'): string => toVisibleLine(contentType.slice(0, 100));
-
-interface ReadBytes {
-  bytes: Uint8Array<ArrayBuffer>;
-  isCut: boolean;
-  problem?: string;
-}
-
-/** What is compressed counts as what it becomes, so that little cannot become too much. */
-async function readBytes(body: ArrivingBytes, signal: AbortSignal): Promise<ReadBytes> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  let problem: string | undefined;
-  try {
-    for (let read = await body.read(); read && size <= MAX_BYTES; read = await body.read()) {
-      pieces.push(...read);
-      for (const piece of read) size += piece.length;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    problem = error instanceof Error && 'code' in error ? String(error.code) : 'its connection was closed';
-  } finally {
-    body.cancel();
-  }
-  const bytes = new Uint8Array(Math.min(size, MAX_BYTES));
-  let at = 0;
-  for (const piece of pieces) {
-    const part = piece.subarray(0, bytes.length - at);
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return { bytes, isCut: size > MAX_BYTES, ...(problem !== undefined && { problem }) };
-}
 
 interface ShownText extends Omit<ReadBytes, 'problem'> {
   kind: Exclude<PageKind, 'binary'>;

@@ -50,7 +50,8 @@ export async function follow(first: WebAddress, following: Following): Promise<R
   return notReached(`${first.url.href} redirects more than ${MAX_REDIRECTS} times.`);
 }
 
-async function reach(
+/** Makes one hop, if it may be made. Whatever comes of it is reported as a connection. */
+export async function reach(
   address: WebAddress,
   isRedirect: boolean,
   { get, decide, onConnection, headers, signal }: Following,

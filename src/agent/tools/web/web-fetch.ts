@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { CommandReading } from '../../permissions/command-reading.ts';
 import { decideHost } from '../../sandbox/network/host-rules.ts';
 import type { Prepared, Tool, ToolContext } from '../tool.ts';
 import { type FetchDeps, fetchPage } from './fetch-page.ts';
+import { toHostReading } from './host-reading.ts';
 import { parseWebAddress, type WebAddress } from './web-address.ts';
 
 const WebFetchArguments = z.strictObject({
@@ -37,7 +37,7 @@ export function createWebFetchTool(deps: WebFetchDeps): Tool<WebFetchArguments> 
 
 function prepareFetch(address: WebAddress, context: ToolContext, deps: WebFetchDeps): Prepared {
   const { target, url } = address;
-  const reading = toReading(target.host);
+  const reading = toHostReading(target.host);
   const named = [target.host, otherName(target.host)];
   return {
     kind: 'ready',
@@ -64,12 +64,6 @@ function prepareFetch(address: WebAddress, context: ToolContext, deps: WebFetchD
       }),
   };
 }
-
-const toReading = (host: string): CommandReading => ({
-  commands: [],
-  effects: [{ kind: 'network', target: host, certain: true }],
-  gaps: [],
-});
 
 /** Whoever allowed one of `example.com` and `www.example.com` expects the other: many sites redirect between the two. */
 const otherName = (host: string): string => (host.startsWith('www.') ? host.slice(4) : `www.${host}`);

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Clock, systemClock } from '../../../clock.ts';
 import type { Connection } from '../../../egress/proxy/egress-proxy.ts';
-import { createCheckedGet } from '../../../egress/web/checked-get.ts';
+import { createCheckedGet, createCheckedSend } from '../../../egress/web/checked-get.ts';
 import { randomIds } from '../../../ids.ts';
 import { testGuard } from '../../guard/guard-fixture.ts';
 import type { HostRule } from '../../permissions/rules/host-rule.ts';
 import type { ToolContext, ToolOutcome } from '../tool.ts';
 import { createToolFixture, recordRun } from '../tool-fixture.ts';
 import { localLookup } from './private-addresses-fixture.ts';
+import { createWebSearchTool, type SearchSettings } from './search/web-search.ts';
 import { createWebFetchTool } from './web-fetch.ts';
 
 interface Replaced {
@@ -46,6 +47,16 @@ export async function openWeb(
     /** The permission rule about a host. */
     rule: (_host: string): HostRule | undefined => undefined,
     allow: (...hosts: string[]) => void allowedHosts.push(...hosts),
+    /** The other tool, for a service. */
+    searchWith: (settings: SearchSettings | undefined) =>
+      createWebSearchTool({
+        settings,
+        send: createCheckedSend({ environment, lookup }),
+        live: { allowedHosts },
+        audit: { onConnection: (connection) => connections.push(connection) },
+        guard: testGuard(),
+        clock,
+      }),
     /** Answers at `http://<any name>:<port>/`. */
     async serve(listener: RequestListener) {
       let count = 0;

@@ -3,10 +3,11 @@ import { type Call, type Handlers, keptOf } from '../../call.ts';
 import type { Checkpoints, UndoTarget } from '../../checkpoints/checkpoints.ts';
 import { viewerOf } from '../../sharing/perception.ts';
 import { whileLoaded } from '../../workstreams/closing.ts';
+import { unknownWorkstream } from '../../workstreams/session-keys.ts';
 import type { Workstreams } from '../../workstreams/workstreams.ts';
 
 interface CheckpointMethodDeps {
-  workstreams: Pick<Workstreams, 'get'>;
+  workstreams: Pick<Workstreams, 'get' | 'isStored'>;
   checkpoints: Checkpoints;
 }
 
@@ -26,20 +27,29 @@ export function checkpointMethods({ workstreams, checkpoints }: CheckpointMethod
     const done = await whileLoaded(
       () => workstreams.get(wsId, viewerOf(call)),
       (workstream) =>
-        checkpoints.change(workstream, target, (planned) => [
-          ...call.keep({ status: 'ok', ...planned }),
-          ...call.audited({ runIds: planned.runIds, files: planned.changed.length, kept: planned.kept.length }),
-        ]),
+        checkpoints.change(workstream, target, {
+          decided: (planned) => [
+            ...call.keep({ status: 'ok', ...planned }),
+            ...call.audited({ runIds: planned.runIds, files: planned.changed.length, kept: planned.kept.length }),
+          ],
+          failed: (whole) => call.keep({ status: 'ok', ...whole }),
+        }),
     );
     return { status: 'ok', ...done };
   };
+  /** What was stored can be read without loading the workstream, also while it is closed. */
+  const requireStored = async (wsId: string, call: Call): Promise<void> => {
+    if (!(await workstreams.isStored(wsId, viewerOf(call)))) throw unknownWorkstream();
+  };
   return {
     'checkpoint.list': async ({ wsId }, call) => {
-      await workstreams.get(wsId, viewerOf(call));
+      await requireStored(wsId, call);
       return { enabled: checkpoints.isOn, checkpoints: await checkpoints.list(wsId) };
     },
-    'checkpoint.diff': async ({ wsId, ...which }, call) =>
-      checkpoints.compare((await workstreams.get(wsId, viewerOf(call))).data, which),
+    'checkpoint.diff': async ({ wsId, ...which }, call) => {
+      await requireStored(wsId, call);
+      return checkpoints.compare(wsId, which);
+    },
     'checkpoint.preview': ({ wsId, direction = 'undo', runId }, call) =>
       whileLoaded(
         () => workstreams.get(wsId, viewerOf(call)),

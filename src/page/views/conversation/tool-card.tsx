@@ -113,7 +113,7 @@ const OutputWarning = ({ risk_level, annotations, redacted }: NonNullable<ToolBl
 );
 
 /** The output of these tools is long and rarely interesting, so their cards stay closed. */
-const QUIET_TOOLS = ['read_file', 'search', 'glob', 'list_directory', 'read_output', 'todo', 'web_fetch'];
+const QUIET_TOOLS = ['read_file', 'search', 'glob', 'list_directory', 'read_output', 'todo', 'web_fetch', 'web_search'];
 
 const opensItself = ({ phase, name }: ToolBlock) =>
   phase === 'running' || phase === 'failed' || phase === 'unknown' || (phase === 'done' && !QUIET_TOOLS.includes(name));

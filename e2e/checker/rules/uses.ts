@@ -1,0 +1,96 @@
+import type { Evidence, Finding, RunOnDisk, WorkstreamOnDisk } from '../evidence.ts';
+
+/** A background command that has ended does not run again, and ends in one way. */
+export function* backgroundEndsOnce({ disk, settled }: Evidence): Generator<Finding> {
+  for (const { wsId, events } of disk.workstreams) {
+    const states = events.flatMap(({ event }) => (event.type === 'background_command' ? [event] : []));
+    for (const [id, own] of Map.groupBy(states, ({ command_id }) => command_id)) {
+      const what = whatIsWrong(own.map(({ end }) => end));
+      if (what !== undefined) yield { what: `${id} ${what}`, where: wsId };
+      else if (settled && own.at(-1)?.end === undefined) yield { what: `${id} has no end`, where: wsId };
+    }
+  }
+}
+
+function whatIsWrong(ends: readonly (string | undefined)[]): string | undefined {
+  const first = ends.findIndex((end) => end !== undefined);
+  const other = first < 0 ? -1 : ends.findIndex((end, index) => index > first && end !== ends[first]);
+  return other < 0 ? undefined : `ended (${ends[first]}), and then ${ends[other] ?? 'ran'}`;
+}
+
+/** The model is told at most once how a background command ended. */
+export function* endToldOnce({ disk }: Evidence): Generator<Finding> {
+  for (const { wsId, messages } of disk.workstreams) {
+    const told = messages.flatMap(({ message }) =>
+      message.role === 'user' && message.environment
+        ? [...message.content.matchAll(/command (bg_\w+) .*has ended/g)]
+        : [],
+    );
+    const ids = told.map(([, id]) => id);
+    const twice = ids.find((id, index) => ids.indexOf(id) < index);
+    if (twice !== undefined) yield { what: `the end of ${twice} was told twice`, where: wsId };
+  }
+}
+
+/** The result of a question of the agent is the answer that was decided. */
+export function* answersKept({ disk }: Evidence): Generator<Finding> {
+  for (const { workstream, onDisk } of runsOf(disk)) {
+    for (const [callId, { text, choice }] of answersIn(onDisk)) {
+      const output = resultOf(workstream, onDisk, callId)?.output;
+      const wanted = JSON.stringify({ answer: text ?? choice ?? null, ...(choice !== undefined && { choice }) });
+      // Without a result, the run ended before.
+      if (output !== undefined && output !== wanted)
+        yield { what: `${callId} was answered ${wanted}, not ${output}`, where: placeOf(workstream, onDisk) };
+    }
+  }
+}
+
+const runsOf = ({ workstreams }: Evidence['disk']) =>
+  workstreams.flatMap((workstream) => workstream.runs.map((onDisk) => ({ workstream, onDisk })));
+
+function answersIn({ journal }: RunOnDisk) {
+  return journal.flatMap((entry) =>
+    entry.kind === 'approval_decided' && entry.decision.approved ? Object.entries(entry.decision.answers ?? {}) : [],
+  );
+}
+
+/**
+ * A patch of two files makes both or none, and none if its result says that it did not run. An unknown outcome is a known
+ * state, too.
+ */
+export function* wholePatches({ disk, patched, settled }: Evidence): Generator<Finding> {
+  if (!settled || !patched) return;
+  for (const { workstream, onDisk } of runsOf(disk)) {
+    for (const { callId, tag } of patchesIn(onDisk)) {
+      const outcome = resultOf(workstream, onDisk, callId)?.outcome;
+      const made = [`${tag}-a.patched`, `${tag}-b.patched`].filter((name) => patched.includes(name)).length;
+      const isKnown = outcome !== undefined && outcome !== 'unknown';
+      const isWrong = made === 1 || (made === 2 && outcome !== 'done');
+      if (isKnown && isWrong)
+        yield { what: `${callId} (${outcome}) made ${made} of two files`, where: placeOf(workstream, onDisk) };
+    }
+  }
+}
+
+const patchesIn = ({ journal }: RunOnDisk) =>
+  journal.flatMap((entry) =>
+    entry.kind !== 'model_answered'
+      ? []
+      : entry.calls.flatMap(({ id: callId, arguments: text }) => {
+          const tag = /Add File: (\S+)-a\.patched/.exec(text)?.[1];
+          return tag === undefined ? [] : [{ callId, tag }];
+        }),
+  );
+
+/** Calls of different turns may have the same id. */
+function resultOf({ messages }: WorkstreamOnDisk, { run, journal }: RunOnDisk, callId: string) {
+  const uses = journal.filter(
+    (entry) => entry.kind === 'model_answered' && entry.calls.some(({ id }) => id === callId),
+  );
+  if (uses.length !== 1) return undefined;
+  return messages
+    .flatMap(({ runId, message }) => (runId === run.run_id && message.role === 'tool' ? [message] : []))
+    .find((message) => message.callId === callId);
+}
+
+const placeOf = ({ wsId }: WorkstreamOnDisk, { run }: RunOnDisk): string => `${wsId} ${run.run_id}`;
