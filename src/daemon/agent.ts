@@ -14,7 +14,7 @@ import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
   DaemonOptions,
-  'home' | 'environment' | 'config' | 'assets' | 'clock' | 'ids' | 'log' | 'replace'
+  'home' | 'userHome' | 'environment' | 'version' | 'config' | 'assets' | 'clock' | 'ids' | 'log' | 'replace'
 >;
 
 interface AgentDeps {
@@ -34,12 +34,13 @@ interface AgentDeps {
     | 'allowedHosts'
     | 'diagnostics'
     | 'hooks'
+    | 'mcp'
   >;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
-  { home, environment, config, assets, clock, ids, log, replace }: AgentOptions,
+  { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
   { workdir, store, live, secrets, commandAudit }: AgentDeps,
 ) {
   const guard = createOutputGuard({
@@ -61,9 +62,11 @@ export async function createAgent(
     ids,
     log,
   });
-  const { toolbox, runner, notSandboxed, notices } = await createTools({
+  const { toolbox, servers, runner, notSandboxed, notices } = await createTools({
     home,
+    userHome,
     environment,
+    version,
     config,
     assets,
     workdir,
@@ -85,6 +88,7 @@ export async function createAgent(
     clean: guard.clean,
     hooks,
     toolbox,
+    servers,
     runner,
     notSandboxed,
     notices,

@@ -16,6 +16,7 @@ const DEFAULTS: Config = {
     background: { maxSecs: 28_800 },
   },
   hooks: [],
+  mcp: { servers: {}, idleMinutes: 10 },
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: 'auto', requestsPerSecond: 50, burst: 100, trustedProxies: [] },
   auth: { setup: 'auto' },
@@ -85,6 +86,16 @@ test('every setting can be set', () => {
       { at: 'before_tool', tools: ['bash', '*_file'], command: 'check', timeoutSecs: 5, required: true },
       { at: 'run_end', command: 'tell', timeoutSecs: 30, required: false },
     ],
+    mcp: {
+      servers: {
+        'my.files-2': {
+          ...{ command: 'npx', args: ['-y', 'files'], env: { TOKEN: `\${MY_TOKEN}` }, network: ['registry.npmjs.org'] },
+          ...{ folders: ['~/notes', '/srv'], writesFolders: true, sandbox: false, autoApprove: true, enabled: false },
+          timeoutSecs: 30,
+        },
+      },
+      idleMinutes: 3,
+    },
     server: {
       host: '0.0.0.0',
       port: 0,
@@ -165,6 +176,12 @@ const WRONG: Record<string, string> = {
   "{ hooks: [{ at: 'later', command: 'x' }] }": 'hooks.0.at',
   "{ hooks: [{ at: 'after_tool', command: 'x', required: true }] }": 'hooks.0.required',
   "{ hooks: [{ at: 'run_end', command: 'x', tools: ['bash'] }] }": 'hooks.0.tools',
+  '{ mcp: { servers: { a__b: { command: "x" } } } }': 'mcp.servers.a__b',
+  '{ mcp: { servers: { "a b": { command: "x" } } } }': 'mcp.servers.a b',
+  '{ mcp: { servers: { a: {} } } }': 'mcp.servers.a.command',
+  '{ mcp: { servers: { a: { command: "x", env: { LD_PRELOAD: "y" } } } } }': 'mcp.servers.a.env.LD_PRELOAD',
+  '{ mcp: { servers: { a: { command: "x", folders: ["b"] } } } }': 'mcp.servers.a.folders.0',
+  '{ mcp: { servers: { a: { command: "x", timeoutSecs: 0 } } } }': 'mcp.servers.a.timeoutSecs',
   "{ ratelimit: { enabled: 'on' } }": 'ratelimit.enabled',
   "{ ratelimit: { trustedProxies: ['10.0.0.0/8', 'proxy.lan'] } }": 'ratelimit.trustedProxies.1',
   "{ channels: { webhook: { a: { url: 'https://x.example' } } } }": 'channels.webhook.a',
