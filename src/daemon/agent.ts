@@ -22,6 +22,8 @@ interface AgentDeps {
   workdir: string;
   store: SqliteStore;
   commandAudit: CommandAudit;
+  /** The daemon's own requests. */
+  fetch: typeof fetch;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
@@ -41,7 +43,7 @@ interface AgentDeps {
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, secrets, commandAudit }: AgentDeps,
+  { workdir, store, live, secrets, commandAudit, fetch }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -74,6 +76,7 @@ export async function createAgent(
     guard,
     background: commands,
     commandAudit,
+    fetch,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
     clock,

@@ -109,7 +109,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   });
   secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit });
+  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit, fetch });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {

@@ -49,6 +49,8 @@ type ToolOptions = Pick<
     'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'mcp'
   >;
   commandAudit: CommandAudit;
+  /** The daemon's own requests. */
+  fetch: typeof fetch;
   /** All texts of tools pass it. */
   guard: OutputGuard;
   /** The default working directory of workstreams. */

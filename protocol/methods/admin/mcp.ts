@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { always, contract } from '../../contract.ts';
-import { NonEmpty } from '../../frames.ts';
+import { NonEmpty, optionalText } from '../../frames.ts';
 
 const ServerName = NonEmpty.max(64);
 
@@ -25,8 +25,13 @@ const McpTool = z
 const McpServer = z
   .strictObject({
     name: z.string(),
-    transport: z.literal('stdio'),
+    transport: z.enum(['stdio', 'streamable-http']),
+    /** The program; empty for `streamable-http`. */
     command: z.string(),
+    /** The address; empty for `stdio`. */
+    url: z.string(),
+    /** Names of the headers of requests; their values are masked. */
+    headers: z.record(z.string(), z.literal('***')),
     args: z.array(z.string()),
     /** Names of its variables; their values are masked. */
     env: z.record(z.string(), z.literal('***')),
@@ -82,7 +87,7 @@ export const mcpContracts = {
         .strictObject({
           name: ServerName,
           /** As its server calls it. Default: all that have changed. */
-          tool: NonEmpty.max(256).optional(),
+          tool: optionalText(256),
         })
         .meta({ id: 'McpAcceptParams' }),
     result: () => McpServer,

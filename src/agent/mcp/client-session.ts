@@ -7,13 +7,18 @@ import { MOST_TOOLS } from './announced-tools.ts';
 import type { ServerCall, Session, SessionOptions, ToolAnswer } from './session.ts';
 
 /** A way to the server that knows why it ended. */
-export interface Link extends Transport {
+interface Link {
+  transport: Transport;
   readonly ended: Promise<string>;
+  /** Resolves when nothing of it is left. */
+  close(): Promise<void>;
 }
 
 interface ClientDeps {
   /** A new way to the server. */
   connect(): Link;
+  /** How to agree on a revision of the protocol, one after the other, each over a new connection. */
+  modes: readonly NegotiationMode[];
   version: string;
 }
 
@@ -28,12 +33,8 @@ const Answer = z.looseObject({
 const MOST_PAGES = 50;
 /** Deadlines are the daemon's own, by its clock. */
 const NEVER_MS = 2 ** 31 - 1;
-const MODERN = '2026-07-28';
 
-/**
- * Opens a session by the client of the protocol. Servers of the revision that knows no `initialize` refuse it; they are asked
- * again in their own way, over a new connection.
- */
+/** Opens a session by the client of the protocol. A server that refuses one way to begin is asked in the next. */
 export async function openClientSession(deps: ClientDeps, options: SessionOptions): Promise<Session> {
   const { Client, ProtocolError } = await import('@modelcontextprotocol/client');
   const attempt = async (mode: NegotiationMode): Promise<Session> => {
@@ -46,22 +47,24 @@ export async function openClientSession(deps: ClientDeps, options: SessionOption
     client.onerror = () => undefined; // a broken message; the request that waits for it has its deadline
     client.setNotificationHandler('notifications/tools/list_changed', () => options.onToolsChanged());
     try {
-      await until(client.connect(link, { signal: options.signal, timeout: NEVER_MS }), options.signal);
+      await until(client.connect(link.transport, { signal: options.signal, timeout: NEVER_MS }), options.signal);
     } catch (error) {
       await link.close();
       throw error instanceof ProtocolError ? error : new Error(await whyNot(error, link, options.signal));
     }
     return new ClientSession(client, link);
   };
-  try {
-    return await attempt('legacy');
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    return attempt({ pin: MODERN });
-  }
+  const [first, ...others] = deps.modes;
+  let session = attempt(first ?? 'legacy');
+  for (const mode of others)
+    session = session.catch((error: unknown) => {
+      if (!(error instanceof ProtocolError)) throw error;
+      return attempt(mode);
+    });
+  return session;
 }
 
-type NegotiationMode = NonNullable<NonNullable<ClientOptions['versionNegotiation']>['mode']>;
+export type NegotiationMode = NonNullable<NonNullable<ClientOptions['versionNegotiation']>['mode']>;
 
 /** Schemas of a server are never compiled into code here. What it returns is data, whatever it promised. */
 const NO_CHECKS: NonNullable<ClientOptions['jsonSchemaValidator']> = {
@@ -132,13 +135,17 @@ class ClientSession implements Session {
   async #request<T extends z.ZodType>(
     request: { method: string; params: Record<string, unknown> },
     schema: T,
-    options: { signal: AbortSignal; onprogress?: (progress: Progress) => void },
+    { signal, onprogress }: { signal: AbortSignal; onprogress?: (progress: Progress) => void },
   ): Promise<z.infer<T>> {
     try {
-      const answer = this.#client.request(request, schema, { ...options, timeout: NEVER_MS });
-      return schema.parse(await until(answer, options.signal));
+      const answer = this.#client.request(request, schema, {
+        signal,
+        timeout: NEVER_MS,
+        ...(onprogress && { onprogress }),
+      });
+      return schema.parse(await until(answer, signal));
     } catch (error) {
-      options.signal.throwIfAborted();
+      signal.throwIfAborted();
       throw error;
     }
   }

@@ -7,7 +7,7 @@ import type { ProcessRunner } from '../process/runner.ts';
 import { decideHost, localPortsIn } from '../sandbox/network/host-rules.ts';
 import { toWord } from '../tools/diagnostics/configured-command.ts';
 import { type HeldFolder, holdFolder } from '../tools/files/held-folder.ts';
-import { openClientSession } from './client-session.ts';
+import { type NegotiationMode, openClientSession } from './client-session.ts';
 import { ProcessLink } from './process-link.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
@@ -30,7 +30,7 @@ export interface ProgramDeps {
  * sandbox ends with the daemon, and what runs outside of it is ended by the next daemon at the latest, as with commands.
  */
 export async function openProgram(
-  { name, config }: { name: string; config: ServerConfig },
+  { name, config, command }: { name: string; config: ServerConfig; command: string },
   options: SessionOptions,
   deps: ProgramDeps,
 ): Promise<Session> {
@@ -41,15 +41,15 @@ export async function openProgram(
     throw new Error('is configured to run outside the sandbox, but tools.sandbox is required');
   const variables = fillVariables(config.env, environment);
   if (typeof variables === 'string') throw new Error(`cannot be started: ${variables}`);
-  const connect = () =>
-    new ProcessLink(
+  const connect = () => {
+    const link = new ProcessLink(
       async (hooks, dialogue) => {
         await using held = await holdFolders(name, config, deps);
         const [folder, ...others] = held.folders;
         if (!folder) throw new Error('its folder could not be opened');
         return await runner.run(
           {
-            command: ['exec', ...[config.command, ...config.args].map(toWord)].join(' '),
+            command: ['exec', ...[command, ...config.args].map(toWord)].join(' '),
             folder,
             timeoutMs: Number.POSITIVE_INFINITY,
             dialogue,
@@ -64,8 +64,13 @@ export async function openProgram(
       },
       { clock, clean },
     );
-  return openClientSession({ connect, version }, options);
+    return { transport: link, ended: link.ended, close: () => link.close() };
+  };
+  return openClientSession({ connect, modes: MODES, version }, options);
 }
+
+/** Servers of the revision without `initialize` refuse it, but older ones may end when they are asked in the new way. */
+const MODES: readonly NegotiationMode[] = ['legacy', { pin: '2026-07-28' }];
 
 /** Node uses the proxy only then. A server starts seldom, so its time does not matter. */
 const NETWORK_VARIABLES = { NODE_USE_ENV_PROXY: '1' };

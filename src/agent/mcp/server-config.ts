@@ -1,7 +1,11 @@
 /** A tool server of the configuration, as it is started. */
 export interface ServerConfig {
-  /** The program, looked up in the PATH of commands. */
-  command: string;
+  /** The program, looked up in the PATH of commands; undefined: it is reached at `url`. */
+  command?: string | undefined;
+  /** The address of a server that somebody else runs. */
+  url?: string | undefined;
+  /** Headers of requests to that address. `${NAME}` stands for a variable of the daemon. */
+  headers: Readonly<Record<string, string>>;
   args: readonly string[];
   /** `${NAME}` stands for a variable of the daemon. */
   env: Readonly<Record<string, string>>;
@@ -22,7 +26,7 @@ export interface ServerConfig {
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Its variables, with those of the daemon that they name; a text that says which one is missing. */
+/** Variables or headers, with the variables of the daemon that they name; a text that says which one is missing. */
 export function fillVariables(
   env: ServerConfig['env'],
   environment: Readonly<Record<string, string | undefined>>,

@@ -68,11 +68,13 @@ const CHANGED =
 
 /** What it does is not known; it may send what it is given to others if it has a network. */
 function toReading({ name, config }: CallableServer): CommandReading {
-  const reaches = !config.sandbox || config.network.length > 0;
+  const { url, sandbox, network } = config;
+  const reaches = url !== undefined || !sandbox || network.length > 0;
+  const target = url === undefined ? name : new URL(url).hostname;
   return {
     commands: [],
     effects: [
-      ...(reaches ? [{ kind: 'network' as const, target: name, certain: true }] : []),
+      ...(reaches ? [{ kind: 'network' as const, target, certain: true }] : []),
       { kind: 'unknown', target: name, certain: false },
     ],
     gaps: [],

@@ -14,6 +14,7 @@ import { holdFolder } from '../tools/files/held-folder.ts';
 import { recordRun } from '../tools/tool-fixture.ts';
 import { createToolbox } from '../tools/toolbox.ts';
 import { openProgram } from './open-program.ts';
+import { openRemote } from './open-remote.ts';
 import type { ServerConfig } from './server-config.ts';
 import { createToolServers, type ServerMemory } from './tool-servers.ts';
 
@@ -24,6 +25,7 @@ export const fakeServer = (way: string, more: Partial<ServerConfig> = {}): Serve
   command: process.execPath,
   args: [FAKE, way],
   env: {},
+  headers: {},
   network: [],
   folders: [],
   writesFolders: false,
@@ -56,7 +58,10 @@ export async function openServers(t: TestContext, servers: Record<string, Server
     log,
     open(server, options) {
       starts.push(server.name);
-      return openProgram(server, options, {
+      const { name, config } = server;
+      if (config.url !== undefined)
+        return openRemote({ config, url: config.url }, options, { environment, fetch, version: 'test' });
+      return openProgram({ name, config, command: config.command ?? '' }, options, {
         runner,
         environment,
         folder: join(home, 'tool-servers'),

@@ -250,7 +250,7 @@ const byName = (a: { name: string }, b: { name: string }): number => (a.name < b
 const isSame = (a: unknown, b: unknown): boolean => toCanonicalJson(a) === toCanonicalJson(b);
 
 /** What makes it another server. Its other settings do not change what its tools are. */
-const digestOf = ({ command, args, env }: ServerConfig): string =>
+const digestOf = ({ command, url, args, env }: ServerConfig): string =>
   createHash('sha256')
-    .update(toCanonicalJson({ command, args, env: Object.keys(env).toSorted((a, b) => (a < b ? -1 : 1)) }))
+    .update(toCanonicalJson({ command, url, args, env: Object.keys(env).toSorted((a, b) => (a < b ? -1 : 1)) }))
     .digest('hex');

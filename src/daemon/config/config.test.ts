@@ -89,7 +89,13 @@ test('every setting can be set', () => {
     mcp: {
       servers: {
         'my.files-2': {
-          ...{ command: 'npx', args: ['-y', 'files'], env: { TOKEN: `\${MY_TOKEN}` }, network: ['registry.npmjs.org'] },
+          ...{
+            command: 'npx',
+            args: ['-y', 'files'],
+            env: { TOKEN: `\${MY_TOKEN}` },
+            headers: {},
+            network: ['registry.npmjs.org'],
+          },
           ...{ folders: ['~/notes', '/srv'], writesFolders: true, sandbox: false, autoApprove: true, enabled: false },
           timeoutSecs: 30,
         },
@@ -178,7 +184,9 @@ const WRONG: Record<string, string> = {
   "{ hooks: [{ at: 'run_end', command: 'x', tools: ['bash'] }] }": 'hooks.0.tools',
   '{ mcp: { servers: { a__b: { command: "x" } } } }': 'mcp.servers.a__b',
   '{ mcp: { servers: { "a b": { command: "x" } } } }': 'mcp.servers.a b',
-  '{ mcp: { servers: { a: {} } } }': 'mcp.servers.a.command',
+  '{ mcp: { servers: { a: {} } } }': 'mcp.servers.a',
+  '{ mcp: { servers: { a: { url: "file:///etc" } } } }': 'mcp.servers.a.url',
+  '{ mcp: { servers: { a: { url: "https://u:p@x.test" } } } }': 'mcp.servers.a.url',
   '{ mcp: { servers: { a: { command: "x", env: { LD_PRELOAD: "y" } } } } }': 'mcp.servers.a.env.LD_PRELOAD',
   '{ mcp: { servers: { a: { command: "x", folders: ["b"] } } } }': 'mcp.servers.a.folders.0',
   '{ mcp: { servers: { a: { command: "x", timeoutSecs: 0 } } } }': 'mcp.servers.a.timeoutSecs',

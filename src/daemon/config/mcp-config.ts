@@ -18,11 +18,27 @@ const Variables = z
       if (NOT_PASSED.test(name)) addIssue({ code: 'custom', path: [name], message: 'cannot be set for a tool server' });
   });
 
-const ServerConfig = z.object({
-  command: z.string().min(1).max(4_096).describe('The program of the server.'),
+const Headers = z.record(
+  z.string().regex(/^[A-Za-z0-9-]{1,128}$/, 'must be the name of a header'),
+  z
+    .string()
+    .max(32_768)
+    .regex(/^[^\r\n\0]*$/, 'must be one line'),
+);
+
+const Address = z
+  .url({ protocol: /^https?$/ })
+  .max(4_096)
+  .refine((text) => new URL(text).username + new URL(text).password === '', 'must not contain a user or a password');
+
+const FILLED = 'The name of a variable of the daemon, in braces after a dollar sign, stands for its value.';
+
+const ServerFields = z.object({
+  command: z.string().min(1).max(4_096).optional().describe('The program of the server.'),
+  url: Address.optional().describe('The address of a server that somebody else runs (streamable HTTP).'),
+  headers: Headers.default({}).describe(`Headers of requests to that address. ${FILLED}`),
   args: z.array(z.string().max(32_768)).max(200).default([]).describe('Its arguments.'),
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is meant so.
-  env: Variables.default({}).describe('Its variables. ${NAME} stands for a variable of the daemon.'),
+  env: Variables.default({}).describe(`Its variables. ${FILLED}`),
   network: z.array(AllowedHost).max(200).default([]).describe('Hosts that it may connect to. Default: none.'),
   folders: z.array(Folder).max(50).default([]).describe('Folders that it may read, besides its own.'),
   writesFolders: z.boolean().default(false).describe('Whether it may change these folders.'),
@@ -31,6 +47,11 @@ const ServerConfig = z.object({
   enabled: z.boolean().default(true).describe('Whether it is used.'),
   timeoutSecs: z.int().min(1).max(3_600).default(120).describe('The time limit of one call in seconds.'),
 });
+
+const ServerConfig = ServerFields.refine(
+  ({ command, url }) => (command === undefined) !== (url === undefined),
+  'needs either command (a program here) or url (a server elsewhere)',
+);
 
 /** Tool servers (MCP). */
 export const McpConfig = z.object({

@@ -4,6 +4,7 @@ import { Low } from 'lowdb';
 import { z } from 'zod';
 import type { OutputGuard } from '../../agent/guard/output-guard.ts';
 import { openProgram } from '../../agent/mcp/open-program.ts';
+import { openRemote } from '../../agent/mcp/open-remote.ts';
 import { createToolServers, type ServerMemory, type ToolServers } from '../../agent/mcp/tool-servers.ts';
 import type { ProcessRunner } from '../../agent/process/runner.ts';
 import type { CommandAudit } from '../../agent/tools/shell/bash-arguments.ts';
@@ -15,6 +16,8 @@ import type { DaemonOptions } from '../daemon-options.ts';
 type ServerOptions = Pick<DaemonOptions, 'home' | 'userHome' | 'environment' | 'version' | 'clock' | 'ids' | 'log'> & {
   live: Pick<LiveConfig, 'mcp'>;
   commandAudit: CommandAudit;
+  /** The daemon's own requests. */
+  fetch: typeof fetch;
   guard: OutputGuard;
 };
 
@@ -38,7 +41,7 @@ const Memory = z.object({
 
 /** The tool servers of the configuration. None of them is started yet. */
 export async function openToolServers(
-  { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard }: ServerOptions,
+  { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard, fetch }: ServerOptions,
   { runner, outputs }: { runner: ProcessRunner; outputs: string },
 ): Promise<ToolServers> {
   const file = jsonDocument<ServerMemory>({
@@ -62,7 +65,12 @@ export async function openToolServers(
   };
   return createToolServers({
     live,
-    open: (server, options) => openProgram(server, options, programs),
+    async open({ name, config: server }, options) {
+      const { command, url } = server;
+      if (command !== undefined) return openProgram({ name, config: server, command }, options, programs);
+      if (url !== undefined) return openRemote({ config: server, url }, options, { environment, fetch, version });
+      throw new Error('has neither a command nor an address');
+    },
     memory,
     guard,
     outputs,

@@ -38,10 +38,12 @@ function found(name: string, status: ServerStatus | undefined): ServerStatus {
 function toServer({ name, config, state, problem, notes, about, tools, callsUnderWay }: ServerStatus): McpServer {
   return {
     name,
-    transport: 'stdio',
-    command: config.command,
+    transport: config.url === undefined ? 'stdio' : 'streamable-http',
+    command: config.command ?? '',
+    url: config.url ?? '',
+    headers: toMasked(config.headers),
     args: [...config.args],
-    env: Object.fromEntries(Object.keys(config.env).map((key) => [key, '***'])),
+    env: toMasked(config.env),
     network: [...config.network],
     folders: [...config.folders],
     writesFolders: config.writesFolders,
@@ -57,6 +59,9 @@ function toServer({ name, config, state, problem, notes, about, tools, callsUnde
     tools: tools.map(toTool),
   };
 }
+
+const toMasked = (values: Readonly<Record<string, string>>): McpServer['env'] =>
+  Object.fromEntries(Object.keys(values).map((key) => [key, '***' as const]));
 
 const toTool = ({ name, known }: { name: string; known: KnownTool }): McpServer['tools'][number] => ({
   name,
