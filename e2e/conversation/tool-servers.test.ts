@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { commandLinesWith } from '../../src/testing/command-lines.ts';
 import { needs } from '../../src/testing/needs.ts';
 import { openConversation } from '../support/clients/conversation.ts';
+import { runHeadgate } from '../support/daemon/daemon.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 import { backgroundTalk } from './background-talk.ts';
@@ -96,6 +97,15 @@ test('the state of servers is listed, for people and as JSON; a server can be as
   const refreshed = await client.call('mcp.refresh', { name: 'dies' });
   assert.deepEqual([refreshed.state, refreshed.tools.map(({ name }) => name)], ['connected', ['mcp__dies__greet']]);
   await assert.rejects(client.call('mcp.refresh', { name: 'silent' }), { code: 'NOT_FOUND' });
+  const mcp = async (...words: string[]) => {
+    const { stdout, stderr } = await runHeadgate(['mcp', ...words], { HEADGATE_HOME: daemon.home });
+    return `${stdout}${stderr}`;
+  };
+  assert.match(await mcp(), /^NAME +STATE +TOOLS +COMMAND OR ADDRESS\ndies +connected +1 /);
+  assert.match(await mcp('tools', 'dies'), /^mcp__dies__greet\n {2}Greets somebody\.\n$/);
+  assert.match(await mcp('refresh', 'dies'), /^dies has 1 tools\.\n$/);
+  assert.match(await mcp('accept', 'dies'), /^Accepted\. /);
+  assert.match(await mcp('tools', 'other'), /No tool server is called other\. "headgate mcp" lists them\./);
 });
 
 test(
