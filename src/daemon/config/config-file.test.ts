@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { GatewayError } from '../../../protocol/errors.ts';
 import type { Config } from './config.ts';
