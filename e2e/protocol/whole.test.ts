@@ -17,7 +17,7 @@ import { backgroundCalls } from './background-calls.ts';
 import { checkpointCalls } from './checkpoint-calls.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
-import { MCP_CONFIG, mcpCases } from './mcp-cases.ts';
+import { mcpCases } from './mcp-cases.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { policyCases, secretsCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
@@ -28,7 +28,7 @@ import { templateCases } from './template-cases.ts';
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
 const provider = await startProvider();
-const { model, daemon } = await openStage({ env: oidcEnvironment(provider), config: MCP_CONFIG });
+const { model, daemon } = await openStage({ env: oidcEnvironment(provider) });
 await provider.serve(daemon.url);
 after(() => provider[Symbol.asyncDispose]());
 const clients: CheckedClient[] = [];
@@ -252,7 +252,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...policyCases({ call }),
-  ...mcpCases({ call }),
+  ...mcpCases({ call, home: daemon.home }),
   'assessment.list': () => call('assessment.list', { limit: 1 }),
   ...secretsCases({ call }),
   'verdict.list': () => call('verdict.list', { limit: 1 }),
