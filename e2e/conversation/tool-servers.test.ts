@@ -16,7 +16,7 @@ const EVERYTHING = fileOf('node_modules/@modelcontextprotocol/server-everything/
 const FAKE = fileOf('src/agent/mcp/misbehaving-server.ts');
 const node = process.execPath;
 const servers = {
-  everything: { command: node, args: [EVERYTHING, 'stdio'] },
+  everything: { command: node, args: [EVERYTHING, 'stdio'], network: ['example.com'] },
   dies: { command: node, args: [FAKE, 'dies'] },
   silent: { command: node, args: [FAKE, 'silent'], enabled: false },
 };
@@ -79,6 +79,7 @@ test('images, structured content, progress and wrong arguments arrive', sandboxe
     ['unknown', 'The tool server dies ended with exit code 3'],
   );
   const network = await call(talk, 'mcp__everything__get-env', {});
+  assert.match(network.output, /"HTTPS_PROXY": "http:\/\/127\.0\.0\.1:\d+"/);
   assert.doesNotMatch(network.output, /HEADGATE_(HOME|TOKEN)|OPENAI/);
   await talk.agree();
 });

@@ -1,4 +1,5 @@
 // A tool server for tests that speaks the protocol by itself and misbehaves in the way that its first argument names.
+import { existsSync } from 'node:fs';
 import { env } from 'node:process';
 import { createInterface } from 'node:readline';
 
@@ -47,7 +48,7 @@ const ANSWERS: Record<string, (request: Request) => void> = {
   initialize({ id }) {
     if (way === 'silent') return;
     if (way === 'garbage') process.stdout.write('Welcome!\n{"jsonrpc": "2.0", "id": \nnull\n[]\n{}\n');
-    if (way === 'dies-early') process.exit(4);
+    if (way === 'dies-early' || (way === 'later' && !existsSync('ready'))) process.exit(4);
     say({
       id,
       result: {

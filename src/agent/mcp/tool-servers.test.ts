@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandLinesWith } from '../../testing/command-lines.ts';
 import { StopReason } from '../stop-reason.ts';
@@ -225,5 +227,15 @@ test('a change of the configuration ends what is no longer configured, and start
       ['three', 'connected'],
       ['two', 'idle'],
     ],
+  );
+});
+
+test('a server whose tools could not be read is asked again when a conversation begins', async (t) => {
+  const it = await openServers(t, { later: fakeServer('later') });
+  assert.deepEqual(await it.ready(), []);
+  await writeFile(join(it.home, 'tool-servers/later/ready'), '');
+  assert.deepEqual(
+    (await it.ready()).map(({ name }) => name),
+    ['mcp__later__greet'],
   );
 });

@@ -104,6 +104,8 @@ class Servers implements ToolServers {
 
   async ready(signal: AbortSignal): Promise<void> {
     this.#sync();
+    for (const entry of this.#entries.values())
+      if (!this.#isKnown(entry) && entry.server.state === 'failed') this.#ask(entry);
     if (this.#asking.size === 0) return;
     using deadline = withDeadline(signal, { clock: this.#deps.clock, ms: READY_MS });
     await until(Promise.all(this.#asking), deadline.signal).catch(() => signal.throwIfAborted());
