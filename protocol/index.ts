@@ -9,6 +9,7 @@ import { roleContracts } from './methods/accounts/role.ts';
 import { tokenContracts } from './methods/accounts/token.ts';
 import { userContracts } from './methods/accounts/user.ts';
 import { assessmentContracts } from './methods/admin/assessment.ts';
+import { mcpContracts } from './methods/admin/mcp.ts';
 import { policyContracts } from './methods/admin/policy.ts';
 import { ruleContracts } from './methods/admin/rule.ts';
 import { scheduleContracts } from './methods/admin/schedule.ts';
@@ -75,6 +76,7 @@ export const CONTRACTS = {
   ...orgContracts,
   ...auditContracts,
   ...policyContracts,
+  ...mcpContracts,
   ...checkpointContracts,
   ...assessmentContracts,
   ...verdictContracts,

@@ -1,5 +1,7 @@
 // What esbuild leaves out of the bundles of the daemon, or evaluates later, so that the daemon starts fast and stays small.
 
+import { readFile } from 'node:fs/promises';
+
 /** Leaves out Express's body parsers, which would load tables of character sets at every start. The daemon reads bodies itself. */
 const noBodyParser = {
   name: 'no-body-parser',
@@ -80,4 +82,31 @@ const lazyPackages = {
   },
 };
 
-export const PLUGINS = [lazyPackages, noBodyParser, noPushgateway, onlyEnglish, requiredModules];
+/**
+ * Leaves out the schema compiler of the client for tool servers, which the daemon never uses, and its source maps, which
+ * name files that are in no package.
+ */
+const noSchemaCompiler = {
+  name: 'no-schema-compiler',
+  setup(builder) {
+    builder.onResolve({ filter: /^@modelcontextprotocol\/client\/_shims$/ }, () => ({
+      path: 'shims',
+      namespace: 'no-schema-compiler',
+    }));
+    builder.onLoad({ filter: /./, namespace: 'no-schema-compiler' }, () => ({
+      contents: `export const CORS_IS_POSSIBLE = false;
+        export class DefaultJsonSchemaValidator {
+          constructor() { throw new Error('the schema compiler is not in this bundle'); }
+        }`,
+    }));
+    builder.onLoad(
+      { filter: /[\\/]@modelcontextprotocol[\\/]client[\\/]dist[\\/].*\.mjs$/ },
+      async ({ path: file }) => ({
+        contents: (await readFile(file, 'utf8')).replace(/\n\/\/# sourceMappingURL=.*/, ''),
+        loader: 'js',
+      }),
+    );
+  },
+};
+
+export const PLUGINS = [noSchemaCompiler, lazyPackages, noBodyParser, noPushgateway, onlyEnglish, requiredModules];

@@ -17,6 +17,7 @@ import { backgroundCalls } from './background-calls.ts';
 import { checkpointCalls } from './checkpoint-calls.ts';
 import { clusterCalls } from './cluster-calls.ts';
 import { cronCalls } from './cron-calls.ts';
+import { mcpCases } from './mcp-cases.ts';
 import { memoryCalls } from './memory-calls.ts';
 import { policyCases, secretsCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
@@ -252,6 +253,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...policyCases({ call }),
+  ...mcpCases({ call, home: daemon.home }),
   'assessment.list': () => call('assessment.list', { limit: 1 }),
   ...secretsCases({ call }),
   'verdict.list': () => call('verdict.list', { limit: 1 }),

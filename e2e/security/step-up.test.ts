@@ -43,6 +43,7 @@ const NEEDED: readonly [string, object][] = [
   ['role.create', { name: '', permissions: [] }],
   ...onEach(['role.update', 'role.delete'], { roleId: 'nobody' }),
   ['secrets.rotate', {}],
+  ['mcp.accept', { name: 'nobody' }],
   ['policy.create', { name: '' }],
   ...onEach(['policy.update', 'policy.delete'], { policyId: 'nobody' }),
   ['rule.create', { action: 'allow', match: { tool: 'bash' }, wsId: 'nobody' }],

@@ -145,6 +145,7 @@ const SINCE_39: readonly Declared[] = [
 
 /** Schema versions 40 and 41 added commands in the background and snapshots of what runs change. */
 const SINCE_40: readonly Declared[] = [
+  { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > checkpoints', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   {
     at: 'config.get > config > tools > background',

@@ -9,6 +9,7 @@ import { addBackgroundCommands } from './commands/background/background-commands
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
+import { addMcpCommands } from './commands/mcp/mcp-commands.ts';
 import { addPlanCommands } from './commands/plans/plan-commands.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SandboxFlags } from './commands/sandbox.ts';
@@ -128,6 +129,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addConformance(program);
   addToken(program, { root, around });
   addPortableCommands(program, { root, around, withTarget });
+  addMcpCommands(program, { root, around, withTarget });
   addBackgroundCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });

@@ -14,7 +14,7 @@ import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
   DaemonOptions,
-  'home' | 'environment' | 'config' | 'assets' | 'clock' | 'ids' | 'log' | 'replace'
+  'home' | 'userHome' | 'environment' | 'version' | 'config' | 'assets' | 'clock' | 'ids' | 'log' | 'replace'
 >;
 
 interface AgentDeps {
@@ -22,6 +22,8 @@ interface AgentDeps {
   workdir: string;
   store: SqliteStore;
   commandAudit: CommandAudit;
+  /** The daemon's own requests. */
+  fetch: typeof fetch;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
@@ -34,13 +36,14 @@ interface AgentDeps {
     | 'allowedHosts'
     | 'diagnostics'
     | 'hooks'
+    | 'mcp'
   >;
 }
 
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
-  { home, environment, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, secrets, commandAudit }: AgentDeps,
+  { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
+  { workdir, store, live, secrets, commandAudit, fetch }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -61,9 +64,11 @@ export async function createAgent(
     ids,
     log,
   });
-  const { toolbox, runner, notSandboxed, notices } = await createTools({
+  const { toolbox, servers, runner, notSandboxed, notices } = await createTools({
     home,
+    userHome,
     environment,
+    version,
     config,
     assets,
     workdir,
@@ -71,6 +76,7 @@ export async function createAgent(
     guard,
     background: commands,
     commandAudit,
+    fetch,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
     clock,
@@ -85,6 +91,7 @@ export async function createAgent(
     clean: guard.clean,
     hooks,
     toolbox,
+    servers,
     runner,
     notSandboxed,
     notices,

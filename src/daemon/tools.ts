@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
 import type { BackgroundCommands } from '../agent/background/background-commands.ts';
 import type { OutputGuard } from '../agent/guard/output-guard.ts';
+import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
@@ -32,16 +33,25 @@ import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
+import { openToolServers } from './tools/tool-servers.ts';
 import { createWebTools } from './tools/web-tools.ts';
 
-type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
+type ToolOptions = Pick<
+  DaemonOptions,
+  'home' | 'userHome' | 'environment' | 'version' | 'clock' | 'ids' | 'config' | 'assets' | 'log'
+> & {
   replace: Replacements | undefined;
   nodes: NodeDirectory;
   /** The outputs of earlier calls. */
   earlier: OutputSource;
   background: BackgroundCommands;
-  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'>;
+  live: Pick<
+    LiveConfig,
+    'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'mcp'
+  >;
   commandAudit: CommandAudit;
+  /** The daemon's own requests. */
+  fetch: typeof fetch;
   /** All texts of tools pass it. */
   guard: OutputGuard;
   /** The default working directory of workstreams. */
@@ -50,6 +60,7 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
 
 interface Tools {
   toolbox: Toolbox;
+  servers: ToolServers;
   runner: ProcessRunner;
   notSandboxed: string | undefined;
   /** For the person who starts the daemon. */
@@ -84,6 +95,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   });
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
+  const servers = await openToolServers(options, { runner, outputs: outputsOf(home) });
   const toolbox = createToolbox(
     [
       createBashTool({
@@ -107,9 +119,11 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       ...createWebTools(options, outputsOf(home)),
     ],
     guard,
+    servers,
   );
   return {
     toolbox,
+    servers,
     runner,
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],

@@ -1,6 +1,7 @@
 import type { Notice } from '../../protocol/notice.ts';
 import type { CheckpointFiles } from '../agent/checkpoints/checkpoint-files.ts';
 import type { Hooks } from '../agent/hooks/hooks.ts';
+import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import type { OutputChecks } from '../agent/output/answer-checks.ts';
 import type { Surroundings } from '../agent/prefix/surroundings.ts';
 import type { ProjectCommands } from '../agent/project/project-commands.ts';
@@ -61,6 +62,8 @@ export interface GatewayDeps {
   models: Models;
   nodes: Nodes;
   toolbox: Toolbox;
+  /** Programs of the configuration that give the agent further tools. */
+  toolServers: ToolServers;
   /** Commands of the configuration that run at moments of runs. */
   hooks: Hooks;
   surroundings: Surroundings;

@@ -114,7 +114,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
     async shutdown(reason) {
       stopping.abort(new Error(reason));
       await Promise.all([sockets.shutdown(reason), nouns.close()]);
-      await deps.hooks.settled();
+      await deps.hooks.settled().then(() => deps.toolServers.close());
     },
   };
   return { gateway, parts: { conversations, broadcast, presence } };

@@ -10,6 +10,7 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createExpiredWorkstreams } from './listing/expired-workstreams.ts';
+import { mcpNoun } from './mcp/mcp-noun.ts';
 import { createMemories } from './memories/memories.ts';
 import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
@@ -67,6 +68,7 @@ type NounDeps = Pick<
   | 'models'
   | 'outputChecks'
   | 'nodes'
+  | 'toolServers'
   | 'workdirs'
   | 'projectCommands'
   | 'live'
@@ -117,6 +119,7 @@ export function joinNouns(
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
     assessment: { methods: assessmentMethods({ store }) },
     verdict: { methods: verdictMethods({ store }) },
+    mcp: mcpNoun(deps.toolServers),
     rule: {
       methods: ruleMethods({ rules, workstreams, store, messages }),
       recover: () => rules.load(),

@@ -1,6 +1,8 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 
+const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
+
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
  * to try all of them. A right that is extended by mistake is extended only in one place.
@@ -39,8 +41,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run'],
     ...['template.details', 'template.create', 'template.update', 'template.delete'],
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
-    'wstemplate.versions',
-    ...['auth.link', 'token.create', 'token.list', 'token.revoke'],
+    ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
     ...['user.list', 'user.create', 'user.update', 'user.delete', 'user.token.list', 'user.token.create'],
     ...['user.role.list', 'user.role.choices', 'user.role.assign', 'user.role.unassign'],
     ...['oidc.identity.list', 'oidc.identity.add', 'oidc.identity.remove'],
@@ -48,7 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
-    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate'],
+    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', ...MCP_METHODS],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -192,11 +193,9 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.orgs': ['org.list', 'org.get', 'org.update'],
   'admin.audit': ['audit.list', 'audit.verify'],
   'admin.usage': ['usage.report'],
-  'admin.policies': [
-    ...['list', 'create', 'update', 'delete', 'simulate'].map((call) => `policy.${call}`),
-    ...RULE_METHODS,
-  ],
+  'admin.policies': [...RULE_METHODS, ...RULE_METHODS.map((method) => method.replace('rule', 'policy'))],
   'admin.judge': ['assessment.list', 'verdict.list'],
+  'admin.mcp': MCP_METHODS,
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch', 'secrets.status', 'secrets.rotate'],

@@ -27,6 +27,7 @@ export async function openTurn(
   const { sight, undecided } = seen ?? (await lookAround(run));
   const { toolbox, notSandboxed } = run;
   const prefix = run.prefix();
+  if (!prefix) await toolbox.ready?.(run.signal);
   const now: Now = { sight, workdir, model, tools: toolbox.definitions(), notSandboxed };
   const isAnswered = run.messages.some(({ role }) => role === 'assistant');
   if (!prefix || prefix.family !== model.family || !isAnswered) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { wordsOf } from '../../../protocol/words-of.ts';
@@ -16,6 +16,7 @@ import type { HeldFolder } from '../tools/files/held-folder.ts';
 import type { ProcessIdentity } from '../tools/tool.ts';
 import { withDeadline } from './deadline.ts';
 import { toChildEnvironment } from './environment.ts';
+import { type Dialogue, openPipes, toGate, toGateInput, toStreams } from './gate.ts';
 import { toMarkVariable } from './process-mark.ts';
 import { endMarked, endTree, identifyProcess, isLeft } from './process-tree.ts';
 import { drain, readAll } from './program-output.ts';
@@ -51,6 +52,10 @@ export interface ShellCommand {
   timeoutMs: number;
   /** Its standard input; undefined: none. */
   stdin?: string;
+  /** Set to talk with it while it runs; `stdin` is ignored then, and `onOutput` receives stdout alone. */
+  dialogue?: Dialogue;
+  /** Variables that it gets besides those of every command. */
+  variables?: Readonly<Record<string, string>>;
   /** It runs outside the sandbox, because a person allowed that for this call. */
   isOutside?: boolean;
   /** In the sandbox, besides the folder; nothing else by default. */
@@ -115,17 +120,6 @@ const OUTSIDE: Sandbox = { kind: 'none', reason: 'a person allowed the command w
 /** The beginning of the marks of a home's commands. */
 const markOf = (home: string): string => `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.`;
 
-/**
- * Holds the command back until it reads a line, so that its start is on disk before it has any effect. If the daemon
- * dies first, the line never comes. The command gets no inherited descriptors, which could lead out of the sandbox, and no
- * input but its own. `last` is the highest descriptor that it keeps. What it starts inherits the size limit of files.
- */
-const toGate = (last: number, fileBytes: number | undefined, stdin: string | undefined): string =>
-  `for at in /dev/fd/*; do [ "\${at##*/}" -le ${last} ] || eval "exec \${at##*/}<&-"; done; ` +
-  (fileBytes === undefined ? '' : `ulimit -f ${Math.ceil(fileBytes / 1_024)}; `) +
-  `IFS= read -r _ || exit 125; exec "$@" ${stdin === undefined ? '</dev/null ' : ''}2>&1`;
-/** What opens the gate, and what the command reads. */
-const toGateInput = (stdin = ''): string => `\n${stdin}`;
 /** Without these options, bash takes Node's pipes for a network login and reads ~/.bashrc. */
 const SHELL_OPTIONS = ['--noprofile', '--norc', '-c'] as const;
 
@@ -194,7 +188,7 @@ async function startHeld(command: ShellCommand, machine: Machine): Promise<HeldC
 }
 
 async function spawnHeld(
-  { command, folder, access = BARE, network, stdin }: ShellCommand,
+  { command, folder, access = BARE, network, stdin, dialogue, variables }: ShellCommand,
   { sandbox, limiter, proxy, bash, workdirs, environment, ids, home }: Machine,
   after: AsyncDisposableStack,
 ): Promise<HeldChild | ProcessResult> {
@@ -208,10 +202,10 @@ async function spawnHeld(
   if (isSandboxed) requireOutside(folder.path, [bash.path, wrapped.argv[0] ?? '']);
   workdirs.add(folder.path);
   const mark = `${markOf(home)}${ids.id('cmd')}`;
-  const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...toMarkVariable(mark) };
+  const env = { ...(await toChildEnvironment(environment, [...workdirs])), ...variables, ...toMarkVariable(mark) };
   const stdio = ['pipe', 'pipe', 'pipe', isSandboxed ? 'pipe' : 'ignore', ...wrapped.fds] as const;
   const channel = way ? (['ipc'] as const) : [];
-  const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes, stdin);
+  const gate = toGate(stdio.length + channel.length - 1, limiter?.limits.fileBytes, toStreams({ stdin, dialogue }));
   const child = spawn(bash.path, [...SHELL_OPTIONS, gate, 'headgate', ...wrapped.argv], {
     cwd: folder.way,
     env,
@@ -225,7 +219,7 @@ async function spawnHeld(
       resolve(signal ? { kind: 'killed', signal } : { kind: 'exited', exitCode: code ?? 0 }),
     );
   });
-  const { input, output } = openPipes(child);
+  const { input, output } = openPipes(child, dialogue);
   if (child.pid === undefined) return exited;
   if (isSandboxed) passFilter(child, sandbox.filter);
   if (way) {
@@ -244,7 +238,11 @@ async function spawnHeld(
     output,
     exited,
     limited,
-    openGate: () => input.end(toGateInput(stdin)),
+    openGate() {
+      if (!dialogue) return void input.end(toGateInput(stdin));
+      input.write(toGateInput());
+      dialogue.onInput(input);
+    },
     release: () => after.disposeAsync(),
   };
 }
@@ -263,13 +261,6 @@ async function wrap(argv: string[], { sandbox, folder, access, localPorts }: Wra
 }
 
 const BARE: Access = { others: [], tier: 'workspace', writable: [] };
-
-function openPipes({ stdin: input, stdout: output, stderr }: ChildProcess): { input: Writable; output: Readable } {
-  if (input === null || output === null || stderr === null) throw new Error('its pipes could not be opened');
-  input.on('error', () => undefined); // it ended before its gate was opened; `exited` reports that
-  stderr.resume(); // contains only messages of the gate shell
-  return { input, output };
-}
 
 /** Refuses a folder in which a command could replace the programs that run the next one outside the sandbox. */
 function requireOutside(workdir: string, programs: readonly string[]): void {

@@ -21,6 +21,8 @@ export interface Tool<A = unknown> {
   /** For the model: what the tool does, when to use it, its limits. */
   description: string;
   parameters: z.ZodType<A>;
+  /** The JSON Schema of its arguments for models, where `parameters` knows less than others say. */
+  schema?: Record<string, unknown>;
   /** Whether it changes nothing outside the conversation. */
   readOnly: boolean;
   /** Whether running it again after a crash does no harm, so that no person must decide. */
@@ -75,6 +77,8 @@ export type Prepared =
       /** The name in an approval prompt: usually the tool's name; `overwrite_file` for an unread existing file. */
       approvalLabel: string;
       needsApproval: boolean;
+      /** Whatever allows such calls does not count for this one: what it would run has changed since. */
+      asksAnyhow?: true;
       /** Set if the call is a question: only a person lets it run, by the answer. */
       question?: AskedQuestion;
       /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */

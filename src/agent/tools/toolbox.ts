@@ -11,6 +11,8 @@ import type { Prepared, Tool, ToolContext } from './tool.ts';
 export interface Toolbox {
   /** The tools as described to models. */
   definitions(): readonly ToolDefinition[];
+  /** Resolves when all tools are known that a conversation could begin with, or after a while. Rejects with the signal's reason. */
+  ready?(signal: AbortSignal): Promise<void>;
   /** Never throws: a problem with a call becomes a refusal that the model reads. */
   prepare(call: ToolCall, context: ToolContext): Promise<PreparedCall>;
 }
@@ -26,31 +28,59 @@ export type PreparedCall = Prepared & {
  * Combines tools. Here, for all tools, hidden characters in texts for people are made visible, and what they return passes
  * the guard.
  */
-export function createToolbox(tools: readonly Tool[], guard: OutputGuard): Toolbox {
+export function createToolbox(
+  tools: readonly Tool[],
+  guard: OutputGuard,
+  others: ChangingTools = NO_CHANGING_TOOLS,
+): Toolbox {
   const offered = tools.filter(({ isHidden = false }) => !isHidden);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   // Sent with every model turn. Building a JSON Schema takes longer than the rest of the request, so it is built once,
   // on first use.
   let definitions: readonly ToolDefinition[] | undefined;
+  let changing: readonly Tool[] = [];
+  const present = () => [...offered, ...others.offered()].map(({ name }) => name).join(', ');
   return {
+    ready: (signal) => others.ready(signal),
     definitions() {
-      definitions ??= offered.map(toDefinition);
+      const now = others.offered();
+      if (definitions === undefined || now !== changing) definitions = [...offered, ...now].map(toDefinition);
+      changing = now;
       return definitions;
     },
     async prepare(call, context) {
-      const tool = byName.get(call.name);
+      const tool = byName.get(call.name) ?? others.find(call.name);
       const prepared = tool
         ? { tool, ...(await prepareKnown(tool, { call, context, guard })) }
-        : refuse(call, `Unknown tool: ${call.name}. Available tools: ${offered.map(({ name }) => name).join(', ')}.`);
+        : refuse(call, `Unknown tool: ${call.name}. Available tools: ${present()}.`);
       return toVisibleCall(prepared);
     },
   };
 }
 
-function toDefinition({ name, description, parameters }: Tool): ToolDefinition {
-  const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: 'input' });
-  return { name, description, parameters: schema };
+/** Tools that come and go while the daemon runs. */
+export interface ChangingTools {
+  /** Those that models are told of; the same list until it changes. */
+  offered(): readonly Tool[];
+  /** One of all that can be called. */
+  find(name: string): Tool | undefined;
+  /** See Toolbox. */
+  ready(signal: AbortSignal): Promise<void>;
 }
+
+const NO_CHANGING_TOOLS: ChangingTools = { offered: () => [], find: () => undefined, ready: async () => undefined };
+
+function toDefinition(tool: Tool): ToolDefinition {
+  const known = DEFINITIONS.get(tool);
+  if (known) return known;
+  const { name, description, parameters, schema = z.toJSONSchema(parameters, { io: 'input' }) } = tool;
+  const { $schema: _, ...shown } = schema;
+  const definition = { name, description, parameters: shown };
+  DEFINITIONS.set(tool, definition);
+  return definition;
+}
+
+const DEFINITIONS = new WeakMap<Tool, ToolDefinition>();
 
 async function prepareKnown(
   tool: Tool,

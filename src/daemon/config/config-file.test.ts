@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
 import type { GatewayError } from '../../../protocol/errors.ts';
-import { fakeClock } from '../../testing/fake-clock.ts';
-import { tempDir } from '../../testing/temp-store.ts';
 import type { Config } from './config.ts';
-import { createConfigFile } from './config-file.ts';
+import { setUp } from './config-file-fixture.ts';
 
 const TEXT = `// mine
 {
@@ -18,41 +15,6 @@ const TEXT = `// mine
 
 /** Nested objects; the file is the first level. */
 const nested = (levels: number, inside = '1') => `${'{a:'.repeat(levels)}${inside}${'}'.repeat(levels)}`;
-
-async function setUp(text?: string) {
-  const home = tempDir();
-  const file = path.join(home.path, 'config.json');
-  if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
-  const applied: Config[] = [];
-  const live = {
-    check: ({ channels }: Config) =>
-      channels.webhook.gone
-        ? [{ path: 'channels.webhook.gone.secretEnv', message: 'the environment has no GONE' }]
-        : [],
-    apply: (config: Config) => {
-      applied.push(config);
-      return { applied: ['retentionDays'], restart: [] };
-    },
-  };
-  const keyHosts = { check: () => [], remember: async () => undefined };
-  const config = createConfigFile({
-    digestOf: (text) => `digest of ${text}`,
-    home: home.path,
-    live,
-    keyHosts,
-    checkStart: async () => [],
-    overrides: new Map(),
-    version: '1.2.3',
-    clock: fakeClock(0),
-  });
-  return {
-    file,
-    applied,
-    config,
-    onDisk: () => readFile(file, 'utf8'),
-    [Symbol.dispose]: () => home[Symbol.dispose](),
-  };
-}
 
 test('the file is returned masked, with its hash; without a file every setting has its default', async () => {
   using world = await setUp(TEXT);
@@ -270,38 +232,4 @@ test('a reload applies the file as it is, and refuses one that is broken or name
   await writeFile(world.file, JSON.stringify({ channels: { webhook: { gone } } }));
   await assert.rejects(world.config.reload(), { message: /the environment has no GONE/ });
   assert.equal(world.applied.length, 1);
-});
-
-test('the login provider can be kept by a change over the wire, but not changed', async () => {
-  const oidc = {
-    issuer: 'https://sso.example.com',
-    clientId: 'headgate',
-    clientSecret: 'hush',
-    roleMap: { a: 'builtin-admin' },
-  };
-  const text = JSON.stringify({ oidc, retentionDays: 7 });
-  using world = await setUp(text);
-  const { hash = '', raw } = await world.config.read();
-  assert.equal(raw?.includes('hush'), false);
-  await world.config.write(raw?.replace('7', '8') ?? '', hash);
-  assert.equal(await world.onDisk(), text.replace('7', '8'));
-  const current = async () => (await world.config.read()).hash;
-  const changes = [
-    { issuer: 'https://evil.example' },
-    { clientId: 'other' },
-    { clientSecret: null },
-    { roleMap: { b: 'builtin-admin' } },
-    { defaultRole: 'builtin-admin' },
-    { createUsers: false },
-  ];
-  for (const change of changes)
-    await assert.rejects(world.config.patch(JSON.stringify({ oidc: change }), await current()), {
-      code: 'INVALID_REQUEST',
-      message: new RegExp(
-        `^invalid config: oidc\\.${Object.keys(change)[0]}: can be changed only in config\\.json itself`,
-      ),
-    });
-  await assert.rejects(world.config.write('{}', await current()), { code: 'INVALID_REQUEST' });
-  using none = await setUp('{}');
-  await assert.rejects(none.config.write(text, undefined), { code: 'INVALID_REQUEST' });
 });

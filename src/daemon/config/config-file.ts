@@ -61,7 +61,7 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     const { parsed: old = {}, config: current } = readConfig(before ?? '{}');
     const moved = keyHosts.check(config, { before: current, typed });
     const refused = await checkStart(config, current);
-    const problems = [...live.check(config), ...moved, ...findLoginChanges(current, config), ...refused];
+    const problems = [...live.check(config), ...moved, ...findFileOnlyChanges(current, config), ...refused];
     if (problems.length > 0) throw invalid(problems);
     if (text !== before) await replaceFile(file, text);
     await keyHosts.remember(config);
@@ -111,7 +111,7 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
     overrides: new Map(
       [...deps.overrides].map(([key, { value, source }]) => [key, { value: maskValue(value, key.split('.')), source }]),
     ),
-    fileOnly: ['oidc'], // see findLoginChanges
+    fileOnly: FILE_ONLY,
     schema() {
       const schema = z.toJSONSchema(Config, { io: 'input' });
       const generatedAt = new Date(clock.now()).toISOString();
@@ -120,13 +120,23 @@ export function createConfigFile(deps: ConfigFileDeps): ConfigFile {
   };
 }
 
-/** Whoever chooses the provider, or maps its groups to roles, can become anybody here. */
-function findLoginChanges(before: Config | undefined, next: Config): ConfigIssue[] {
-  const current = new Map<string, unknown>(Object.entries(before?.oidc ?? Config.parse({}).oidc));
-  const wanted = new Map<string, unknown>(Object.entries(next.oidc));
+/**
+ * Whoever chooses the login provider, or maps its groups to roles, can become anybody here. Whoever names tool servers starts
+ * programs, and can give them secrets of the daemon.
+ */
+const FILE_ONLY = ['oidc', 'mcp.servers'];
+
+function findFileOnlyChanges(before: Config | undefined, next: Config): ConfigIssue[] {
+  const { oidc, mcp } = before ?? Config.parse({});
+  return [...findChanges('oidc', oidc, next.oidc), ...findChanges('mcp.servers', mcp.servers, next.mcp.servers)];
+}
+
+function findChanges(place: string, before: object, next: object): ConfigIssue[] {
+  const current = new Map<string, unknown>(Object.entries(before));
+  const wanted = new Map<string, unknown>(Object.entries(next));
   return [...new Set([...current.keys(), ...wanted.keys()])]
     .filter((key) => !isDeepStrictEqual(current.get(key), wanted.get(key)))
-    .map((key) => ({ path: `oidc.${key}`, message: 'can be changed only in config.json itself, on the machine' }));
+    .map((key) => ({ path: `${place}.${key}`, message: 'can be changed only in config.json itself, on the machine' }));
 }
 
 async function readText(file: string): Promise<string | undefined> {

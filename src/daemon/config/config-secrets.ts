@@ -2,7 +2,7 @@ import JSON5 from 'json5';
 import { isComment, type Literal, literalsOf, pathOf, stepsTo, TOKENS } from './json5-literals.ts';
 
 /** Keys whose values are always masked. */
-const SECRET = /api[-_. ]?key|secret|token|pass[-_. ]?(?:word|wd|phrase)|credential/i;
+const SECRET = /api[-_. ]?key|secret|token|authorization|cookie|pass[-_. ]?(?:word|wd|phrase)|credential/i;
 /** URL parameters that hold a credential. */
 const SECRET_PARAMETER = new RegExp(`${SECRET.source}|key$|^sig$|signature|pass$|pwd|auth$|jwt|hmac|^code$`, 'i');
 const MASK = /^<secret:([\s\S]*)>$/;

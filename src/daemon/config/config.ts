@@ -15,6 +15,7 @@ import { StartError } from '../../start-error.ts';
 import { CheckpointsConfig } from './checkpoints-config.ts';
 import { HooksConfig } from './hooks-config.ts';
 import { JudgeConfig } from './judge-config.ts';
+import { McpConfig } from './mcp-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
@@ -115,6 +116,7 @@ const OtelConfig = z.object({
 export const Config = ModelsConfig.extend({
   tools: ToolsConfig.prefault({}),
   hooks: HooksConfig,
+  mcp: McpConfig.prefault({}),
   server: ServerConfig.prefault({}),
   ratelimit: RateLimitConfig.prefault({}),
   auth: AuthConfig.prefault({}),

@@ -22,6 +22,7 @@ const LIVE_KEYS: readonly string[] = [
     'hooks',
     'judge',
     'logLevel',
+    'mcp',
     'nodes',
   ],
   'retentionDays',
@@ -56,6 +57,8 @@ export interface LiveConfig extends LiveSettings {
   readonly diagnostics: Config['tools']['diagnostics'];
   /** What runs at moments of runs. */
   readonly hooks: Config['hooks'];
+  /** Tool servers. */
+  readonly mcp: Config['mcp'];
   /** Hosts that sandboxed commands may connect to. */
   readonly allowedHosts: readonly string[];
   /** Names that may resolve to private addresses. */
@@ -76,6 +79,12 @@ function cronOf({ cron }: Config, environment: LiveConfigOptions['environment'])
   if (!cron.enabled) switchedOffBy.push('cron.enabled');
   if (environment.HEADGATE_SKIP_CRON === '1') switchedOffBy.push('HEADGATE_SKIP_CRON');
   return { ...cron, enabled: switchedOffBy.length === 0, switchedOffBy };
+}
+
+function judgeOf(config: Config, environment: LiveConfigOptions['environment']): LiveConfig['judge'] {
+  const { useModel, timeoutSecs, ...judge } = config.judge;
+  const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
+  return { ...judge, own: ownJudge(config.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
 }
 
 export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
@@ -109,9 +118,7 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
     },
     get judge() {
-      const { useModel, timeoutSecs, ...judge } = current.judge;
-      const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
-      return { ...judge, own: ownJudge(current.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
+      return judgeOf(current, environment);
     },
     get checkpoints() {
       return current.checkpoints;
@@ -136,6 +143,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     get hooks() {
       return current.hooks;
+    },
+    get mcp() {
+      return current.mcp;
     },
     get allowedHosts() {
       return current.tools.network.allow;

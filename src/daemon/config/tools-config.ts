@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SearchConfig } from './search-config.ts';
 
 /** `example.com`, `*.example.com`, `localhost:5432`, `10.0.0.7:8080` or `[fd00::1]:443`. */
-const AllowedHost = z
+export const AllowedHost = z
   .string()
   .max(300)
   .regex(

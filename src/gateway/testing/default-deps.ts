@@ -7,6 +7,7 @@ import { inThisThread } from '../../agent/checkpoints/checkpoint-files.ts';
 import { createCheckpointWorker } from '../../agent/checkpoints/checkpoint-work.ts';
 import { testGuard } from '../../agent/guard/guard-fixture.ts';
 import { NO_HOOKS } from '../../agent/hooks/hooks-fixture.ts';
+import { NO_TOOL_SERVERS } from '../../agent/mcp/no-servers-fixture.ts';
 import { createOutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
@@ -72,6 +73,7 @@ export async function defaultDeps({
     projectCommands: { list: async () => [], others: async () => ({ waiting: [], odd: [] }) },
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
+    toolServers: NO_TOOL_SERVERS,
     hooks: { ofRun: () => NO_HOOKS, settled: async () => undefined },
     outputChecks: createOutputChecks({ clock: systemClock, workerUrl: OUTPUT_WORKER }),
     background: testBackground({ store, dir, clock, log }),

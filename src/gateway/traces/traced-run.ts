@@ -43,6 +43,7 @@ export function traceRun<M extends Pick<Models, 'resolve'>>(
   return {
     models: tracedModels(models, child),
     toolbox: {
+      ready: async (signal) => toolbox.ready?.(signal),
       definitions: () => toolbox.definitions(),
       prepare: async (call, context) => tracedCall(await toolbox.prepare(call, context), call, child),
     },

@@ -2,6 +2,7 @@ import type { RuleMatch } from '../../../../protocol/events/rules.ts';
 import type { CallRules } from '../../permissions/rules/call-rules.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
+import type { Prepared } from '../../tools/tool.ts';
 import { asksForNoSandbox, type BatchCall, whyNotSandboxed } from '../batch-call.ts';
 import type { RunContext } from '../run-context.ts';
 import { rulingByJudge } from './by-judge.ts';
@@ -37,7 +38,8 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
   const isSandboxed = whyNotSandboxed(run, item) === undefined;
   if (run.settings.autoApprove) return inFull(verdict, isSandboxed);
   if (verdict.ask) return by(verdict.ask, 'ask');
-  if (!isSandboxed) return NOT_SANDBOXED;
+  const asks = asksAnyhow(item.prepared, isSandboxed);
+  if (asks) return asks;
   const unasked = unaskedBecause(run, item, verdict);
   return unlessSpecial(
     verdict,
@@ -48,6 +50,12 @@ function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): C
 function blockedAnyhow({ blockedByHook }: BatchCall, { deny }: RulesVerdict): CallRuling | undefined {
   if (deny) return by(deny, 'block');
   return blockedByHook === undefined ? undefined : { verdict: 'block', reason: 'hook' };
+}
+
+/** What a person said about such calls in general is not enough for this one. */
+function asksAnyhow(prepared: Prepared, isSandboxed: boolean): CallRuling | undefined {
+  if (!isSandboxed) return NOT_SANDBOXED;
+  return prepared.kind === 'ready' && prepared.asksAnyhow ? ASKS_AS_TOOL : undefined;
 }
 
 const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };

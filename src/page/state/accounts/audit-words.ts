@@ -23,6 +23,8 @@ export const AUDIT_ACTIONS = [
   'cron.run',
   'cron.update',
   'heartbeats.set',
+  'mcp.accept',
+  'mcp.refresh',
   'memory.delete',
   'memory.save',
   'node.pair.approve',

@@ -1,0 +1,80 @@
+import { wordsOf } from '../../../protocol/words-of.ts';
+import type { Environment } from '../../environment.ts';
+import { openClientSession } from './client-session.ts';
+import { fillVariables, type ServerConfig } from './server-config.ts';
+import type { Session, SessionOptions } from './session.ts';
+
+export interface RemoteDeps {
+  environment: Environment;
+  /** The daemon's own: it checks the address that it connects to, and follows no redirect. */
+  fetch: typeof fetch;
+  version: string;
+}
+
+const MOST_LINE_BYTES = 16 * 1024 * 1024;
+const MOST_ANSWER_BYTES = 256 * 1024 * 1024;
+/** The stream on which a server tells of changes is opened again so often. */
+const RECONNECTS = { maxRetries: 3, initialReconnectionDelay: 1_000, maxReconnectionDelay: 30_000 };
+
+/** Opens a session with a server that somebody else runs, over streamable HTTP. */
+export async function openRemote(
+  { config, url }: { config: ServerConfig; url: string },
+  options: SessionOptions,
+  { environment, fetch, version }: RemoteDeps,
+): Promise<Session> {
+  const headers = fillVariables(config.headers, environment);
+  if (typeof headers === 'string') throw new Error(`cannot be reached: ${headers}`);
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const connect = () => {
+    const ended = Promise.withResolvers<string>();
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers },
+      reconnectionOptions: { ...RECONNECTS, reconnectionDelayGrowFactor: 4 },
+      async fetch(input, init) {
+        const response = await fetch(input, init).catch((error: unknown) => {
+          if (init?.signal?.aborted !== true) ended.resolve(`cannot be reached (${whyNotReached(error)})`);
+          throw error;
+        });
+        // A server that was started again does not know its sessions. Not all say that with the right status.
+        if ([400, 404].includes(response.status) && new Headers(init?.headers).has('mcp-session-id'))
+          ended.resolve('has forgotten the session');
+        return withLimits(response);
+      },
+    });
+    transport.onclose = () => ended.resolve('was closed');
+    const close = async () => {
+      // It may be gone already; its session ends by itself then.
+      await transport.terminateSession().catch((error: unknown) => ended.resolve(wordsOf(error)));
+      await transport.close();
+    };
+    return { transport, ended: ended.promise, close };
+  };
+  return openClientSession({ connect, modes: ['auto'], version }, options);
+}
+
+/** `fetch failed` says less than its cause. */
+const whyNotReached = (error: unknown): string =>
+  wordsOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+
+/** Without them, a server could fill the memory with one answer that never ends. */
+function withLimits(response: Response): Response {
+  if (!response.body) return response;
+  const { status, statusText, headers } = response;
+  let bytes = 0;
+  let ofLine = 0;
+  const limited = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.length;
+        const newline = chunk.lastIndexOf(NEWLINE);
+        ofLine = newline === -1 ? ofLine + chunk.length : chunk.length - newline - 1;
+        if (ofLine > MOST_LINE_BYTES || bytes > MOST_ANSWER_BYTES)
+          controller.error(new Error(`the answer is longer than ${MOST_LINE_BYTES / 1024 / 1024} MiB`));
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(limited, { status, statusText, headers });
+}
+
+const NEWLINE = 10;

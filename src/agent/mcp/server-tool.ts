@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
+import type { CommandReading } from '../permissions/command-reading.ts';
+import type { Prepared, Tool } from '../tools/tool.ts';
+import { type CallDeps, callTool } from './call-tool.ts';
+import type { KnownTool } from './known-tools.ts';
+import type { ServerConfig } from './server-config.ts';
+import type { ServerCall, ToolAnswer } from './session.ts';
+import { toToolName } from './tool-name.ts';
+
+/** The tool's server, as far as a call needs it. */
+export interface CallableServer {
+  name: string;
+  config: ServerConfig;
+  call(call: ServerCall): Promise<ToolAnswer>;
+}
+
+const MOST_SUBJECT = 120;
+
+/** A tool of a server, as the agent calls it. Only its server knows what it does. */
+export function createServerTool(
+  known: KnownTool,
+  server: CallableServer,
+  deps: CallDeps,
+): Tool<Record<string, unknown>> {
+  const name = toToolName(server.name, known.name);
+  return {
+    name,
+    description: `[${known.name} of the tool server ${server.name}, described by its author] ${known.description}`,
+    parameters: z.record(z.string(), z.unknown()),
+    schema: known.inputSchema,
+    readOnly: false,
+    safeToRepeat: false,
+    prepare: async (args, { callId }): Promise<Prepared> => {
+      const { changed } = known;
+      const { config } = server;
+      return {
+        kind: 'ready',
+        subject: toVisibleLine(JSON.stringify(args).slice(0, MOST_SUBJECT)),
+        preview: [...(changed ? [CHANGED] : []), `${known.name} of ${server.name}`, JSON.stringify(args, null, 2)].join(
+          '\n',
+        ),
+        approvalLabel: name,
+        needsApproval: changed !== undefined || !config.autoApprove,
+        ...(changed && { asksAnyhow: true as const }),
+        reading: toReading(server),
+        bindTo: `${known.digest} ${changed?.digest ?? ''}`,
+        execute: (run) =>
+          callTool(
+            {
+              server: server.name,
+              tool: known.name,
+              args,
+              callId,
+              timeoutSecs: config.timeoutSecs,
+              send: (call) => server.call(call),
+            },
+            run,
+            deps,
+          ),
+      };
+    },
+  };
+}
+
+const CHANGED =
+  'The server now describes this tool in another way than when it was accepted. Look at it with headgate mcp, and accept it there.';
+
+/** What it does is not known; it may send what it is given to others if it has a network. */
+function toReading({ name, config }: CallableServer): CommandReading {
+  const { url, sandbox, network } = config;
+  const reaches = url !== undefined || !sandbox || network.length > 0;
+  const target = url === undefined ? name : new URL(url).hostname;
+  return {
+    commands: [],
+    effects: [
+      ...(reaches ? [{ kind: 'network' as const, target, certain: true }] : []),
+      { kind: 'unknown', target: name, certain: false },
+    ],
+    gaps: [],
+  };
+}

@@ -1,0 +1,109 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Low, Memory } from 'lowdb';
+import { systemClock } from '../../clock.ts';
+import { randomIds } from '../../ids.ts';
+import { recordingLog } from '../../testing/temp-store.ts';
+import { testGuard } from '../guard/guard-fixture.ts';
+import { BASH } from '../process/program-fixture.ts';
+import { createProcessRunner } from '../process/runner.ts';
+import { holdFolder } from '../tools/files/held-folder.ts';
+import { recordRun } from '../tools/tool-fixture.ts';
+import { createToolbox } from '../tools/toolbox.ts';
+import { openProgram } from './open-program.ts';
+import { openRemote } from './open-remote.ts';
+import type { ServerConfig } from './server-config.ts';
+import { createToolServers, type ServerMemory } from './tool-servers.ts';
+
+const FAKE = fileURLToPath(new URL('misbehaving-server.ts', import.meta.url));
+
+/** A server that misbehaves in this way. */
+export const fakeServer = (way: string, more: Partial<ServerConfig> = {}): ServerConfig => ({
+  command: process.execPath,
+  args: [FAKE, way],
+  env: {},
+  headers: {},
+  network: [],
+  folders: [],
+  writesFolders: false,
+  sandbox: false,
+  autoApprove: false,
+  enabled: true,
+  timeoutSecs: 20,
+  ...more,
+});
+
+/** Tool servers that really run, without a sandbox. */
+export async function openServers(t: TestContext, servers: Record<string, ServerConfig>) {
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'headgate-servers-')));
+  const clock = systemClock;
+  const guard = testGuard(['canary-1234567890']);
+  const log = recordingLog();
+  const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nowhere', CANARY: 'canary-1234567890' };
+  const sandbox = { kind: 'none', reason: 'a test', required: false } as const;
+  const runner = createProcessRunner({ clock, environment, sandbox, bash: BASH, ids: randomIds, home });
+  const live = { mcp: { servers, idleMinutes: 10 } };
+  const memory = new Low<ServerMemory>(new Memory(), { servers: {} });
+  const starts: string[] = [];
+  const pool = createToolServers({
+    live,
+    memory,
+    guard,
+    outputs: join(home, 'outputs'),
+    clock,
+    ids: randomIds,
+    log,
+    open(server, options) {
+      starts.push(server.name);
+      const { name, config } = server;
+      if (config.url !== undefined)
+        return openRemote({ config, url: config.url }, options, { environment, fetch, version: 'test' });
+      return openProgram({ name, config, command: config.command ?? '' }, options, {
+        runner,
+        environment,
+        folder: join(home, 'tool-servers'),
+        toPath: (folder) => folder,
+        onConnection: () => undefined,
+        clean: guard.clean,
+        clock,
+        version: 'test',
+      });
+    },
+  });
+  const folder = await holdFolder(home);
+  t.after(async () => {
+    await pool.close();
+    await folder[Symbol.asyncDispose]();
+    await rm(home, { recursive: true, force: true });
+  });
+  const toolbox = createToolbox([], guard, pool);
+  const prepare = (name: string, args: object = {}) =>
+    toolbox.prepare(
+      { id: 'call-1', name, arguments: JSON.stringify(args) },
+      {
+        wsId: 'ws-1',
+        callId: 'call-1',
+        workdir: { folder, readable: [] },
+        history: [],
+        signal: new AbortController().signal,
+      },
+    );
+  return {
+    ...{ pool, live, memory, starts, toolbox, prepare, log, home },
+    async call(name: string, args: object = {}, run = recordRun()) {
+      const prepared = await prepare(name, args);
+      if (prepared.kind === 'refused') throw new Error(prepared.reason);
+      const { output, outcome, images } = await prepared.execute(run);
+      return { output, outcome, chunks: run.chunks, ...(images && { images: images.length }) };
+    },
+    /** Starts the servers and waits for their tools. */
+    async ready() {
+      pool.start();
+      await pool.ready(new AbortController().signal);
+      return toolbox.definitions();
+    },
+  };
+}
