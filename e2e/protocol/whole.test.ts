@@ -23,6 +23,7 @@ import { queueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 import { templateCases } from './template-cases.ts';
+import { watchCalls } from './watch-calls.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
@@ -200,6 +201,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
   ...backgroundCalls({ call, newSession, model, key }),
+  ...watchCalls({ call, newSession, model, key }),
   ...memoryCalls({ call, key }),
   ...scheduleCalls({ call }),
   ...clusterCalls({ call, newSession }),

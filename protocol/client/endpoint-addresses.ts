@@ -70,6 +70,11 @@ export const endpoints: Addresses = {
     output: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/output' },
     kill: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/kill' },
   },
+  watch: {
+    list: { verb: 'get', path: '/v1/api/watches' },
+    cancel: { verb: 'post', path: '/v1/api/watches/{watch_id}/cancel' },
+    all: { verb: 'get', path: '/v1/api/admin/watches' },
+  },
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
   },

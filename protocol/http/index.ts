@@ -10,6 +10,7 @@ import { verdictEndpoints } from './admin/verdict.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
+import { watchEndpoints } from './commands/watch.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -37,6 +38,7 @@ export const ENDPOINTS = {
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   background: backgroundEndpoints,
+  watch: watchEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

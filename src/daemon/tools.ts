@@ -22,10 +22,13 @@ import { createReadOutputTool, type OutputSource } from '../agent/tools/read-out
 import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
+import { createPolledBash } from '../agent/tools/shell/polled-bash.ts';
 import { createTodoTool } from '../agent/tools/todo.ts';
 import type { Tool } from '../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
+import { createWatchTool } from '../agent/tools/watch/watch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
+import type { WatchBook } from '../agent/watches/watch-book.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
@@ -39,6 +42,7 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   /** The outputs of earlier calls. */
   earlier: OutputSource;
   background: BackgroundCommands;
+  watches: WatchBook;
   live: Pick<LiveConfig, 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'>;
   commandAudit: CommandAudit;
   /** All texts of tools pass it. */
@@ -49,6 +53,8 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
 
 interface Tools {
   toolbox: Toolbox;
+  /** The tool of the polls of watches. */
+  pollToolbox: Toolbox;
   runner: ProcessRunner;
   notSandboxed: string | undefined;
   /** For the person who starts the daemon. */
@@ -83,18 +89,20 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   });
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
+  const shell = {
+    runner,
+    guard,
+    outputs: outputsOf(home),
+    ids,
+    userHome: environment.HOME,
+    live,
+    audit: commandAudit,
+    background,
+  };
+  const bashTool = createBashTool(shell);
   const toolbox = createToolbox(
     [
-      createBashTool({
-        runner,
-        guard,
-        outputs: outputsOf(home),
-        ids,
-        userHome: environment.HOME,
-        live,
-        audit: commandAudit,
-        background,
-      }),
+      bashTool,
       createBashOutputTool(background),
       createKillShellTool(background),
       ...createFileTools(options, { runner, ripgrep: rg.kind === 'found' ? rg.path : undefined }),
@@ -103,11 +111,13 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createTodoTool(),
       askUserTool,
       ...createWebTools(options, outputsOf(home)),
+      createWatchTool({ book: options.watches, bash: bashTool }),
     ],
     guard,
   );
   return {
     toolbox,
+    pollToolbox: createToolbox([createPolledBash(shell)], guard),
     runner,
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],

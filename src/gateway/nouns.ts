@@ -1,4 +1,4 @@
-import { createBackgroundNoun } from './background/background-noun.ts';
+import { backgroundNouns } from './background/background-noun.ts';
 import type { Handlers, ServedMethod } from './call.ts';
 import { checkpointNoun } from './checkpoints/checkpoint-noun.ts';
 import type { Cluster } from './cluster/cluster.ts';
@@ -128,7 +128,7 @@ export function joinNouns(
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, clock }) },
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
-    background: createBackgroundNoun(deps, workstreams), // before the workstreams, whose runs tell of ended commands
+    ...backgroundNouns(deps, conversations),
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },

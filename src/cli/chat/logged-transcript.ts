@@ -105,6 +105,7 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
+      case 'watch': // its result comes as a message
       case 'ws_rename': // only lists show titles
       case 'intent_verdict':
       case 'judge_state':
