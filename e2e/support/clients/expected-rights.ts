@@ -30,6 +30,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
+    ...['watch.list', 'watch.cancel'],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -48,7 +49,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
-    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate'],
+    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'watch.all'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -103,6 +104,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
     ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
+    ...['GET /v1/api/watches', 'POST /v1/api/watches/{watch_id}/cancel'],
     ...['attachments', 'background/{command_id}/kill'].map((path) => `POST /v1/api/workstreams/{ws_id}/${path}`),
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share', ...UNDO].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
@@ -130,7 +132,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
     ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
-    ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage'],
+    ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage', 'GET /v1/api/admin/watches'],
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
     ...POLICY_ROUTES,
@@ -197,6 +199,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...RULE_METHODS,
   ],
   'admin.judge': ['assessment.list', 'verdict.list'],
+  'admin.watches': ['watch.all'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch', 'secrets.status', 'secrets.rotate'],

@@ -22,6 +22,14 @@ export function nextDue(
 /** Why a watch ends whose polls are used up. */
 export const LAST_POLL = 'max polls reached';
 
+/** The same after a poll that took longer than the interval: the next one is not made at once. */
+export function afterPoll({ next_poll_ms: dueMs, interval_secs: secs, missed_polls: missed }: WatchTable, nowMs: number) {
+  if (dueMs === null || dueMs > nowMs) return { updated_ms: nowMs };
+  const intervalMs = secs * 1_000;
+  const passed = Math.floor((nowMs - dueMs) / intervalMs) + 1;
+  return { updated_ms: nowMs, next_poll_ms: dueMs + passed * intervalMs, missed_polls: missed + passed };
+}
+
 type Change = Partial<WatchTable>;
 
 /** What a poll changes: the watch stays active, or ends with a result. */
@@ -30,7 +38,7 @@ export function conclude(
   { output, exitCode }: Pick<ToolOutcome, 'output' | 'exitCode'>,
   { nowMs, taint }: { nowMs: number; taint: ReadTaint | undefined },
 ): Change {
-  const printed = { last_output: output, last_exit_code: exitCode ?? null, updated_ms: nowMs };
+  const printed = { last_output: output, last_exit_code: exitCode ?? null, ...afterPoll(row, nowMs) };
   const ending = endingOf(row, { output, exitCode, before: row.last_output ?? undefined });
   if (!ending) return printed;
   return { ...printed, ...endedBy({ ...row, ...printed }, ending, { nowMs, hasOutput: true, taint }) };

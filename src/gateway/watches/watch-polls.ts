@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { UnitRefused } from '../store/store.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 import { mayStillWatch, type PollRulingDeps, rulePoll } from './poll-ruling.ts';
-import { conclude, endedBy, LAST_POLL, nextDue } from './watch-conclusion.ts';
+import { afterPoll, conclude, endedBy, LAST_POLL, nextDue } from './watch-conclusion.ts';
 import type { WatchRecords } from './watch-records.ts';
 import {
   claimPoll,
@@ -203,7 +203,7 @@ export class WatchPolls {
     const isStopped = signal.aborted;
     const change =
       isStopped || !outcome
-        ? { updated_ms: clock.now() }
+        ? afterPoll(row, clock.now())
         : conclude(row, outcome, { nowMs: clock.now(), taint: taintOf(item) });
     const isTold = 'active' in change || change.last_output !== row.last_output;
     const done = { ...row, ...change, is_polling: 0, process_json: null };
