@@ -23,7 +23,10 @@ export function nextDue(
 export const LAST_POLL = 'max polls reached';
 
 /** The same after a poll that took longer than the interval: the next one is not made at once. */
-export function afterPoll({ next_poll_ms: dueMs, interval_secs: secs, missed_polls: missed }: WatchTable, nowMs: number) {
+export function afterPoll(
+  { next_poll_ms: dueMs, interval_secs: secs, missed_polls: missed }: WatchTable,
+  nowMs: number,
+): Change {
   if (dueMs === null || dueMs > nowMs) return { updated_ms: nowMs };
   const intervalMs = secs * 1_000;
   const passed = Math.floor((nowMs - dueMs) / intervalMs) + 1;

@@ -151,7 +151,7 @@ export class WatchPolls {
     const { records, clock, onResult } = this.#deps;
     const change = endedBy(row, ending, { nowMs: clock.now(), hasOutput: false, taint: undefined });
     await records.change({ ...row, ...change }, { statements: [endWatch(row.watch_id, change)], isTold: true });
-    if (change.result_json != null) onResult(row.ws_id);
+    if (change.result_json !== undefined && change.result_json !== null) onResult(row.ws_id);
   }
 
   async #run(
@@ -201,17 +201,17 @@ export class WatchPolls {
   ): Promise<void> {
     const { records, clock } = this.#deps;
     const isStopped = signal.aborted;
-    const change =
+    const change: Partial<WatchTable> =
       isStopped || !outcome
         ? afterPoll(row, clock.now())
         : conclude(row, outcome, { nowMs: clock.now(), taint: taintOf(item) });
-    const isTold = 'active' in change || change.last_output !== row.last_output;
+    const isTold = change.active === 0 || (change.last_output ?? row.last_output) !== row.last_output;
     const done = { ...row, ...change, is_polling: 0, process_json: null };
     const store = async () =>
       (await records.change(done, { statements: [endPoll(row, change, true)], isTold: isTold && !isStopped })) ||
       // Cancelled meanwhile: only that nothing runs any more is left to store.
       !(await records.change(row, { statements: [endPoll(row, {}, false)], isTold: false }));
-    if ((await this.#again(store, { row, signal })) && 'result_json' in change && change.result_json != null)
+    if ((await this.#again(store, { row, signal })) && change.result_json !== undefined && change.result_json !== null)
       this.#deps.onResult(row.ws_id);
   }
 

@@ -109,7 +109,7 @@ test('A poll that would ask, or is blocked, must end its watch before it starts'
 test('a rule made after the approval ends a watch, one made before was seen', async () => {
   await using it = await watchGateway();
   it.begin();
-  const rule = { match: { command: 'make *' }, action: 'ask', wsId: await it.main() } as const;
+  const rule = { match: { program: 'make' }, action: 'ask', wsId: await it.main() } as const;
   const { watch_id: before } = await it.watch();
   await it.polled(before, 1);
   await it.clock.advance(1);
