@@ -23,6 +23,6 @@ export function watchCalls({ call, newSession, model, key }: Session) {
   return {
     'watch.list': async () => call('watch.list', { wsId: (await created()).wsId, ended: true }),
     'watch.cancel': async () => call('watch.cancel', { watchId: (await created()).watchId }),
-    'watch.all': async () => call('watch.all', {}),
+    'watch.admin.list': async () => call('watch.admin.list', {}),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

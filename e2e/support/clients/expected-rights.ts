@@ -23,14 +23,13 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
   write: [
-    ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send'],
+    ...['system-event', 'wake', 'set-heartbeats', 'voicewake.set', 'send', 'watch.list', 'watch.cancel'],
     ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'sessions.patch', 'sessions.reset', 'sessions.compact'],
     ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
-    ...['watch.list', 'watch.cancel'],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -49,7 +48,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
-    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'watch.all'],
+    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'watch.admin.list'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -91,8 +90,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['', '/history', '/events', '/export', '/background', '/background/{command_id}/output'].map(
       (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
     ),
-    'GET /v1/api/models',
-    'GET /v1/api/route',
+    ...['GET /v1/api/models', 'GET /v1/api/route'],
     'GET /v1/api/route/workstreams/{ws_id}/live',
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
@@ -103,13 +101,12 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   write: [
     ...['POST /v1/api/workstreams/new', 'POST /v1/api/workstreams/close', 'POST /v1/api/workstreams/import'],
     ...['POST /v1/api/cluster/workstreams/new', 'POST /v1/api/route/workstreams/new'],
-    ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command'],
-    ...['GET /v1/api/watches', 'POST /v1/api/watches/{watch_id}/cancel'],
+    ...['POST /v1/api/send', 'POST /v1/api/cancel', 'POST /v1/api/command', 'GET /v1/api/watches'],
     ...['attachments', 'background/{command_id}/kill'].map((path) => `POST /v1/api/workstreams/{ws_id}/${path}`),
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share', ...UNDO].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
-    'DELETE /v1/api/workstreams/{ws_id}/send',
+    ...['DELETE /v1/api/workstreams/{ws_id}/send', 'POST /v1/api/watches/{watch_id}/cancel'],
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
     ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
   ],
@@ -136,8 +133,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
     ...POLICY_ROUTES,
-    'GET /v1/api/admin/output-assessments',
-    'GET /v1/api/admin/verdicts',
+    ...['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
     ...RULE_ROUTES,
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
@@ -199,7 +195,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...RULE_METHODS,
   ],
   'admin.judge': ['assessment.list', 'verdict.list'],
-  'admin.watches': ['watch.all'],
+  'admin.watches': ['watch.admin.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch', 'secrets.status', 'secrets.rotate'],
@@ -244,6 +240,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.usage': ['GET /v1/api/admin/usage'],
   'admin.policies': [...POLICY_ROUTES, ...RULE_ROUTES],
   'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
+  'admin.watches': ['GET /v1/api/admin/watches'],
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],

@@ -45,14 +45,14 @@ export const watchContracts = {
         })
         .meta({ id: 'WatchCancelResult' }),
   }),
-  'watch.all': contract({
+  'watch.admin.list': contract({
     summary: 'All watches for administration, also those that have ended.',
     scope: 'approve',
     permission: 'admin.watches',
     params: () =>
       z
         .strictObject({ wsId: optionalText(), limit: z.int().min(1).max(500).optional() })
-        .meta({ id: 'WatchAllParams' }),
-    result: () => WatchList.meta({ id: 'WatchAllResult' }),
+        .meta({ id: 'WatchAdminListParams' }),
+    result: () => WatchList.meta({ id: 'WatchAdminListResult' }),
   }),
 };

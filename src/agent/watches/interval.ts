@@ -1,6 +1,6 @@
 /** The shortest and the longest interval between two polls, in seconds. */
-export const MIN_INTERVAL_SECS = 10;
-export const MAX_INTERVAL_SECS = 86_400;
+const MIN_INTERVAL_SECS = 10;
+const MAX_INTERVAL_SECS = 86_400;
 
 const UNITS: Record<string, number> = { h: 3_600, m: 60, s: 1 };
 const PARTS = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { Watch } from '../../../protocol/events/watch.ts';
 import { commandName } from '../../../protocol/text/background-words.ts';
 import { toVisibleText } from '../../../protocol/text/visible-text.ts';
-import { watchWords } from '../../../protocol/text/watch-words.ts';
+import { watchWords } from '../../../protocol/text/watches/watch-words.ts';
 import type { WatchRecords } from '../watches/watch-records.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Command } from './command.ts';

@@ -105,7 +105,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'background.output': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
   'background.kill': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
   'watch.list': ({ wsId }) => [{ wsId, ended: true }],
-  'watch.all': ({ wsId }) => [{ wsId }],
+  'watch.admin.list': ({ wsId }) => [{ wsId }],
   'assessment.list': ({ wsId }) => [{ wsId }],
   'verdict.list': ({ wsId }) => [{ wsId }],
   'usage.get': ({ wsId }) => [
@@ -188,7 +188,7 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'assessment.list': [{}],
   'verdict.list': [{}],
   'watch.list': [{ ended: true }],
-  'watch.all': [{}],
+  'watch.admin.list': [{}],
   'rule.list': [{}],
   'rule.simulate': [{}],
 };

@@ -38,7 +38,7 @@ export const watchMethods = ({
     const watch = ended ?? toWatch((await readWatch(store, watchId))?.row ?? found.row);
     return { cancelled: ended !== undefined, watch };
   },
-  async 'watch.all'({ wsId, limit = STANDARD_ALL }, call) {
+  async 'watch.admin.list'({ wsId, limit = STANDARD_ALL }, call) {
     return { watches: (await rowsFor(store, viewerOf(call), { wsId, limit }).execute()).map(toWatch) };
   },
 });

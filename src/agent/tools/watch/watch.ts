@@ -94,10 +94,14 @@ async function prepareCreation(
     ...(reading && { reading }),
     ...(bindTo !== undefined && { bindTo }),
     async execute({ grants }: ToolRun) {
-      const allowed = grants?.allowed;
       const created = await book.create({
         wsId: context.wsId,
-        ...{ name, command, intervalSecs: secs, stopOn, maxPolls, allowed },
+        name,
+        command,
+        intervalSecs: secs,
+        stopOn,
+        maxPolls,
+        allowed: grants?.allowed,
       });
       return created ? { output: toCreated(created), outcome: 'done' } : TOO_MANY;
     },

@@ -24,7 +24,7 @@ const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"' };
 
 /** The longest condition, in characters. */
-export const MAX_LENGTH = 1_000;
+const MAX_LENGTH = 1_000;
 
 /** Splits a condition into tokens. Throws StopOnError. */
 export function readTokens(source: string): Token[] {

@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { Watch } from '../../../../protocol/events/watch.ts';
 import { commandName } from '../../../../protocol/text/background-words.ts';
-import { watchWords } from '../../../../protocol/text/watch-words.ts';
+import { watchWords } from '../../../../protocol/text/watches/watch-words.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
 import { readVersion } from '../../../version.ts';
 import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';

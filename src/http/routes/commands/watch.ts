@@ -11,7 +11,7 @@ export const watchRoutes = [
     fieldNames: { watchId: 'watch_id' },
     reply: ({ watch }) => ({ status: 'ok' as const, watch_id: watch.watch_id }),
   }),
-  bind(watchEndpoints.all, 'watch.all', {
+  bind(watchEndpoints.all, 'watch.admin.list', {
     params: ({ ws_id, limit }) => ({ wsId: ws_id, limit }),
     reply: ({ watches }) => ({ watches }),
   }),

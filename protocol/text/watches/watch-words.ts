@@ -1,5 +1,5 @@
-import type { Watch } from '../events/watch.ts';
-import { spanWords } from './background-words.ts';
+import type { Watch } from '../../events/watch.ts';
+import { spanWords } from '../background-words.ts';
 
 const ENDS: Record<NonNullable<Watch['end']>, string> = {
   fired: 'fired',
