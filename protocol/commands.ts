@@ -55,6 +55,10 @@ const rows = {
     argument: '[N | end N]',
     summary: 'List the background commands, show the last output of one, or end one.',
   },
+  watches: {
+    argument: '[cancel N]',
+    summary: 'List the watches of this workstream, or cancel one.',
+  },
   tools: {
     argument: '[accept]',
     summary: 'Show the tools of this conversation and what has changed since, or give the model the present ones.',

@@ -23,6 +23,7 @@ import { configContracts } from './methods/config.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
 import { checkpointContracts } from './methods/conversation/checkpoint.ts';
 import { planContracts } from './methods/conversation/plan.ts';
+import { watchContracts } from './methods/conversation/watch.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
@@ -64,6 +65,7 @@ export const CONTRACTS = {
   ...clusterContracts,
   ...outputContracts,
   ...backgroundContracts,
+  ...watchContracts,
   ...usageContracts,
   ...approvalContracts,
   ...planContracts,

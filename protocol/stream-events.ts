@@ -10,7 +10,8 @@ import { outputWarningShape } from './events/output-warning.ts';
 import { pastRulingShape } from './events/rules.ts';
 import { TodoItem } from './events/todo.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
-import { WaitReason } from './events/wait-reason.ts';
+import { waitShape } from './events/wait-reason.ts';
+import { watchShape } from './events/watch.ts';
 import { VISIBILITIES } from './methods/conversation/sharing.ts';
 import { BudgetQuestion, MessageFailure, RunOutcome } from './run-outcome.ts';
 
@@ -235,21 +236,13 @@ export const STREAM_EVENTS = {
   }),
   /** A command in the background has started, has printed more, or has ended; its state now. */
   background_command: event('background_command', backgroundCommandShape),
+  /** A watch was created, printed something new, or has ended; its state now, with the beginning of its output. */
+  watch: event('watch', watchShape),
   /** After the `tool_result` of the call: the output guard found something in its output. */
   output_warning: event('output_warning', outputWarningShape),
   info: event('info', infoShape),
   /** The model's server refused or did not answer. It is asked again at `until_ms`, or after `workstream.proceed`. */
-  wait_start: event('wait_start', {
-    reason: WaitReason,
-    /** The error, for people. */
-    message: z.string(),
-    until_ms: z.int().min(0),
-    /** The number of the attempt that follows, from 2, and of the last one. */
-    attempt: z.int().min(2),
-    attempts: z.int().min(2),
-    /** The model that is waited for. */
-    model_alias: z.string(),
-  }),
+  wait_start: event('wait_start', waitShape),
   /** The wait is over: the request is repeated, or the run was stopped. */
   wait_stop: event('wait_stop', {}),
   /** `damaged`: replaces events that are damaged in the database. */

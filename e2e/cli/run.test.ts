@@ -81,7 +81,10 @@ test('a question of the agent is answered by --answer, and denied with a hint wi
     return heard === undefined ? undefined : say(heard);
   });
   const answered = await run('--answer', '2', 'pick a colour');
-  assert.deepEqual([answered.code, JSON.parse(answered.stdout.replace('heard ', ''))], [0, { answer: 'blue', choice: 'blue' }]);
+  assert.deepEqual(
+    [answered.code, JSON.parse(answered.stdout.replace('heard ', ''))],
+    [0, { answer: 'blue', choice: 'blue' }],
+  );
   const denied = await run('pick a colour again');
   assert.equal(denied.code, 4);
   assert.match(denied.stderr, /Nobody could answer\. Answer with --answer TEXT, or run in a terminal\./);

@@ -1,6 +1,7 @@
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
 import type { ScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { watchCalls } from './watch-calls.ts';
 
 interface Session {
   call<M extends MethodName>(method: M, params: ParamsInput<M>): Promise<Result<M>>;
@@ -9,8 +10,9 @@ interface Session {
   key(): string;
 }
 
-/** A successful call of each method of background commands. */
-export function backgroundCalls({ call, newSession, model, key }: Session) {
+/** A successful call of each method of background commands and watches. */
+export function backgroundCalls(session: Session) {
+  const { call, newSession, model, key } = session;
   /** A command that runs. */
   const started = async () => {
     const wsId = await newSession();
@@ -22,6 +24,7 @@ export function backgroundCalls({ call, newSession, model, key }: Session) {
     return { wsId, commandId: commands[0]?.command_id ?? '' };
   };
   return {
+    ...watchCalls(session),
     'background.list': started,
     'background.output': async () => call('background.output', await started()),
     'background.kill': async () => call('background.kill', await started()),

@@ -46,6 +46,8 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`POST ${own}/attachments`]: it,
   [`GET ${own}/background`]: it,
   [`GET ${own}/background/{command_id}/output`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
+  'GET /v1/api/watches': it,
+  'GET /v1/api/admin/watches': it,
   [`POST ${own}/background/{command_id}/kill`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
   [`POST ${own}/send`]: ({ ws_id, attachment_id }) => [
     { ws_id, message },

@@ -73,6 +73,11 @@ export const endpoints: Addresses = {
   plan: {
     resolve: { verb: 'post', path: '/v1/api/plan' },
   },
+  watch: {
+    list: { verb: 'get', path: '/v1/api/watches' },
+    cancel: { verb: 'post', path: '/v1/api/watches/{watch_id}/cancel' },
+    all: { verb: 'get', path: '/v1/api/admin/watches' },
+  },
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
   },

@@ -11,3 +11,16 @@ export const WaitReason = z
   ])
   .meta({ id: 'WaitReason' });
 export type WaitReason = z.infer<typeof WaitReason>;
+
+/** That the model's server refused or did not answer, and when it is asked again. */
+export const waitShape = {
+  reason: WaitReason,
+  /** The error, for people. */
+  message: z.string(),
+  until_ms: z.int().min(0),
+  /** The number of the attempt that follows, from 2, and of the last one. */
+  attempt: z.int().min(2),
+  attempts: z.int().min(2),
+  /** The model that is waited for. */
+  model_alias: z.string(),
+};

@@ -10,6 +10,7 @@ import { verdictEndpoints } from './admin/verdict.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
+import { watchEndpoints } from './commands/watch.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -39,6 +40,7 @@ export const ENDPOINTS = {
   conversation: conversationEndpoints,
   background: backgroundEndpoints,
   plan: planEndpoints,
+  watch: watchEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

@@ -30,6 +30,8 @@ export type Message =
       trusted?: true;
       /** Its run ended without an answer. People see it, the model does not. */
       failed?: MessageFailure;
+      /** What a watch printed, which counts like the result of a call: no person begins a turn here. */
+      watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };
       /** It came during a run, after the results of calls; a turn of the person begins here. */
       steered?: true;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */

@@ -6,6 +6,7 @@ import type { Surroundings } from '../home/home-path.ts';
 import { readVersion } from '../version.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addBackgroundCommands } from './commands/background/background-commands.ts';
+import { addWatchCommands } from './commands/background/watch-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
@@ -132,6 +133,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addMcpCommands(program, { root, around, withTarget });
   addBackgroundCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });
+  addWatchCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });

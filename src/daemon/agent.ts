@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard } from '../agent/guard/output-guard.ts';
 import { createHooks } from '../agent/hooks/hooks.ts';
@@ -7,9 +8,11 @@ import { createOutputSource } from '../gateway/history/output-source.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
+import { createWatchRecords } from '../gateway/watches/watch-records.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import { nodeIdOf } from './node-id.ts';
 import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
@@ -64,7 +67,8 @@ export async function createAgent(
     ids,
     log,
   });
-  const { toolbox, servers, runner, notSandboxed, notices } = await createTools({
+  const watchRecords = createWatchRecords({ store, nodeId: nodeIdOf(home, hostname()), clock, ids });
+  const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
     home,
     userHome,
     environment,
@@ -75,6 +79,7 @@ export async function createAgent(
     live,
     guard,
     background: commands,
+    watches: watchRecords,
     commandAudit,
     fetch,
     nodes: toNodeDirectory(nodes),
@@ -87,7 +92,7 @@ export async function createAgent(
   const hooks = createHooks({ runner, guard, audit: commandAudit, live, log });
   return {
     nodes,
-    background: { commands, records },
+    background: { commands, records, watches: { records: watchRecords, toolbox: pollToolbox, notSandboxed } },
     clean: guard.clean,
     hooks,
     toolbox,

@@ -24,10 +24,13 @@ import { createReadOutputTool, type OutputSource } from '../agent/tools/read-out
 import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
+import { createPolledBash } from '../agent/tools/shell/polled-bash.ts';
 import { createTodoTool } from '../agent/tools/todo.ts';
 import type { Tool } from '../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../agent/tools/toolbox.ts';
+import { createWatchTool } from '../agent/tools/watch/watch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
+import type { WatchBook } from '../agent/watches/watch-book.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
@@ -45,6 +48,7 @@ type ToolOptions = Pick<
   /** The outputs of earlier calls. */
   earlier: OutputSource;
   background: BackgroundCommands;
+  watches: WatchBook;
   live: Pick<
     LiveConfig,
     'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'mcp'
@@ -61,6 +65,8 @@ type ToolOptions = Pick<
 interface Tools {
   toolbox: Toolbox;
   servers: ToolServers;
+  /** The tool of the polls of watches. */
+  pollToolbox: Toolbox;
   runner: ProcessRunner;
   notSandboxed: string | undefined;
   /** For the person who starts the daemon. */
@@ -96,18 +102,20 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
   const servers = await openToolServers(options, { runner, outputs: outputsOf(home) });
+  const shell = {
+    runner,
+    guard,
+    outputs: outputsOf(home),
+    ids,
+    userHome: environment.HOME,
+    live,
+    audit: commandAudit,
+    background,
+  };
+  const bashTool = createBashTool(shell);
   const toolbox = createToolbox(
     [
-      createBashTool({
-        runner,
-        guard,
-        outputs: outputsOf(home),
-        ids,
-        userHome: environment.HOME,
-        live,
-        audit: commandAudit,
-        background,
-      }),
+      bashTool,
       createBashOutputTool(background),
       createKillShellTool(background),
       ...createFileTools(options, { runner, ripgrep: rg.kind === 'found' ? rg.path : undefined }),
@@ -117,6 +125,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       askUserTool,
       planAgentTool,
       ...createWebTools(options, outputsOf(home)),
+      createWatchTool({ book: options.watches, bash: bashTool }),
     ],
     guard,
     servers,
@@ -124,6 +133,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   return {
     toolbox,
     servers,
+    pollToolbox: createToolbox([createPolledBash(shell)], guard),
     runner,
     notSandboxed: sandbox.kind === 'none' ? sandbox.reason : undefined,
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],

@@ -1,4 +1,4 @@
-import { createBackgroundNoun } from './background/background-noun.ts';
+import { backgroundNouns } from './background/background-noun.ts';
 import type { Handlers, ServedMethod } from './call.ts';
 import { checkpointNoun } from './checkpoints/checkpoint-noun.ts';
 import type { Cluster } from './cluster/cluster.ts';
@@ -133,7 +133,7 @@ export function joinNouns(
     approval: { methods: approvalMethods(approvals) },
     plan: { methods: planMethods({ workstreams, approvals }) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
-    background: createBackgroundNoun(deps, workstreams), // before the workstreams, whose runs tell of ended commands
+    ...backgroundNouns(deps, conversations),
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },

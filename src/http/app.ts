@@ -45,6 +45,7 @@ import { verdictRoutes } from './routes/admin/verdict.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
+import { watchRoutes } from './routes/commands/watch.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { checkpointRoutes } from './routes/files/checkpoint.ts';
@@ -221,6 +222,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...ruleRoutes,
     ...backgroundRoutes,
     ...planRoutes,
+    ...watchRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -7,7 +7,7 @@ import type { PreparedCall } from '../tools/toolbox.ts';
 import { policyInForce } from './approval/unattended-policy.ts';
 import { type CallKeys, fingerprint, type Verdict, verdictOf } from './limits/repeats.ts';
 import { askedFor } from './result-texts.ts';
-import type { RunContext } from './run-context.ts';
+import type { RuledRun, RunContext } from './run-context.ts';
 
 /** Real paths of folders: the working directory, and those that may only be read. */
 export interface CallPlaces {
@@ -32,15 +32,18 @@ export interface BatchCall {
 export const prepareAll = (run: RunContext, calls: readonly ToolCall[]): Promise<BatchCall[]> =>
   Promise.all(calls.map((call) => prepareCall(run, call)));
 
+/** The polls of watches have no progress: none is started again. */
+type Preparing = RuledRun & Partial<Pick<RunContext, 'progress'>>;
+
 /** Prepares a call and computes the digest that its approval is bound to. */
-export async function prepareCall(run: RunContext, call: ToolCall): Promise<BatchCall> {
+export async function prepareCall(run: Preparing, call: ToolCall): Promise<BatchCall> {
   const workdir = await run.settings.workdir.check();
   const context = {
     wsId: run.wsId,
     callId: call.id,
     workdir,
     history: run.messages,
-    wasInterrupted: run.progress.tools.get(call.id)?.state === 'started',
+    wasInterrupted: run.progress?.tools.get(call.id)?.state === 'started',
     hosts: hostRulesFor(run, call),
     signal: run.signal,
   };
@@ -64,7 +67,7 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
 }
 
 /** The rules about hosts, at each connection as they are then. Without anybody to ask, a command runs without more hosts. */
-const hostRulesFor = (run: RunContext, { name }: ToolCall): HostRules => ({
+const hostRulesFor = (run: RuledRun, { name }: ToolCall): HostRules => ({
   canAsk: policyInForce(run) === undefined || run.settings.autoApprove,
   ruleOn(call, host) {
     const { rules } = run;
@@ -113,12 +116,16 @@ export const judge = ({ progress }: RunContext, { keys }: BatchCall): Verdict =>
 export const asksForNoSandbox = ({ prepared }: Pick<BatchCall, 'prepared'>): boolean =>
   prepared.kind === 'ready' && prepared.sandboxOff !== undefined;
 
+/** `watch` starts one later. Calls of it that only list or cancel read nothing. */
+const startsCommand = (name: string, prepared: PreparedCall): boolean =>
+  name === 'bash' || (name === 'watch' && prepared.kind === 'ready' && prepared.reading !== undefined);
+
 /** Why a call runs without the sandbox; undefined if it runs in it, or starts no process. */
 export function whyNotSandboxed(
-  { notSandboxed }: RunContext,
+  { notSandboxed }: Pick<RunContext, 'notSandboxed'>,
   { call, prepared }: Pick<BatchCall, 'call' | 'prepared'>,
 ): string | undefined {
-  if (call.name !== 'bash') return undefined;
+  if (!startsCommand(call.name, prepared)) return undefined;
   if (notSandboxed !== undefined || prepared.kind !== 'ready') return notSandboxed;
   return prepared.sandboxOff && askedFor(prepared.sandboxOff);
 }

@@ -89,6 +89,16 @@ export interface RunCheckpoint {
   ended(): Promise<void>;
 }
 
+/** As much of a run as decides whether a call runs, asks, or is blocked. */
+export interface RuledRun
+  extends Pick<
+    RunContext,
+    'wsId' | 'messages' | 'toolbox' | 'notSandboxed' | 'policy' | 'rules' | 'isWatched' | 'signal'
+  > {
+  settings: Pick<RunSettings, 'workdir' | 'autoApprove' | 'mode' | 'approvedTools'>;
+  judge: Pick<RunJudge, 'home' | 'usesModel' | 'threshold'> | undefined;
+}
+
 /** Everything that one run works with. */
 export interface RunContext {
   wsId: string;

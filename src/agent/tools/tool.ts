@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AskedQuestion } from '../../../protocol/events/asked-question.ts';
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
+import type { Ruling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
@@ -63,6 +64,8 @@ export interface CallGrants {
   hosts: readonly string[];
   /** Somebody allowed this call, and not only all calls of its kind by the mode: it may write the folders that were added. */
   writesAdded?: boolean;
+  /** Who answered a question about this call, and why it was asked; absent: nobody was asked. */
+  allowed?: { by: 'person' | 'judge'; reason: Ruling['reason'] };
 }
 
 export type Prepared =

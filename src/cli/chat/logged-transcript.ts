@@ -42,8 +42,7 @@ class LoggedTranscript implements Transcript {
   #toldError = false;
   #isResent = false; // the next message replaces an earlier one; nothing tells which client sent it
   #asked: string | undefined;
-  /** When the answer was complete that ends what is printed. */
-  #answeredMs: number | undefined;
+  #answeredMs: number | undefined; // when the answer was complete that ends what is printed
   state: WorkstreamState = 'idle';
   isWaiting = false;
   question: Question | undefined;
@@ -105,6 +104,7 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
+      case 'watch': // its result comes as a message
       case 'ws_rename': // only lists show titles
       case 'intent_verdict':
       case 'judge_state':

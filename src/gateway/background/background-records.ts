@@ -3,6 +3,7 @@ import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
 import type { BackgroundRecords, StoredCommand } from '../../agent/background/background-run.ts';
 import type { Store } from '../store/store.ts';
+import type { Watches, WatchRecords } from '../watches/watch-records.ts';
 import {
   findCommand,
   insertCommand,
@@ -24,10 +25,27 @@ export interface StoredBackground extends BackgroundRecords {
   load(): Promise<void>;
 }
 
-/** The background commands of a daemon. */
+/** What goes on between the runs of a daemon: commands in the background, and watches. */
 export interface Background {
   commands: BackgroundCommands;
   records: StoredBackground;
+  watches: Watches;
+}
+
+/**
+ * Ends what goes on in a workstream, and waits for it. A cancel is about what runs now; a watch goes on until it is cancelled
+ * itself.
+ */
+export async function endBackgroundIn(
+  wsId: string,
+  end: 'reset' | 'cancelled' | 'closed',
+  {
+    commands,
+    watches,
+  }: { commands: Pick<BackgroundCommands, 'endIn'>; watches: { records: Pick<WatchRecords, 'endIn'> } },
+): Promise<void> {
+  const watched = end === 'cancelled' ? undefined : watches.records.endIn(wsId, end);
+  await Promise.all([commands.endIn(wsId, end), watched]);
 }
 
 export function createBackgroundRecords(store: Store): StoredBackground {

@@ -1,6 +1,7 @@
 import type { CommandName } from '../../../protocol/commands.ts';
 import type { ServedMethod } from '../call.ts';
 import { endedBy } from './background-command.ts';
+import { cancelledBy } from './watches-command.ts';
 
 /**
  * The method that does the same as a command with this argument: the command needs the rights of its row. Where a command
@@ -28,6 +29,7 @@ export const methodOf: Readonly<Record<CommandName, (argument: string) => Served
   steer: () => 'workstream.send',
   budget: (limit) => (limit === '' ? 'budget.list' : 'budget.set'),
   background: (argument) => (endedBy(argument) === undefined ? 'background.list' : 'background.kill'),
+  watches: (argument) => (cancelledBy(argument) === undefined ? 'watch.list' : 'watch.cancel'),
   tools: () => 'workstream.command',
   template: () => 'workstream.command',
   skill: () => 'workstream.command',

@@ -52,6 +52,7 @@ import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 import { createTemplateCommand } from './template-command.ts';
 import { createToolsCommand } from './tools-command.ts';
+import { createWatchesCommand } from './watches-command.ts';
 
 export interface CommandDeps {
   store: Store;
@@ -105,6 +106,7 @@ export class Commands {
       steer: { when: 'always', run: createSteerCommand(deps.runs) },
       budget: { when: 'always', run: createBudgetCommand(deps.budgets, say) },
       background: { when: 'always', run: createBackgroundCommand(deps, say) },
+      watches: { when: 'always', run: createWatchesCommand(deps, say) },
       tools: { when: 'always', run: createToolsCommand(deps, say) },
       template: { when: 'always', run: template },
       skill: { when: 'always', run: template },

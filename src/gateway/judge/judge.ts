@@ -19,16 +19,22 @@ export class Judge {
     this.#deps = deps;
   }
 
+  /** How calls of the workstream are rated outside of runs. Undefined while the judge is off. */
+  ratingFor(data: WorkstreamData): Omit<RunJudge, 'begin'> | undefined {
+    const { live, userHome } = this.#deps;
+    const { enabled, usesModel, confidenceThreshold: threshold } = live.judge;
+    if (!enabled) return undefined;
+    return { home: userHome, usesModel: usesModel && this.#modelFor(data) !== undefined, threshold };
+  }
+
   /** Undefined while the judge is off. */
   forRun(run: JudgedRun, data: WorkstreamData, place: Place): RunJudge | undefined {
-    const { live, userHome } = this.#deps;
-    const settings = live.judge;
-    if (!settings.enabled) return undefined;
-    const model = settings.usesModel ? this.#modelFor(data) : undefined;
+    const settings = this.#deps.live.judge;
+    const rating = this.ratingFor(data);
+    if (!rating) return undefined;
+    const model = rating.usesModel ? this.#modelFor(data) : undefined;
     return {
-      home: userHome,
-      usesModel: model !== undefined,
-      threshold: settings.confidenceThreshold,
+      ...rating,
       begin: ({ approvalId, items, byJudge }) => {
         const about = { run, data, approvalId, settings, place, byJudge };
         const judgement = new Judgement(about, this.#deps);

@@ -1,3 +1,4 @@
+import type { Taint } from '../../../protocol/events/rules.ts';
 import type { RunOutcome } from '../../../protocol/run-outcome.ts';
 import type { Attachment, Effort, RunSource } from '../../../protocol/stream-events.ts';
 import type { OutputSchema } from '../../agent/output/answer-checks.ts';
@@ -18,6 +19,8 @@ export interface RunRequest {
   sender?: string;
   /** Started by the daemon itself. */
   unattended?: true;
+  /** The message is what a watch printed. */
+  watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };
   /** Reserved for this run until its message is in the conversation; absent when there are none. */
   attachments?: Attachment[];
   /** Overrides the workstream's effort for this run. */

@@ -104,6 +104,8 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'background.list': ({ wsId }) => [{ wsId }],
   'background.output': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
   'background.kill': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
+  'watch.list': ({ wsId }) => [{ wsId, ended: true }],
+  'watch.admin.list': ({ wsId }) => [{ wsId }],
   'assessment.list': ({ wsId }) => [{ wsId }],
   'verdict.list': ({ wsId }) => [{ wsId }],
   'usage.get': ({ wsId }) => [
@@ -189,6 +191,8 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'policy.simulate': [{ policies: [] }],
   'assessment.list': [{}],
   'verdict.list': [{}],
+  'watch.list': [{ ended: true }],
+  'watch.admin.list': [{}],
   'rule.list': [{}],
   'rule.simulate': [{}],
 };

@@ -62,6 +62,16 @@ async function canary(gateway: WholeGateway, visibility: 'shared' | 'private', w
   const queued = { ...asked, queue: true, idempotencyKey: `${word}-queued` };
   const { runId: queuedId = '' } = await call('workstream.send', queued, ADA);
   const [approval] = (await call('approval.list', { wsId }, ADA)).approvals;
+  const watch = {
+    wsId,
+    name: word,
+    command: word,
+    intervalSecs: 60,
+    stopOn: undefined,
+    maxPolls: 1,
+    allowed: undefined,
+  };
+  await gateway.background.watches.records.create(watch);
   const approvalId = approval?.approvalId ?? assert.fail('nothing is asked');
   return {
     wsId,

@@ -57,9 +57,10 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const opening = build.deleteFrom('opening_prompts').where('ws_id', '=', wsId);
   const rules = build.deleteFrom('rules').where('ws_id', '=', wsId);
   const background = build.deleteFrom('background_commands').where('ws_id', '=', wsId);
+  const watches = build.deleteFrom('watches').where('ws_id', '=', wsId);
   const checkpoints = build.deleteFrom('checkpoints').where('ws_id', '=', wsId);
   const changes = build.deleteFrom('file_changes').where('ws_id', '=', wsId);
-  const rest = [checkpoints, changes, rules, background, head, prefix, trust, cuts, applied, opening, own];
+  const rest = [watches, checkpoints, changes, rules, background, head, prefix, trust, cuts, applied, opening, own];
   await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }
 

@@ -176,6 +176,7 @@ test('every table of the schema exists with its columns', async () => {
       'usage',
       'users',
       'verdicts',
+      'watches',
       'workdirs',
       'workstream_budgets',
       'workstreams',

@@ -23,6 +23,7 @@ import { createBackgroundRecords } from '../background/background-records.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
+import { createWatchRecords } from '../watches/watch-records.ts';
 import { fakeWorkdirs } from './fake-workdirs.ts';
 import { testAccounts } from './test-accounts.ts';
 
@@ -106,8 +107,15 @@ function testBackground({ store, dir, clock, log }: Machine): GatewayDeps['backg
   const records = createBackgroundRecords(store);
   const outputs = join(dir, 'outputs');
   const commands = createBackgroundCommands({ records, guard: testGuard(), outputs, ids: randomIds, clock, log });
-  return { commands, records };
+  return { commands, records, watches: testWatches({ store, clock }) };
 }
+
+/** Watches as the daemon has them, without a tool for their polls. */
+const testWatches = ({ store, clock }: Pick<Machine, 'store' | 'clock'>): GatewayDeps['background']['watches'] => ({
+  records: createWatchRecords({ store, nodeId: 'node', clock, ids: randomIds }),
+  toolbox: createToolbox([], testGuard()),
+  notSandboxed: undefined,
+});
 
 /** A machine without instructions and repositories, whose date is that of the clock. */
 const plainSurroundings = (clock: Pick<Machine['clock'], 'now'>): Surroundings => ({

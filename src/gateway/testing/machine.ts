@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { NodesConfig } from '../../lending/command-policy.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
@@ -23,6 +24,8 @@ export interface MachineOptions extends Partial<GatewayDeps> {
   parent?: string;
   /** What the tools `look` and `touch` do instead of answering at once. */
   execute?: Execute;
+  /** What polls of watches run with; default: nothing. */
+  pollToolbox?: Toolbox;
 }
 
 /** The faults of the disk; a crash repairs it. */
@@ -37,8 +40,8 @@ interface Process {
   gateway: Gateway;
   parts: ReturnType<typeof flat>;
   nodes: Nodes;
-  background: GatewayDeps['background'];
   store: SqliteStore;
+  background: GatewayDeps['background'];
   /** A killed process writes nothing. */
   killed: AbortController;
 }
@@ -68,7 +71,7 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     get nodes(): Nodes {
       return running.nodes;
     },
-    /** The background commands of this process. */
+    /** What goes on between runs of this process. */
     get background(): GatewayDeps['background'] {
       return running.background;
     },
@@ -116,7 +119,13 @@ interface Machine {
 
 async function start(
   { dir, clock, log, puppet, disk, over }: Machine,
-  { tap = (store) => store, execute, nodeRules: rules = () => ({}), ...options }: Omit<MachineOptions, 'parent'>,
+  {
+    tap = (store) => store,
+    execute,
+    pollToolbox,
+    nodeRules: rules = () => ({}),
+    ...options
+  }: Omit<MachineOptions, 'parent'>,
 ): Promise<Process> {
   const store = await openStore({ dir, clock, log });
   const killed = new AbortController();
@@ -126,6 +135,7 @@ async function start(
     toolbox: lookAndTouch(execute, over),
     ...options,
   };
+  if (pollToolbox) deps.background.watches.toolbox = pollToolbox;
   const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));
   const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();

@@ -3,7 +3,7 @@ import type { Message } from '../../agent/message.ts';
 import type { Clock } from '../../clock.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LiveSettings } from '../live-settings.ts';
-import type { RunRecord } from '../runs/run-record.ts';
+import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 
 /** Auto-approve of a workstream: its calls run without approval until it ends. */
@@ -23,6 +23,11 @@ export type GrantedMode = 'edits' | 'auto';
 
 /** Why auto-approve ended: its time, the credential of its giver, or the conversation in which it was enabled. */
 export type AlwaysEnd = 'time' | 'giver' | 'conversation';
+
+/** As much of a run as decides whether auto-approve covers its calls. */
+interface CoveredRun extends Pick<RunRecord, 'principal'> {
+  request: Pick<RunRequest, 'rights' | 'unattended'>;
+}
 
 interface AlwaysDeps {
   live: Pick<LiveSettings, 'alwaysMs'>;
@@ -60,7 +65,7 @@ export class AlwaysRules {
    * covers only runs that such callers started. A run that the daemon started is covered only while everything it reads
    * was written by such callers.
    */
-  covers(always: Always | undefined, { run, messages }: { run: RunRecord; messages: readonly Message[] }): boolean {
+  covers(always: Always | undefined, { run, messages }: { run: CoveredRun; messages: readonly Message[] }): boolean {
     const { principal, request } = run;
     if (!this.isInForce(always) || request.rights !== 'approve' || this.endOf(principal)?.aborted) return false;
     return request.unattended !== true || !hasForeignText(messages);

@@ -30,6 +30,7 @@ import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import type { Store } from '../store/store.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
+import type { WatchRecords } from '../watches/watch-records.ts';
 import type { AlwaysRules } from './always.ts';
 import type { Unloading } from './closing.ts';
 import type { HiddenWorkstreams } from './hidden-workstreams.ts';
@@ -102,6 +103,7 @@ export interface WorkstreamDeps {
   background: {
     commands: Pick<BackgroundCommands, 'endIn' | 'runningIn' | 'forget'>;
     records: Pick<StoredBackground, 'untold'>;
+    watches: { records: Pick<WatchRecords, 'endIn'> };
   };
   checkpoints: Pick<RunCheckpoints, 'of'>;
   /** This daemon's id, which templates may name. */

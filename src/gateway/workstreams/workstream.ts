@@ -2,6 +2,7 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import type { CancelReceipt } from '../../../protocol/methods/workstream.ts';
 import { newProgress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
+import { endBackgroundIn } from '../background/background-records.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import { NextContext } from '../history/next-context.ts';
 import { readContext, unreadable } from '../history/read-context.ts';
@@ -297,7 +298,7 @@ export class Workstream {
 
   /** Ends the commands that the agent has left running. `reset`: a new conversation begins, which knows nothing of them. */
   endBackground(end: 'reset' | 'cancelled' = 'cancelled'): Promise<void> {
-    return this.#deps.background.commands.endIn(this.data.wsId, this.#closing === 'close' ? 'closed' : end);
+    return endBackgroundIn(this.data.wsId, this.#closing === 'close' ? 'closed' : end, this.#deps.background);
   }
 
   async #stopCurrent({ force, reason }: Omit<StopOptions, 'clock'>): Promise<void> {

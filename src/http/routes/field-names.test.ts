@@ -8,6 +8,8 @@ import { toField } from '../input/field-problems.ts';
 
 /** Params that a route sets without a field of the request. */
 const SET_BY_ROUTE: Partial<Record<keyof typeof CONTRACTS, readonly string[]>> = {
+  'watch.list': ['here'],
+  'watch.cancel': ['here'],
   'workstream.send': ['queue', 'steer'],
   'workstream.history': ['withCursor'],
   'workstream.update': ['asTitle'],

@@ -41,6 +41,7 @@ test('the beginning of a command offers the full command, ready for its argument
       '/steer ',
       '/budget ',
       '/background ',
+      '/watches ',
       '/tools ',
       '/template ',
       '/compact ',

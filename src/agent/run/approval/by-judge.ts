@@ -2,7 +2,7 @@ import { isRecord } from '../../../../protocol/is-record.ts';
 import type { Advice, Assessment } from '../../judge/assessment.ts';
 import { judgeCall } from '../../judge/heuristic/judge-call.ts';
 import type { BatchCall } from '../batch-call.ts';
-import type { RunContext } from '../run-context.ts';
+import type { RuledRun } from '../run-context.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { taintIn } from './taint.ts';
 import { policyInForce } from './unattended-policy.ts';
@@ -11,7 +11,7 @@ import { policyInForce } from './unattended-policy.ts';
 const ASSESSMENTS = new WeakMap<BatchCall, Assessment>();
 
 /** How the rules of the judge rate a call; undefined while the judge is off, and for calls that cannot run. */
-export function assessmentOf({ judge }: RunContext, item: BatchCall): Assessment | undefined {
+export function assessmentOf({ judge }: Pick<RuledRun, 'judge'>, item: BatchCall): Assessment | undefined {
   const { call, prepared, places } = item;
   if (judge === undefined || prepared.kind !== 'ready' || prepared.question) return undefined;
   const known = ASSESSMENTS.get(item);
@@ -46,7 +46,7 @@ export const isApproval = ({ level, confidence, recommendation }: Advice, thresh
  * needs the approval of its rules, and of its model if it has one, which comes with the question. After untrusted content, it
  * approves nothing: what it would read was perhaps written to persuade it.
  */
-export function rulingByJudge(run: RunContext, item: BatchCall): CallRuling | undefined {
+export function rulingByJudge(run: RuledRun, item: BatchCall): CallRuling | undefined {
   const { judge, settings, messages } = run;
   // Where a policy answers for people, it answers for the judge, too.
   if (settings.mode !== 'auto' || judge === undefined || policyInForce(run) !== undefined) return undefined;

@@ -68,7 +68,19 @@ export function noteUse(run: RunContext, item: BatchCall): void {
 /** What the call may do in particular: it runs, so what it asked for was allowed. */
 export function grantedTo(run: RunContext, item: BatchCall): CallGrants {
   const auto = clearedBy(run, item);
-  return { ...grantsOf(item.ruled), writesAdded: auto !== 'mode' && auto !== 'harmless' };
+  const allowed = allowedBy(run, item);
+  return {
+    ...grantsOf(item.ruled),
+    writesAdded: auto !== 'mode' && auto !== 'harmless',
+    ...(allowed && { allowed }),
+  };
+}
+
+/** Who answered the question about the call, and why it was asked; undefined: nobody was asked. */
+function allowedBy(run: RunContext, item: BatchCall): CallGrants['allowed'] {
+  const by = run.progress.approval?.decision?.by.kind;
+  if (isCleared(run) || (by !== 'principal' && by !== 'judge')) return undefined;
+  return { by: by === 'judge' ? 'judge' : 'person', reason: decidedOn(run, item).reason };
 }
 
 const DECIDED = new WeakMap<BatchCall, CallRuling>();

@@ -4,7 +4,7 @@ import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { RuleSource } from '../../permissions/rules/rule-source.ts';
 import type { Prepared } from '../../tools/tool.ts';
 import { asksForNoSandbox, type BatchCall, whyNotSandboxed } from '../batch-call.ts';
-import type { RunContext } from '../run-context.ts';
+import type { RuledRun } from '../run-context.ts';
 import { rulingByJudge } from './by-judge.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { taintOn } from './taint.ts';
@@ -14,7 +14,7 @@ import { isReadOnlyCall, unaskedBecause } from './unasked.ts';
 const VERDICTS = new WeakMap<BatchCall, { rules: CallRules; verdict: RulesVerdict }>();
 
 /** What the rules and tool policies say about a call now. */
-export function rulesOn({ rules }: RunContext, item: BatchCall): RulesVerdict {
+export function rulesOn({ rules }: RuledRun, item: BatchCall): RulesVerdict {
   const known = VERDICTS.get(item);
   if (known?.rules === rules) return known.verdict;
   const verdict = rules.judge(item.ruled);
@@ -23,9 +23,9 @@ export function rulesOn({ rules }: RunContext, item: BatchCall): RulesVerdict {
 }
 
 /** The one place where it is decided whether a call runs, asks, or is blocked (decision 74). */
-export const rulingOf = (run: RunContext, item: BatchCall): CallRuling => rulingUnder(run, item, rulesOn(run, item));
+export const rulingOf = (run: RuledRun, item: BatchCall): CallRuling => rulingUnder(run, item, rulesOn(run, item));
 
-function rulingUnder(run: RunContext, item: BatchCall, verdict: RulesVerdict): CallRuling {
+function rulingUnder(run: RuledRun, item: BatchCall, verdict: RulesVerdict): CallRuling {
   const blocked = blockedAnyhow(item, verdict);
   if (blocked) return blocked;
   if (item.prepared.kind !== 'ready') return RUNS_AS_TOOL;
@@ -61,7 +61,7 @@ function asksAnyhow(prepared: Prepared, isSandboxed: boolean): CallRuling | unde
 const NOT_SANDBOXED: CallRuling = { verdict: 'ask', reason: 'not_sandboxed' };
 
 /** Outside the sandbox nothing holds a command to what is known of it. */
-const isBlockedByMode = ({ settings }: RunContext, item: BatchCall): boolean =>
+const isBlockedByMode = ({ settings }: RuledRun, item: BatchCall): boolean =>
   settings.mode === 'read_only' && !settings.autoApprove && !(isReadOnlyCall(item) && !asksForNoSandbox(item));
 
 /** What was said about the command in general is not enough for protected paths, and for hosts that it does not name. */
@@ -72,14 +72,14 @@ function unlessSpecial({ special }: RulesVerdict, ruling: CallRuling): CallRulin
 }
 
 /** After untrusted content, nothing but a person lets calls reach further than the folders of the workstream. */
-function unlessTainted(run: RunContext, item: BatchCall, unasked: CallRuling): CallRuling {
+function unlessTainted(run: RuledRun, item: BatchCall, unasked: CallRuling): CallRuling {
   const taint = taintOn(run, item);
   if (taint === undefined) return unasked;
   return { verdict: 'ask', reason: 'tainted', taint, ...(unasked.rule && { rule: unasked.rule }) };
 }
 
 /** Whether the call would run unasked if a rule allowed what it matches. */
-export function isEnough(run: RunContext, item: BatchCall, match: RuleMatch): boolean {
+export function isEnough(run: RuledRun, item: BatchCall, match: RuleMatch): boolean {
   const rules = run.rules.with({ ...NEW_RULE, match });
   return rulingUnder(run, item, rules.judge(item.ruled)).verdict === 'run';
 }

@@ -4,13 +4,13 @@ import type { Effect } from '../../permissions/command-reading.ts';
 import { isEdit } from '../../permissions/harmless.ts';
 import { isSecretPath } from '../../tools/files/secret-path.ts';
 import type { BatchCall, CallPlaces } from '../batch-call.ts';
-import type { RunContext } from '../run-context.ts';
+import type { RuledRun } from '../run-context.ts';
 
 /** What a call reads that nobody trusts, as it is stored with its result. */
 export type ReadTaint = Pick<Taint, 'kind' | 'target'>;
 
 /** Why the call must ask that would run unasked: what the conversation has read, if the call reaches further. */
-export function taintOn({ messages }: RunContext, item: BatchCall): Taint | undefined {
+export function taintOn({ messages }: Pick<RuledRun, 'messages'>, item: BatchCall): Taint | undefined {
   return reachesFurther(item) ? taintIn(messages) : undefined;
 }
 
@@ -31,6 +31,7 @@ function taintBy(message: Message | undefined): Taint | undefined | 'on' {
   if (message?.role === 'tool')
     return message.taint ? { ...message.taint, call_id: message.callId, tool: message.name } : 'on';
   if (message?.role !== 'user' || message.environment) return 'on';
+  if (message.watch) return message.watch.taint ?? 'on';
   // A summary may stand for results, too, so nobody knows what it was made from.
   if (message.summary) return { kind: 'summary' };
   return message.trusted ? undefined : { kind: 'message' };

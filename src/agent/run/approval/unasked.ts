@@ -2,16 +2,12 @@ import type { CommandReading } from '../../permissions/command-reading.ts';
 import { isEdit, isHarmless } from '../../permissions/harmless.ts';
 import type { RulesVerdict } from '../../permissions/rules/compile-rules.ts';
 import type { BatchCall } from '../batch-call.ts';
-import type { RunContext } from '../run-context.ts';
+import type { RuledRun } from '../run-context.ts';
 import type { CallRuling } from './call-ruling.ts';
 import { isAllowed } from './unattended-policy.ts';
 
 /** What lets a call run that needs approval; undefined: nothing does. The call runs in the sandbox if it starts a process. */
-export function unaskedBecause(
-  run: RunContext,
-  item: BatchCall,
-  { allow, left }: RulesVerdict,
-): CallRuling | undefined {
+export function unaskedBecause(run: RuledRun, item: BatchCall, { allow, left }: RulesVerdict): CallRuling | undefined {
   const { name } = item.call;
   if (allow && (left === undefined || isHarmlessCall(item, left)))
     return {

@@ -39,6 +39,7 @@ import { templates } from './template-schema.ts';
 import { budgets, usageHours } from './usage-schema.ts';
 import { auditOutcomes, owners, users } from './user-schema.ts';
 import { assessments, verdicts } from './verdict-schema.ts';
+import { watches } from './watches/watch-schema.ts';
 
 /** One step of the schema. Versions count from 1 without gaps; released ones never change. */
 export interface Migration {
@@ -93,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 39, statements: rules },
   { version: 40, statements: backgroundCommands },
   { version: 41, statements: checkpoints },
+  { version: 42, statements: watches },
 ];
 
 /**

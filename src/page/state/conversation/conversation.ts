@@ -155,6 +155,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'intent_verdict':
     case 'judge_state':
       return { ...now, blocks: addLate(blocks, event) };
+    case 'watch':
     case 'ws_rename':
       return before; // lists show titles; the name stays
   }

@@ -1,3 +1,11 @@
+import type { WatchTable } from '../watches/watch-schema.ts';
+
+/** The tables of what goes on between runs. */
+export interface BackgroundTables {
+  background_commands: BackgroundCommandTable;
+  watches: WatchTable;
+}
+
 /** A command in the background. Primary key command_id. */
 export interface BackgroundCommandTable {
   command_id: string;
