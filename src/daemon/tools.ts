@@ -6,6 +6,7 @@ import type { OutputGuard } from '../agent/guard/output-guard.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
+import { taskTool } from '../agent/tools/agents/task.ts';
 import { createBashOutputTool } from '../agent/tools/background/bash-output.ts';
 import { createKillShellTool } from '../agent/tools/background/kill-shell.ts';
 import { createBashTool } from '../agent/tools/bash.ts';
@@ -102,6 +103,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createReadOutputTool(options.earlier),
       createTodoTool(),
       askUserTool,
+      taskTool,
       ...createWebTools(options, outputsOf(home)),
     ],
     guard,

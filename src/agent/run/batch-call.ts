@@ -38,6 +38,7 @@ export async function prepareCall(run: RunContext, call: ToolCall): Promise<Batc
     workdir,
     history: run.messages,
     hosts: hostRulesFor(run, call),
+    subAgents: run.subAgents,
     signal: run.signal,
   };
   const prepared = await run.toolbox.prepare(call, context);

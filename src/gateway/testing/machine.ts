@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Tool } from '../../agent/tools/tool.ts';
 import type { NodesConfig } from '../../lending/command-policy.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog, tempDir } from '../../testing/temp-store.ts';
@@ -23,6 +24,8 @@ export interface MachineOptions extends Partial<GatewayDeps> {
   parent?: string;
   /** What the tools `look` and `touch` do instead of answering at once. */
   execute?: Execute;
+  /** Tools besides these two. */
+  tools?: readonly Tool[];
 }
 
 /** The faults of the disk; a crash repairs it. */
@@ -111,14 +114,14 @@ interface Machine {
 
 async function start(
   { dir, clock, log, puppet, disk, over }: Machine,
-  { tap = (store) => store, execute, nodeRules: rules = () => ({}), ...options }: Omit<MachineOptions, 'parent'>,
+  { tap = (store) => store, execute, tools, nodeRules: rules = () => ({}), ...options }: Omit<MachineOptions, 'parent'>,
 ): Promise<Process> {
   const store = await openStore({ dir, clock, log });
   const killed = new AbortController();
   const deps = {
     ...(await defaultDeps({ store: tap(onDisk(disk, store, killed)), dir, clock, log })),
     models: puppet.models,
-    toolbox: lookAndTouch(execute, over),
+    toolbox: lookAndTouch(execute, over, tools),
     ...options,
   };
   const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));

@@ -1,0 +1,9 @@
+import type { BackgroundCommandTable } from '../background/background-schema.ts';
+import type { SubAgentMessageTable, SubAgentTable } from './sub-agent-schema.ts';
+
+/** The tables of what goes on beside a conversation. */
+export interface SideTables {
+  background_commands: BackgroundCommandTable;
+  sub_agents: SubAgentTable;
+  sub_agent_messages: SubAgentMessageTable;
+}
