@@ -21,6 +21,7 @@ import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
 import { checkpointContracts } from './methods/conversation/checkpoint.ts';
+import { subAgentContracts } from './methods/conversation/sub-agent.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
@@ -62,6 +63,7 @@ export const CONTRACTS = {
   ...clusterContracts,
   ...outputContracts,
   ...backgroundContracts,
+  ...subAgentContracts,
   ...usageContracts,
   ...approvalContracts,
   ...nodeContracts,

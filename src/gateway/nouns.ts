@@ -21,6 +21,7 @@ import { agentMethods } from './methods/agent.ts';
 import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
 import { type AffectedParts, configMethods } from './methods/config.ts';
+import { subAgentMethods } from './methods/conversation/sub-agent.ts';
 import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
@@ -129,6 +130,7 @@ export function joinNouns(
     approval: { methods: approvalMethods(approvals) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     background: createBackgroundNoun(deps, workstreams), // before the workstreams, whose runs tell of ended commands
+    subAgent: { methods: subAgentMethods({ workstreams, store }) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },

@@ -18,7 +18,7 @@ import type { FoundQuestion } from '../usage/budget-questions.ts';
 import { chargeBrokenOff, forgetReservation } from '../usage/reservation-rows.ts';
 import { addUsage } from '../usage/usage-rows.ts';
 import { afterStep } from './agent-end.ts';
-import { toAgentEvents } from './agent-events.ts';
+import { toAgentEvents } from './sub-agent-events.ts';
 import { insertAgentMessage, type StoredAgent, updateAgent } from './sub-agent-rows.ts';
 
 /** What a sub-agent does in a step, for the run that it belongs to. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../timing/until.ts';
+import { DAEMON } from '../sharing/perception.ts';
 import type { Execute } from '../testing/default-deps.ts';
 import { calling } from '../testing/puppet-model.ts';
 import { turnsUntil } from '../testing/whole-gateway.ts';
@@ -137,4 +138,44 @@ test('an orderly stop suspends a sub-agent, and the next start continues it', as
     ['done'],
   );
   assert.equal(new Set(ofType(events, 'sub_agent').map(({ agent_id }) => agent_id)).size, 1);
+});
+
+test('what a sub-agent did can be read later, also after a restart', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(1), () => [calling('look', { text: 'here' })]);
+  await (await machine.accept('hello'))?.ended;
+  await machine.restart();
+  const wsId = await machine.main();
+  const { agents } = await machine.call('subagent.list', { wsId });
+  assert.deepEqual(
+    agents.map(({ title, state, outcome }) => [title, state, outcome]),
+    [['Task 0', 'ended', 'done']],
+  );
+  const agentId = agents[0]?.agent_id ?? '';
+  const { messages } = await machine.call('subagent.messages', { wsId, agentId });
+  assert.deepEqual(
+    messages.map(({ role, content }) => [role, content]),
+    [
+      ['user', 'part 0'],
+      ['assistant', null],
+      ['tool', 'looked here'],
+      ['assistant', 'did part 0'],
+    ],
+  );
+  const { code } = await machine.refusal('subagent.messages', { wsId, agentId: 'agt_other' });
+  assert.equal(code, 'NOT_FOUND');
+});
+
+test('a deleted workstream leaves nothing of its sub-agents', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(2), () => [calling('look')]);
+  const { wsId } = await machine.call('workstream.create', {});
+  const { workstreams } = machine.parts;
+  await (await machine.accept('hello', { to: await workstreams.get(wsId, DAEMON) }))?.ended;
+  await machine.call('workstream.delete', { wsId });
+  await turnsUntil(async () => {
+    const rows = await machine.store.db.selectFrom('sub_agents').selectAll().execute();
+    const messages = await machine.store.db.selectFrom('sub_agent_messages').selectAll().execute();
+    return rows.length + messages.length === 0;
+  }, 'no rows');
 });

@@ -1,5 +1,5 @@
 import type { SubAgent } from '../../../../protocol/events/sub-agent.ts';
-import { subAgentWords } from '../../../../protocol/text/sub-agent-words.ts';
+import { subAgentWords } from '../../../../protocol/text/background-words.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import type { Sheet } from '../../terminal/sheet.ts';
 import { wrapWords } from '../../terminal/wrap.ts';

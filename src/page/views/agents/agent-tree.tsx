@@ -1,5 +1,5 @@
 import type { SubAgent } from '../../../../protocol/events/sub-agent.ts';
-import { subAgentWords } from '../../../../protocol/text/sub-agent-words.ts';
+import { subAgentWords } from '../../../../protocol/text/background-words.ts';
 
 /** The sub-agents of the run, as a tree, above the composer. */
 export const AgentTree = ({ agents }: { agents: readonly SubAgent[] }) => (
