@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts';
 import type { AdoptedRun } from '../runs/run-record.ts';
 import { DamagedRow } from '../store/row-checksum.ts';
 import type { Store } from '../store/store.ts';
-import type { AdoptedAgent } from './agent-run.ts';
+import type { AdoptedAgent } from './adopted-agent.ts';
 import { readAgentMessages, readAgentsOf } from './sub-agent-rows.ts';
 
 interface AdoptDeps {

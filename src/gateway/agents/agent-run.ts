@@ -5,7 +5,7 @@ import type { Message } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
 import { advance, type Decision, type Progress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
-import type { NewApproval, Recorder, Step } from '../../agent/run/recorder.ts';
+import type { Recorder, Step } from '../../agent/run/recorder.ts';
 import { afterCut } from '../../agent/run/window/after-cut.ts';
 import type { ContextCount, NumberedMessage } from '../../agent/run/window/run-window.ts';
 import type { SubAgentEnd } from '../../agent/subagents/sub-agents.ts';
@@ -14,9 +14,9 @@ import type { LiveRunDeps } from '../runs/live-run-deps.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import { stepStatements } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
-import type { FoundQuestion } from '../usage/budget-questions.ts';
 import { chargeBrokenOff, forgetReservation } from '../usage/reservation-rows.ts';
 import { addUsage } from '../usage/usage-rows.ts';
+import type { AdoptedAgent } from './adopted-agent.ts';
 import { afterStep } from './agent-end.ts';
 import { toAgentEvents } from './sub-agent-events.ts';
 import { insertAgentMessage, type StoredAgent, updateAgent } from './sub-agent-rows.ts';
@@ -44,16 +44,6 @@ export interface AskingTurns {
   end(agentId: string): void;
   /** A question of a sub-agent waits for its decision. */
   readonly isAsking: boolean;
-}
-
-/** A sub-agent with what its journal and messages hold. */
-export interface AdoptedAgent {
-  stored: StoredAgent;
-  progress: Progress;
-  numbered: NumberedMessage[];
-  pending?: NewApproval;
-  /** See `AdoptedRun`. */
-  question?: FoundQuestion;
 }
 
 type Deps = Pick<LiveRunDeps, 'data' | 'questions' | 'always' | 'clock' | 'observer'>;

@@ -8,7 +8,8 @@ import { until } from '../../timing/until.ts';
 import type { LiveRunDeps } from '../runs/live-run-deps.ts';
 import { insertJournal } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
-import { type AdoptedAgent, type AgentHost, AgentRun, type AskingTurns } from './agent-run.ts';
+import type { AdoptedAgent } from './adopted-agent.ts';
+import { type AgentHost, AgentRun, type AskingTurns } from './agent-run.ts';
 import { endAgentsOf, insertAgent, insertAgentMessage, type StoredAgent } from './sub-agent-rows.ts';
 
 type Deps = Pick<LiveRunDeps, 'data' | 'questions' | 'always' | 'clock' | 'observer' | 'ids' | 'live'>;

@@ -4,7 +4,7 @@ import type { OutputSchema } from '../../agent/output/answer-checks.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
-import type { AdoptedAgent } from '../agents/agent-run.ts';
+import type { AdoptedAgent } from '../agents/adopted-agent.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import type { Rights } from '../rights.ts';
 import type { Statement } from '../store/store.ts';
