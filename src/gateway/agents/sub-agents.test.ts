@@ -211,14 +211,11 @@ test('a sub-agent is trusted as much as its parent, and what it reads taints the
   const run = await machine.accept('hello');
   assert.equal((await run?.ended)?.status, 'ok');
   const firsts = await machine.store.db.selectFrom('sub_agent_messages').selectAll().where('seq', '=', 1).execute();
-  const trusts = firsts.map(({ body_json }) => JSON.parse(body_json)).map(({ content, trusted }) => [content, trusted]);
-  assert.deepEqual(
-    new Map(trusts),
-    new Map([
-      ['Read it.', true],
-      ['Look.', undefined],
-    ]),
-  );
+  const trusts = firsts.map(({ body_json }) => JSON.parse(body_json));
+  assert.deepEqual(Object.fromEntries(trusts.map(({ content, trusted }) => [content, trusted])), {
+    'Read it.': true,
+    'Look.': undefined,
+  });
   const stored = await machine.store.readMessages(await machine.main(), { after: 0, upTo: 100, limit: 100 });
   assert.deepEqual(
     stored.flatMap(({ json }) => JSON.parse(json ?? '{}').taint ?? []),
