@@ -23,6 +23,7 @@ import { configContracts } from './methods/config.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
 import { checkpointContracts } from './methods/conversation/checkpoint.ts';
 import { planContracts } from './methods/conversation/plan.ts';
+import { subAgentContracts } from './methods/conversation/sub-agent.ts';
 import { watchContracts } from './methods/conversation/watch.ts';
 import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
@@ -66,6 +67,7 @@ export const CONTRACTS = {
   ...outputContracts,
   ...backgroundContracts,
   ...watchContracts,
+  ...subAgentContracts,
   ...usageContracts,
   ...approvalContracts,
   ...planContracts,

@@ -24,6 +24,8 @@ export const LIMITS = {
   attachmentsPerMessage: 10,
   /** Of an answer to a question of the agent. */
   answerChars: 32 * 1024,
+  /** Of the answer of a sub-agent that its parent reads. */
+  subAgentResultChars: 16_000,
   /** An exported conversation, with the bytes of its files. */
   conversationFileBytes: 64 * 1024 * 1024,
   conversationFileMessages: 20_000,

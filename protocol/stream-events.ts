@@ -8,6 +8,7 @@ import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
 import { pastRulingShape } from './events/rules.ts';
+import { ofAgent, subAgentShape } from './events/sub-agent.ts';
 import { TodoItem } from './events/todo.ts';
 import { judgeStateShape, lateVerdictShape } from './events/verdict.ts';
 import { waitShape } from './events/wait-reason.ts';
@@ -193,7 +194,7 @@ export const STREAM_EVENTS = {
     tool_calls_this_turn: z.int().min(0).optional(), // the calls of this answer; absent without one (`/compact`), like the count
     turn_count: z.int().min(1).optional(), // the turns of the run so far
   }),
-  tool_info: event('tool_info', { items: z.array(ApprovalItem) }),
+  tool_info: event('tool_info', { items: z.array(ApprovalItem), ...ofAgent }),
   approve_request: event('approve_request', {
     items: z.array(ApprovalItem),
     approval_id: z.string(),
@@ -201,6 +202,7 @@ export const STREAM_EVENTS = {
     budget: BudgetQuestion.optional(), // if the kind is `budget`
     judge_pending: z.boolean().optional(), // a model may still judge these calls; absent while the judge is off
     expires_at_ms: z.int().min(0),
+    ...ofAgent,
   }),
   /** What a model says about a call, perhaps after the decision about it. */
   intent_verdict: event('intent_verdict', lateVerdictShape),
@@ -219,8 +221,9 @@ export const STREAM_EVENTS = {
     rule_ids: z.array(z.string()).optional(),
     /** If it was about a plan: what follows. */
     plan: PlanOutcome.optional(),
+    ...ofAgent,
   }),
-  tool_output_chunk: event('tool_output_chunk', { call_id: z.string(), chunk: z.string() }),
+  tool_output_chunk: event('tool_output_chunk', { call_id: z.string(), chunk: z.string(), ...ofAgent }),
   tool_result: event('tool_result', {
     call_id: z.string(),
     name: z.string(),
@@ -233,14 +236,17 @@ export const STREAM_EVENTS = {
     attachments: z.array(Attachment).optional(),
     /** After a call of `todo` and an approved plan: the agent's whole checklist; empty if there is none any more. */
     todo: z.array(TodoItem).optional(),
+    ...ofAgent,
   }),
   /** A command in the background has started, has printed more, or has ended; its state now. */
   background_command: event('background_command', backgroundCommandShape),
   /** A watch was created, printed something new, or has ended; its state now, with the beginning of its output. */
   watch: event('watch', watchShape),
+  /** A sub-agent has started, has had a turn, or has ended; its state now. */
+  sub_agent: event('sub_agent', subAgentShape),
   /** After the `tool_result` of the call: the output guard found something in its output. */
-  output_warning: event('output_warning', outputWarningShape),
-  info: event('info', infoShape),
+  output_warning: event('output_warning', { ...outputWarningShape, ...ofAgent }),
+  info: event('info', { ...infoShape, ...ofAgent }),
   /** The model's server refused or did not answer. It is asked again at `until_ms`, or after `workstream.proceed`. */
   wait_start: event('wait_start', waitShape),
   /** The wait is over: the request is repeated, or the run was stopped. */

@@ -22,6 +22,7 @@ import { memoryCalls } from './memory-calls.ts';
 import { policyCases, secretsCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
+import { subAgentCalls } from './sub-agent-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 import { templateCases } from './template-cases.ts';
 
@@ -202,6 +203,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
   ...backgroundCalls({ call, newSession, model, key }),
+  ...subAgentCalls({ call, newSession, model, key }),
   ...memoryCalls({ call, key }),
   ...scheduleCalls({ call }),
   ...clusterCalls({ call, newSession }),

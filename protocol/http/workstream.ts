@@ -267,6 +267,7 @@ export const workstreamEndpoints = {
             .object({ approval_id: z.string(), tool_names: z.array(z.string()), call_id: z.string().nullable() })
             .nullable(),
           stopped_tools: z.array(z.string()),
+          sub_agents: z.int().optional(), // how many had not ended
           background_commands: z.int().optional(), // how many were ended
           queued_messages: z.object({ count: z.int(), first_preview: z.string().nullable() }),
         }),

@@ -17,6 +17,8 @@ export const Approval = z
     sessionKey: NonEmpty,
     kind: QuestionKind,
     items: z.array(ApprovalItem),
+    /** The sub-agent that asks; absent: the agent of the conversation. */
+    agentId: NonEmpty.optional(),
     /** If the kind is `budget`. */
     budget: BudgetQuestion.optional(),
     expiresAtMs: z.int().min(0),

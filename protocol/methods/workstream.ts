@@ -60,6 +60,8 @@ export const CancelReceipt = z
     stoppedTools: z.array(z.string()),
     /** How many background commands were ended; absent if there were none. */
     backgroundCommands: Count.optional(),
+    /** Sub-agents that had not ended; absent if there were none. `stoppedTools` has their tools, too. */
+    subAgents: Count.optional(),
     /** Queued runs that were dropped with the cancelled one. */
     queuedMessages: z.strictObject({ count: Count, firstPreview: z.string().nullable() }),
   })

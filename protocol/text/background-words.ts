@@ -1,4 +1,5 @@
 import type { BackgroundCommand } from '../events/background-command.ts';
+import type { SubAgent } from '../events/sub-agent.ts';
 
 type Ended = Pick<BackgroundCommand, 'end' | 'exit_code' | 'limit'>;
 
@@ -62,4 +63,19 @@ export function commandName(command: string): string {
   const [first = '', ...more] = command.trim().split('\n');
   const short = first.slice(0, MAX_NAME);
   return more.length > 0 || short !== first ? `${short} …` : first;
+}
+
+type ToldAgent = Pick<SubAgent, 'state' | 'outcome' | 'turns' | 'tool_calls'>;
+
+/** What a sub-agent does, or how it ended: `working, 2 turns, 3 calls`. */
+export function subAgentWords({ state, outcome, turns, tool_calls: calls }: ToldAgent): string {
+  const did =
+    turns === 0 ? '' : `, ${turns} ${turns === 1 ? 'turn' : 'turns'}, ${calls} ${calls === 1 ? 'call' : 'calls'}`;
+  return `${stateWords({ state, outcome })}${did}`;
+}
+
+function stateWords({ state, outcome }: Pick<ToldAgent, 'state' | 'outcome'>): string {
+  if (state !== 'ended') return state === 'waiting' ? 'waiting' : 'working';
+  if (outcome === 'limit') return 'ended at a limit';
+  return outcome ?? 'ended';
 }

@@ -7,6 +7,7 @@ import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
 import { openSandbox } from '../agent/sandbox/open-sandbox.ts';
+import { taskTool } from '../agent/tools/agents/task.ts';
 import { createBashOutputTool } from '../agent/tools/background/bash-output.ts';
 import { createKillShellTool } from '../agent/tools/background/kill-shell.ts';
 import { createBashTool } from '../agent/tools/bash.ts';
@@ -124,6 +125,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createTodoTool(),
       askUserTool,
       planAgentTool,
+      taskTool,
       ...createWebTools(options, outputsOf(home)),
       createWatchTool({ book: options.watches, bash: bashTool }),
     ],

@@ -12,6 +12,8 @@ export interface LiveSettings {
   readonly approvalMs: number;
   /** How long auto-approve lasts; 0: without end. */
   readonly alwaysMs: number;
+  /** How many sub-agents of a run work at once. */
+  readonly subAgents: number;
   /** The maximum number of loaded workstreams. */
   readonly maxWorkstreams: number;
   /** Who sees the workstreams that users create without saying it. */

@@ -23,6 +23,7 @@ import { approvalMethods } from './methods/approval.ts';
 import { chatMethods } from './methods/chat.ts';
 import { type AffectedParts, configMethods } from './methods/config.ts';
 import { planMethods } from './methods/conversation/plan.ts';
+import { subAgentMethods } from './methods/conversation/sub-agent.ts';
 import { cronMethods } from './methods/cron.ts';
 import { eventsMethods } from './methods/events.ts';
 import { healthMethods } from './methods/health.ts';
@@ -134,6 +135,7 @@ export function joinNouns(
     plan: { methods: planMethods({ workstreams, approvals }) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     ...backgroundNouns(deps, conversations),
+    subAgent: { methods: subAgentMethods({ workstreams, store }) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },

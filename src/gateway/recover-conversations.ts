@@ -24,7 +24,11 @@ export async function recoverConversations(
 ): Promise<void> {
   await budgets.recover();
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
-  for (const { run, question } of [...recovered.values()].flat()) if (question) budgets.restore(question, run);
+  for (const { run, question, agents = [] } of [...recovered.values()].flat()) {
+    if (question) budgets.restore(question, run);
+    for (const { stored, question: asked } of agents)
+      if (asked) budgets.restore(asked, { runId: stored.state.agent_id, wsId: run.wsId });
+  }
   await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
   await workstreams.trim(); // the limit may be lower than at the last start

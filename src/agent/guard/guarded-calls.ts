@@ -1,3 +1,4 @@
+import { CallInterrupted } from '../subagents/call-interrupted.ts';
 import type { Prepared, ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { OutputGuard } from './output-guard.ts';
 import { findTag } from './tags.ts';
@@ -14,6 +15,7 @@ export function guardCall(call: Prepared, guard: OutputGuard): Prepared {
 
 async function executeGuarded(call: Ready, run: ToolRun, guard: OutputGuard): Promise<ToolOutcome> {
   const { guarded, ...outcome } = await call.execute(run).catch((error: unknown) => {
+    if (error instanceof CallInterrupted) throw error;
     throw error instanceof Error ? new Error(guard.clean(error.message)) : error;
   });
   const { text, assessment } = await guard.check(outcome.output, guarded);

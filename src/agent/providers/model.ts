@@ -19,6 +19,8 @@ export interface ModelRequest {
   messages: readonly Message[];
   /** The ids of calls that the messages may leave out. An answer gets other ones, too. */
   earlierCalls?: ReadonlySet<string>;
+  /** What ids of calls end with, because several conversations show them together. */
+  callIdSuffix?: string;
   /** The contents of the attachments in the messages; missing ones are not available. */
   attachments?: AttachedContents;
   tools: readonly ToolDefinition[];

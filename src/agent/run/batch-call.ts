@@ -32,8 +32,8 @@ export interface BatchCall {
 export const prepareAll = (run: RunContext, calls: readonly ToolCall[]): Promise<BatchCall[]> =>
   Promise.all(calls.map((call) => prepareCall(run, call)));
 
-/** The polls of watches have no progress: none is started again. */
-type Preparing = RuledRun & Partial<Pick<RunContext, 'progress'>>;
+/** The polls of watches have no progress, because none is started again, and no sub-agents. */
+type Preparing = RuledRun & Partial<Pick<RunContext, 'progress' | 'subAgents'>>;
 
 /** Prepares a call and computes the digest that its approval is bound to. */
 export async function prepareCall(run: Preparing, call: ToolCall): Promise<BatchCall> {
@@ -45,6 +45,7 @@ export async function prepareCall(run: Preparing, call: ToolCall): Promise<Batch
     history: run.messages,
     wasInterrupted: run.progress?.tools.get(call.id)?.state === 'started',
     hosts: hostRulesFor(run, call),
+    subAgents: run.subAgents,
     signal: run.signal,
   };
   const prepared = await run.toolbox.prepare(call, context);

@@ -2,6 +2,8 @@ import { until } from '../../timing/until.ts';
 import type { HookedCall } from '../hooks/hooked-run.ts';
 import { mayChangeFiles } from '../permissions/changes-files.ts';
 import { StopReason } from '../stop-reason.ts';
+import { CallInterrupted } from '../subagents/call-interrupted.ts';
+import { TASK } from '../subagents/sub-agents.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { PreparedCall } from '../tools/toolbox.ts';
 import { decisionOf, grantedTo, isForbidden, noteUse } from './approval/call-need.ts';
@@ -17,10 +19,14 @@ import { outputBytesIn } from './window/model-windows.ts';
 
 const PARALLEL = 4;
 
-/** Runs approved calls, at most four at once. Each result is recorded as soon as it is available. */
+/**
+ * Runs approved calls, at most four at once; sub-agents start at once and wait for their own turn. Each result is recorded
+ * as soon as it is available.
+ */
 export async function executeAll(run: RunContext, calls: readonly BatchCall[]): Promise<void> {
   if (calls.some(({ prepared }) => mayChangeFiles(prepared))) await until(run.checkpoint.before(), run.signal);
-  const waiting = [...calls];
+  const tasks = calls.filter(isTask);
+  const waiting = calls.filter((item) => !isTask(item));
   const worker = async () => {
     try {
       for (let next = waiting.shift(); next && !run.signal.aborted; next = waiting.shift())
@@ -30,11 +36,14 @@ export async function executeAll(run: RunContext, calls: readonly BatchCall[]): 
       throw error;
     }
   };
-  const finished = await Promise.allSettled(Array.from({ length: PARALLEL }, worker));
+  const workers = Array.from({ length: PARALLEL }, worker);
+  const finished = await Promise.allSettled([...workers, ...tasks.map((item) => executeCall(run, item))]);
   const failed = finished.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   run.signal.throwIfAborted();
 }
+
+const isTask = ({ call, prepared }: BatchCall): boolean => prepared.kind === 'ready' && call.name === TASK;
 
 async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const { call, prepared } = item;
@@ -120,6 +129,7 @@ async function resultOf(run: RunContext, item: BatchCall, prepared: ReadyCall): 
         run.recorder.record({ journal: [{ kind: 'tool_process', callId: call.id, process }], durable: true }),
     });
   } catch (error) {
+    if (error instanceof CallInterrupted) throw error;
     // It has no result to record: the next start runs it again.
     if (isShuttingDown(run) && prepared.tool?.safeToRepeat) throw run.signal.reason;
     run.log.warn({ err: error, tool: call.name, wsId: run.wsId }, 'tool failed unexpectedly');

@@ -120,6 +120,7 @@ async function requestOf(
     system: prefix.system,
     messages: messagesAfter(prefix, run.messages),
     ...(earlierCalls && { earlierCalls }),
+    ...(run.callIdSuffix !== undefined && { callIdSuffix: run.callIdSuffix }),
     attachments: await readAttached(run.messages, run.readAttachment),
     tools: prefix.tools,
     effort,

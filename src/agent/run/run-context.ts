@@ -14,6 +14,7 @@ import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';
 import type { Model } from '../providers/model.ts';
+import type { SubAgents } from '../subagents/sub-agents.ts';
 import type { ReadImage } from '../tools/tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { WorkdirSource } from '../tools/workdir.ts';
@@ -99,7 +100,15 @@ export interface RuledRun
   judge: Pick<RunJudge, 'home' | 'usesModel' | 'threshold'> | undefined;
 }
 
-/** Everything that one run works with. */
+/** How much a run may do, besides its budgets. */
+export interface RunLimits {
+  /** Model turns. */
+  turns: number;
+  /** Whether a limit of tokens is reached, which only sub-agents have. */
+  isOutOfTokens(): boolean;
+}
+
+/** Everything that one run, or one sub-agent, works with. */
 export interface RunContext {
   wsId: string;
   runId: string;
@@ -120,6 +129,8 @@ export interface RunContext {
   messageCount: number;
   /** The ids of calls that may be missing in `messages`; undefined when none is. */
   earlierCalls(): Promise<ReadonlySet<string> | undefined>;
+  /** Of a sub-agent: what the ids of its calls end with. */
+  callIdSuffix: string | undefined;
   window: RunWindow;
   progress: Progress;
   recorder: Recorder;
@@ -150,6 +161,9 @@ export interface RunContext {
   /** Whether the run has only enough time left for one more answer. */
   isTimeShort(): boolean;
   budget: RunBudget;
+  limits: RunLimits;
+  /** Starts sub-agents of this one. */
+  subAgents: SubAgents | undefined;
   /** The answer has to fit a schema. */
   output: RunOutput | undefined;
   /** The background commands that have ended and of whose end the model has not heard, oldest first. */

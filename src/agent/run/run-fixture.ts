@@ -21,11 +21,12 @@ import type { UnattendedPolicy } from './approval/unattended-policy.ts';
 import { type FakeTool, fakeToolbox, NO_CHECKPOINT, NO_FILES } from './fake-toolbox.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
+import { USUAL_LIMITS } from './limits/wrap-up.ts';
 import { countedModel } from './model/counted-model.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 import { decisionIn, type Waiting } from './waiting-fixture.ts';
-import { afterCut } from './window/cut-fixture.ts';
+import { afterCut } from './window/after-cut.ts';
 import { createModelWindows } from './window/model-windows.ts';
 import type { ContextCount, NumberedMessage, RunWindow } from './window/run-window.ts';
 import type { SummaryPhase } from './window/summary-report.ts';
@@ -124,6 +125,7 @@ export function runFixture(options: FixtureOptions = {}) {
     hooks: { ...NO_HOOKS, ...options.hooks },
     isTimeShort: () => options.isTimeShort ?? false,
     ...{ budget: options.budget ?? NO_BUDGET, output: options.output },
+    ...{ limits: USUAL_LIMITS, subAgents: undefined, callIdSuffix: undefined },
     endedCommands: async () => options.endedCommands ?? [],
     isWatched: () => options.isWatched ?? false,
     clock,

@@ -12,7 +12,7 @@ import type { BatchCall } from './batch-call.ts';
 import { generate } from './generate.ts';
 import { openCalls, pendingApproval } from './journal.ts';
 import { BudgetUsedUp } from './limits/budget-used-up.ts';
-import { hasNoTurnLeft, LIMIT_TEXTS } from './limits/wrap-up.ts';
+import { hasNoTurnLeft, limitText } from './limits/wrap-up.ts';
 import { recordAtLast } from './record-at-last.ts';
 import { RunSuperseded, type Step } from './recorder.ts';
 import { resultStep, type ToolResult } from './result-step.ts';
@@ -94,7 +94,7 @@ function toEnd(run: RunContext, conclusion: Conclusion): End {
       return { outcome, summary: error, events: errorEvents(run, error), state: 'error' };
     }
     case 'limit': {
-      const { limit, reason: error = LIMIT_TEXTS[limit] } = conclusion;
+      const { limit, reason: error = limitText(limit, run.limits) } = conclusion;
       const status = limit === 'time' ? 'timeout' : 'error';
       const outcome: RunOutcome = { run_id: run.runId, status, error, limit };
       return { outcome, summary: error, events: errorEvents(run, error), state: 'error' };
@@ -131,7 +131,7 @@ async function converse(run: RunContext): Promise<Conclusion> {
     if (conclusion) return conclusion;
   }
   let seen = run.progress.turns === 0 ? await settleTrust(run) : undefined;
-  while (!hasNoTurnLeft(run.progress)) {
+  while (!hasNoTurnLeft(run)) {
     run.signal.throwIfAborted();
     await run.settings.workdir.check(); // also after the last calls: their output may come from another folder
     const turn = await generate(run, seen);

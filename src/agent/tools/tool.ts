@@ -10,6 +10,7 @@ import type { KeptOutput, Message, ToolMessage } from '../message.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import type { HostRule } from '../permissions/rules/host-rule.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
+import type { SubAgents } from '../subagents/sub-agents.ts';
 import type { Workdir } from './workdir.ts';
 
 /**
@@ -45,6 +46,8 @@ export interface ToolContext {
   wasInterrupted?: boolean;
   /** The rules about hosts; absent where no command can run. */
   hosts?: HostRules;
+  /** What may start sub-agents; absent where none can run. */
+  subAgents?: SubAgents | undefined;
   signal: AbortSignal;
 }
 

@@ -21,8 +21,8 @@ import {
 } from '../terminal/tool-lines.ts';
 import { toWarningLines } from '../terminal/warning-lines.ts';
 import { wrapWords } from '../terminal/wrap.ts';
+import { createSideLines } from './agents/side-lines.ts';
 import { createTurn, type Turn } from './answer-turn.ts';
-import { createBackgroundLines } from './background/background-lines.ts';
 import { type Notice, toCutLine, toHistoryLines, toTimeLine, toTurnLines } from './history-lines.ts';
 import type { Transcript, TranscriptDeps } from './transcript.ts';
 
@@ -36,7 +36,7 @@ class LoggedTranscript implements Transcript {
   readonly #deps: TranscriptDeps;
   readonly #tools = new Map<string, RunningTool>();
   readonly #denied = new Set<string>();
-  readonly #background = createBackgroundLines((lines) => this.print(lines));
+  readonly #side = createSideLines((lines) => this.print(lines));
   #turn: Turn | undefined;
   #hasPrinted = false;
   #toldError = false;
@@ -57,11 +57,11 @@ class LoggedTranscript implements Transcript {
     this.#turn = undefined;
     this.#tools.clear();
     this.question = undefined;
-    this.#asked = undefined;
-    this.#answeredMs = undefined;
+    [this.#asked, this.#answeredMs] = [undefined, undefined];
     this.state = workstream.state;
     if (this.#deps.isInteractive) this.#printHistory(stored);
-    for (const one of stored.backgroundCommands ?? []) this.#background.tell(one, this.#deps.sheet());
+    for (const one of stored.backgroundCommands ?? [])
+      this.#side.tell({ ...one, type: 'background_command' }, this.#deps.sheet());
     for (const approval of pendingApprovals) this.#ask(approval);
   }
 
@@ -99,7 +99,8 @@ class LoggedTranscript implements Transcript {
         this.print(toWarningLines(event, this.#deps.sheet()));
         break;
       case 'background_command':
-        this.#background.tell(event, this.#deps.sheet());
+      case 'sub_agent':
+        this.#side.tell(event, this.#deps.sheet());
         return;
       case 'ws_state':
         this.#onState(event);
@@ -222,7 +223,7 @@ class LoggedTranscript implements Transcript {
     if (this.#asked === question.approvalId) return;
     this.#asked = question.approvalId;
     const room = toQuestionRoom(question, this.#deps.screen);
-    this.print(toQuestionLines(question, { paint, room }));
+    this.print(toQuestionLines({ ...question, agent: this.#side.titleOf(asked) }, { paint, room }));
   }
 
   #onDecision(event: StreamEventOf<'approval_resolved'>): void {

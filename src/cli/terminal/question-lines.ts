@@ -39,13 +39,18 @@ export const toQuestion = (event: StreamEventOf<'approve_request'> | Approval): 
   budget: event.budget,
 });
 
+interface AskedBy extends Question {
+  /** The title of the sub-agent that asks; absent: the agent of the conversation. */
+  agent?: string | undefined;
+}
+
 /** The question with everything that would run, in full or cut to the beginning and end of long texts. */
-export function toQuestionLines({ kind, items, budget }: Question, style: PreviewStyle): string[] {
+export function toQuestionLines({ kind, items, budget, agent }: AskedBy, style: PreviewStyle): string[] {
   if (budget) return toBudgetLines(budget, style);
   const isQuestion = items.length > 0 && items.every(({ question }) => question !== undefined);
   const title = isQuestion ? 'The agent asks' : TITLES[kind](items.length);
   return [
-    style.paint(['bold', 'yellow'], `? ${title}`),
+    style.paint(['bold', 'yellow'], `? ${title}${agent === undefined ? '' : ` (sub-agent: ${agent})`}`),
     ...EXPLAINED[kind],
     ...items.flatMap((item) => toItemLines(item, style)),
   ];

@@ -100,6 +100,7 @@ const AgentsConfig = z.object({
     .max(1_000)
     .default([])
     .describe('Folders, with everything below them, whose instruction files and commands are used.'),
+  parallel: z.int().min(1).max(16).default(4).describe('How many sub-agents of a run work at once.'),
 });
 
 const OtelConfig = z.object({

@@ -98,6 +98,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get alwaysMs() {
       return current.approvals.alwaysSecs * 1000;
     },
+    get subAgents() {
+      return current.agents.parallel;
+    },
     get maxWorkstreams() {
       return current.server.maxWorkstreams;
     },

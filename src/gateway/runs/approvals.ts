@@ -3,6 +3,7 @@ import type { Result } from '../../../protocol/index.ts';
 import type { Rule } from '../../../protocol/methods/admin/rule.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import { pendingModelVerdicts } from '../judge/verdict-rows.ts';
+import { decided } from '../questions/run-questions.ts';
 import { type AskedDecision, completeDecision } from '../rules/given-rules.ts';
 import type { Rules } from '../rules/rules.ts';
 import { DAEMON, type Viewer } from '../sharing/perception.ts';
@@ -10,7 +11,6 @@ import type { Statement, Store } from '../store/store.ts';
 import { withBudgetCall } from '../usage/budget-item.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
-import { decided } from './live-run.ts';
 
 /** The ways to name an approval. */
 interface NamedApproval {

@@ -19,11 +19,17 @@ export function receiptOf(
   return {
     wasRunning: live !== undefined,
     pendingApproval: approval ? toDenied(approval) : null,
-    stoppedTools: live ? runningTools(live) : [],
+    stoppedTools: live ? [...runningTools(live), ...live.agents.runningTools()] : [],
+    ...subAgentsOf(live),
     ...(background.length > 0 && { backgroundCommands: background.length }),
     queuedMessages: { count: queued.length, firstPreview: first ? first.run.request.message.slice(0, 200) : null },
   };
 }
+
+const subAgentsOf = (live: LiveRun | undefined): Pick<CancelReceipt, 'subAgents'> => {
+  const count = live?.agents.running().length ?? 0;
+  return count > 0 ? { subAgents: count } : {};
+};
 
 function toDenied(approval: Approval): NonNullable<CancelReceipt['pendingApproval']> {
   const items = withBudgetCall(approval);

@@ -1,19 +1,18 @@
-import { GatewayError } from '../../../protocol/errors.ts';
 import type { RunOutput } from '../../agent/output/asked-output.ts';
-import { type ApprovalExpiry, createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
+import { createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
-import type { Decision } from '../../agent/run/journal.ts';
+import { USUAL_LIMITS } from '../../agent/run/limits/wrap-up.ts';
 import { createRunModel } from '../../agent/run/model/run-model.ts';
-import { isUnavailable } from '../../agent/run/record-at-last.ts';
-import { RunSuperseded } from '../../agent/run/recorder.ts';
 import { runToEnd } from '../../agent/run/run.ts';
-import type { RunSettings } from '../../agent/run/run-context.ts';
+import type { RunContext, RunSettings } from '../../agent/run/run-context.ts';
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
-import { until } from '../../timing/until.ts';
+import { chosenModel } from '../agents/chosen-model.ts';
+import { subAgentsOf } from '../agents/drive-agent.ts';
 import { readEarlierCalls } from '../history/earlier-calls.ts';
 import { hooksOfRun } from '../hooks/hooks-of-run.ts';
+import { decisionInTime } from '../questions/decision-in-time.ts';
 import { createSteering } from '../queue/steering.ts';
 import { traceRun } from '../traces/traced-run.ts';
 import { hasForeignText, isFull } from '../workstreams/always.ts';
@@ -56,7 +55,7 @@ async function drive(
   const { hooks, recorder } = hooksOfRun(live, { data, workdir: settings.workdir }, deps);
   const limit = timeoutMs ? limitTime(live, timeoutMs, clock) : undefined;
   try {
-    return await runToEnd({
+    const context: RunContext = {
       wsId: run.wsId,
       runId: run.runId,
       source: run.source,
@@ -95,13 +94,18 @@ async function drive(
       checkpoint: deps.checkpoints.of(runId, data, settings.workdir),
       isTimeShort: () => limit?.isShort() ?? false,
       budget: deps.budgets.forRun(run),
+      limits: USUAL_LIMITS,
+      subAgents: undefined,
+      callIdSuffix: undefined,
       output: outputOf(live, deps),
       endedCommands: () => deps.background.records.untold(run.wsId),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,
       log,
-    });
+    };
+    context.subAgents = subAgentsOf({ context, depth: 0 }, { live, data, hooks, models: traced.models, deps });
+    return await runToEnd(context);
   } finally {
     limit?.end();
   }
@@ -174,10 +178,6 @@ function samplingOf({ templates }: WorkstreamData): RunSettings['sampling'] {
 
 const NO_TEMPLATES = { temperature: undefined, maxTokens: undefined };
 
-/** The model that the run began with. Runs of earlier versions did not record it. */
-const chosenModel = ({ progress: { model } }: LiveRun, { modelAlias }: WorkstreamData): string | undefined =>
-  (model === undefined ? modelAlias : model) ?? undefined;
-
 const windowOf = (live: LiveRun, data: WorkstreamData, { deps, models }: ModelParts): RunWindow => ({
   windows: deps.windows,
   lastCount() {
@@ -198,62 +198,6 @@ const windowOf = (live: LiveRun, data: WorkstreamData, { deps, models }: ModelPa
       log: deps.log,
     }),
 });
-
-async function decisionInTime(
-  live: LiveRun,
-  approvalId: string,
-  { expiry, deps }: { expiry: ApprovalExpiry; deps: WorkstreamDeps },
-): Promise<Decision> {
-  const answered = new AbortController();
-  const expiresAtMs = live.pendingApproval()?.expiresAtMs;
-  const shared = deps.budgets.questions.answerTo(approvalId);
-  const deny = (denial: Decision) =>
-    live
-      .decide(approvalId, () => denial)
-      .catch((error: unknown) => {
-        if (!shared || !isConflict(error)) throw error; // another run has just recorded the same
-      });
-  const over = AbortSignal.any([answered.signal, live.signal]);
-  if (shared) void follow(live, { approvalId, answer: shared, over, deps });
-  void expiry.enforce({ approvalId, expiresAtMs, deny }, over);
-  try {
-    return await live.decision(approvalId);
-  } finally {
-    answered.abort('answered');
-  }
-}
-
-const isConflict = (error: unknown) => error instanceof GatewayError && error.code === 'CONFLICT';
-
-const RETRY_MS = 1_000;
-
-/** Records the answer to a question that other runs share, as soon as it is given to any of them. Never rejects. */
-async function follow(
-  live: LiveRun,
-  asked: {
-    approvalId: string;
-    answer: Promise<Decision>;
-    over: AbortSignal;
-    deps: Pick<WorkstreamDeps, 'clock' | 'log'>;
-  },
-): Promise<void> {
-  const { approvalId, over, deps } = asked;
-  try {
-    const decision = await until(asked.answer, over);
-    for (;;) {
-      try {
-        return await live.follow(approvalId, decision);
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        deps.log.warn({ err: error, approvalId }, 'a decision could not be recorded for a run; retrying');
-      }
-      await deps.clock.sleep(RETRY_MS, over);
-    }
-  } catch (error) {
-    if (over.aborted || error instanceof RunSuperseded) return;
-    deps.log.error({ err: error, approvalId }, 'a run could not follow a decision');
-  }
-}
 
 const SLICE_MS = 1_000;
 

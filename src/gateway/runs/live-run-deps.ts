@@ -4,7 +4,9 @@ import type { Usage } from '../../agent/providers/model.ts';
 import type { Step } from '../../agent/run/recorder.ts';
 import type { Spending } from '../../agent/run/spending.ts';
 import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
 import type { Cut } from '../cuts/cut.ts';
+import type { LiveSettings } from '../live-settings.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetQuestions } from '../usage/budget-questions.ts';
 import type { AlwaysRules } from '../workstreams/always.ts';
@@ -33,6 +35,9 @@ export interface LiveRunDeps {
   /** Questions that it may share with other runs. */
   questions: Pick<BudgetQuestions, 'leave' | 'settle'>;
   always: Pick<AlwaysRules, 'grant' | 'noteChange'>;
+  /** How many sub-agents work at once. */
+  live: Pick<LiveSettings, 'subAgents'>;
+  ids: Pick<Ids, 'id'>;
   clock: Clock;
   observer: RunObserver;
   /** Called after the commit of its end; must not throw. */

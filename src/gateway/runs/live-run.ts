@@ -1,18 +1,16 @@
-import { GatewayError } from '../../../protocol/errors.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Message } from '../../agent/message.ts';
-import type { Decision, Progress } from '../../agent/run/journal.ts';
-import { type AskedApproval, advance, findAsked, pendingApproval } from '../../agent/run/journal.ts';
+import { advance, type Decision, type Progress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
-import { type NewApproval, type Recorder, RunSuperseded, type Step, StepOutdated } from '../../agent/run/recorder.ts';
-import { StopReason } from '../../agent/stop-reason.ts';
+import { type Recorder, RunSuperseded, type Step } from '../../agent/run/recorder.ts';
+import type { Beside } from '../agents/agent-run.ts';
+import { RunAgents } from '../agents/run-agents.ts';
 import { prepareContextCut } from '../cuts/context-cut.ts';
+import { RunQuestions } from '../questions/run-questions.ts';
 import type { Statement } from '../store/store.ts';
-import { grantsOf } from '../usage/budget-rows.ts';
-import { toAlwaysColumns } from '../workstreams/always.ts';
-import { decisionStep } from './decision-step.ts';
+import { addTokens } from '../usage/last-usage.ts';
 import { Deltas } from './deltas.ts';
 import { actedBy, firstStepOf } from './first-step.ts';
 import type { LiveRunDeps } from './live-run-deps.ts';
@@ -28,6 +26,8 @@ export class LiveRun implements Recorder {
   readonly ended: Promise<RunResult>;
   /** Resolves when the run was stopped and only its end is left to record, which the store currently refuses. */
   readonly stalled: Promise<void>;
+  /** Its sub-agents. */
+  readonly agents: RunAgents;
   /** Its waits for the model. */
   readonly waits = new RunWaits();
   readonly #deps: LiveRunDeps;
@@ -42,21 +42,30 @@ export class LiveRun implements Recorder {
   /** Steps that are being committed. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #deltas: Deltas;
-  #pending: NewApproval | undefined;
-  /** A decision that is being committed. */
-  #deciding: Promise<void> | undefined;
+  readonly #questions: RunQuestions;
   /** The model's text in the current turn. */
   #partial = '';
-  #onDecision: ((decision: Decision) => void) | undefined;
 
-  constructor({ run, progress, pending }: AdoptedRun, deps: LiveRunDeps) {
+  constructor({ run, progress, pending, agents }: AdoptedRun, deps: LiveRunDeps) {
     this.#deps = deps;
+    this.ended = this.#ended.promise;
+    this.stalled = this.#stalled.promise;
     this.run = run;
     this.progress = progress;
     this.messages = deps.messages;
-    this.#pending = pending;
-    this.ended = this.#ended.promise;
-    this.stalled = this.#stalled.promise;
+    this.#questions = new RunQuestions(
+      {
+        run,
+        progress,
+        signal: this.signal,
+        ended: this.ended,
+        stalled: this.stalled,
+        commit: (step, also) => this.#commit(step, also),
+      },
+      deps,
+      pending,
+    );
+    this.agents = new RunAgents(this, deps, agents);
     const { wsId } = run;
     this.#deltas = new Deltas((event) => deps.store.commit({ events: { wsId, events: [event] } }));
   }
@@ -72,8 +81,7 @@ export class LiveRun implements Recorder {
   }
 
   async record(step: Step): Promise<void> {
-    while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // its caller gets the error
-    if (this.#superseded) throw new RunSuperseded('the run was taken over');
+    await this.#requireOwn();
     this.#deltas.throwFailure();
     try {
       await this.#commit(step, []);
@@ -83,6 +91,17 @@ export class LiveRun implements Recorder {
       if (this.#isRefused && this.signal.aborted) this.#stalled.resolve();
       throw error;
     }
+  }
+
+  /** Stores what one of its sub-agents does. Refused like a step when the run was taken over. */
+  async recordBeside(unit: Beside): Promise<void> {
+    await this.#requireOwn();
+    await this.#track(this.#writeBeside(unit));
+  }
+
+  async #requireOwn(): Promise<void> {
+    while (this.#superseding !== undefined) await this.#superseding.catch(() => undefined); // its caller gets the error
+    if (this.#superseded) throw new RunSuperseded('the run was taken over');
   }
 
   emit(event: StreamEvent): void {
@@ -108,86 +127,23 @@ export class LiveRun implements Recorder {
 
   /** Rejects with the stop reason. */
   decision(approvalId: string): Promise<Decision> {
-    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
-    const asked = findAsked(this.progress, approvalId);
-    const onStop = () => reject(this.signal.reason);
-    if (asked?.decision) resolve(asked.decision);
-    else if (this.signal.aborted) onStop();
-    else {
-      this.signal.addEventListener('abort', onStop, { once: true });
-      this.#onDecision = (decision) => {
-        this.signal.removeEventListener('abort', onStop);
-        resolve(decision);
-      };
-    }
-    return promise;
+    return this.#questions.decision(approvalId);
   }
 
+  /** The question that people can answer now: of the run, or of one of its sub-agents. */
   pendingApproval(): Approval | undefined {
-    const asked = this.#pending;
-    if (!asked) return undefined;
-    const { approvalId, kind, items, budget, expiresAtMs } = asked;
-    const { wsId, sessionKey } = this.#deps.data;
-    return { approvalId, wsId, sessionKey, kind, items, ...(budget && { budget }), expiresAtMs };
+    return this.#questions.pendingApproval() ?? this.agents.pendingApproval();
   }
 
-  /**
-   * Records the decision, with `also` in the same transaction; nothing if the function has none by then. Throws CONFLICT
-   * when it is already decided. It waits until the other decision is committed, because that commit may fail.
-   */
-  async decide(approvalId: string, toDecision: () => Decision | undefined, also: Statement[] = []): Promise<void> {
-    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // its caller gets the error
-    if (this.signal.aborted) throw await this.#stoppedInstead();
-    const asked = pendingApproval(this.progress);
-    if (asked?.approvalId !== approvalId) throw decided();
-    const decision = toDecision();
-    if (decision === undefined) return;
-    this.#deciding = this.#settle(asked, decision, also);
-    try {
-      await this.#deciding;
-    } catch (error) {
-      throw error instanceof RunSuperseded || error instanceof StepOutdated ? decided() : error;
-    } finally {
-      this.#deciding = undefined;
-    }
-    this.#onDecision?.(decision);
+  /** See `RunQuestions.decide`. */
+  decide(approvalId: string, toDecision: () => Decision | undefined, also: Statement[] = []): Promise<void> {
+    const asker = this.agents.findAsking(approvalId) ?? this.#questions;
+    return asker.decide(approvalId, toDecision, also);
   }
 
-  /** Records the answer to a question that other runs share; one of them has stored it. */
-  async follow(approvalId: string, decision: Decision): Promise<void> {
-    while (this.#deciding !== undefined) await this.#deciding.catch(() => undefined); // its caller gets the error
-    if (this.signal.aborted || pendingApproval(this.progress)?.approvalId !== approvalId) return;
-    const { settled, ...step } = decisionStep(this.#deps.data, { approvalId, callIds: [], given: undefined }, decision);
-    this.#deciding = this.#commit({ ...step, ...(settled && { settled: { ...settled, isElsewhere: true } }) }, []);
-    try {
-      await this.#deciding;
-    } finally {
-      this.#deciding = undefined;
-    }
-    this.#onDecision?.(decision);
-  }
-
-  async #settle(asked: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
-    const { data, always: rules, clock } = this.#deps;
-    const { approvalId, digests, question, plan } = asked;
-    const { approved, by } = decision;
-    const isAboutCalls = question !== 'budget' && question !== 'plan'; // neither money nor a plan is a tool call
-    const isAlways = approved && decision.always && isAboutCalls;
-    const always = isAlways && by.kind === 'principal' ? rules.grant(by.id) : undefined;
-    const step = decisionStep(data, { approvalId, callIds: Object.keys(digests), given: always, plan }, decision);
-    if (!always) return this.#commit(step, [...also, ...grantsOf(asked, decision, clock.now())]);
-    await this.#commit(step, [...also, setWorkstream(data.wsId, toAlwaysColumns(always))]);
-    data.always = always;
-    rules.noteChange();
-  }
-
-  /** Why a run that is being stopped accepts no decision: its end settles the approval, unless a restart asks again. */
-  async #stoppedInstead(): Promise<GatewayError> {
-    const { reason } = this.signal;
-    const isOver = this.ended.then(() => true);
-    const isLeft = reason instanceof StopReason && reason.kind === 'shutdown' ? Promise.resolve() : this.stalled;
-    const settled = await Promise.race([isLeft.then(() => false), isOver]);
-    return settled ? decided() : new GatewayError('UNAVAILABLE', 'The end of the run is not recorded yet; retry');
+  /** See `RunQuestions.follow`. */
+  follow(approvalId: string, decision: Decision): Promise<void> {
+    return this.#questions.follow(approvalId, decision);
   }
 
   /**
@@ -212,8 +168,11 @@ export class LiveRun implements Recorder {
     this.#deps.data.epoch = epoch;
   }
 
-  async #commit(step: Step, also: Statement[]): Promise<void> {
-    const writing = this.#write(step, also);
+  #commit(step: Step, also: Statement[]): Promise<void> {
+    return this.#track(this.#write(step, also));
+  }
+
+  async #track(writing: Promise<void>): Promise<void> {
     this.#underWay.add(writing);
     try {
       await writing;
@@ -226,19 +185,21 @@ export class LiveRun implements Recorder {
     const { data, store, clock, questions, loadContext } = this.#deps;
     const nowMs = clock.now();
     const { settled } = whole;
-    if (settled?.status === 'cancelled') await this.#stillPending(settled.approvalId);
+    if (settled?.status === 'cancelled') await this.#questions.stillPending(settled.approvalId);
     const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
     const step: Step = settled && left?.isElsewhere ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
     const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
+    const agents = step.ended ? this.agents.lastWords(nowMs) : { events: [], statements: [] };
     const statements = [
       fence(this.run.wsId, this.run.epoch, nowMs),
+      ...agents.statements,
       ...(cut?.statements ?? []),
       ...also,
       ...(left?.statements ?? []),
       ...stepStatements(this.run, step, nowMs),
     ];
     const untold = [...this.#deltas.untold];
-    const events = { wsId: this.run.wsId, events: [...untold, ...actedBy(this.run, step.events)] };
+    const events = { wsId: this.run.wsId, events: [...untold, ...agents.events, ...actedBy(this.run, step.events)] };
     let lastOffset: number;
     try {
       lastOffset = await store.commit({ statements, events, durable: step.durable ?? false });
@@ -247,17 +208,27 @@ export class LiveRun implements Recorder {
       left?.undo();
       throw toRunError(error);
     }
+    if (agents.events.length > 0) this.agents.left();
     cut?.apply(this.messages);
     this.#apply(step, { lastOffset, nowMs });
   }
 
-  /**
-   * Throws if a decision was committed meanwhile. The row of the approval would refuse the unit, except for a question that
-   * passes to another run.
-   */
-  async #stillPending(approvalId: string): Promise<void> {
-    await this.#deciding?.catch(() => undefined); // its caller gets the error
-    if (pendingApproval(this.progress)?.approvalId !== approvalId) throw new StepOutdated('it was decided first');
+  async #writeBeside({ statements, events, step }: Beside): Promise<void> {
+    const { data, store, clock } = this.#deps;
+    const { wsId, epoch } = this.run;
+    const nowMs = clock.now();
+    let lastOffset: number;
+    try {
+      lastOffset = await store.commit({
+        statements: [fence(wsId, epoch, nowMs), ...statements],
+        events: { wsId, events: actedBy(this.run, events) },
+        durable: step.durable ?? false,
+      });
+    } catch (error) {
+      throw toRunError(error);
+    }
+    data.applyStep({ events: [...events], ...(step.journal && { journal: step.journal }) }, { lastOffset, nowMs });
+    addTokens(data.tokens, step);
   }
 
   #apply(step: Step, at: { lastOffset: number; nowMs: number }): void {
@@ -270,37 +241,14 @@ export class LiveRun implements Recorder {
     this.messages.push(...(step.messages ?? []));
     data.applyStep(step, at);
     for (const usage of [step.summarized, step.usage]) if (usage) observer.onUsage(usage);
-    this.#applyApproval(step);
+    this.#questions.note(step);
     if (!step.ended) return;
     const { startedMs } = this.run;
     const result: RunResult = { ...step.ended, endedMs: at.nowMs, ...(startedMs !== undefined && { startedMs }) };
     this.#deps.onEnded(result);
     this.#ended.resolve(result);
   }
-
-  #applyApproval(step: Step): void {
-    const { data, observer } = this.#deps;
-    observer.onVerdicts(step.verdicts);
-    if (step.approval) {
-      this.#pending = step.approval;
-      const approval = step.approval.isJoined ? undefined : this.pendingApproval();
-      if (approval) observer.onApprovalRequested(data, approval);
-    }
-    if (step.settled) {
-      this.#pending = undefined;
-      const { wsId, sessionKey } = data;
-      const { approvalId, status, isElsewhere, by, feedback, always } = step.settled;
-      const isAnswer = !isElsewhere && status !== 'cancelled';
-      const decision = { approved: status === 'approved', by, feedback, always };
-      this.#deps.questions.settle(approvalId, this.run, isAnswer ? decision : undefined);
-      if (isElsewhere) return;
-      observer.onApprovalResolved(data, { approvalId, wsId, sessionKey, approved: status === 'approved' });
-    }
-  }
 }
-
-/** The error for an approval that was decided before. */
-export const decided = () => new GatewayError('CONFLICT', 'The approval was already decided');
 
 const toolName = (progress: Progress, callId: string): string =>
   progress.calls.find(({ id }) => id === callId)?.name ?? 'unknown';

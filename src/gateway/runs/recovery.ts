@@ -10,6 +10,7 @@ import type { NewApproval } from '../../agent/run/recorder.ts';
 import type { ProcessIdentity } from '../../agent/tools/tool.ts';
 import { endOfDay } from '../../day.ts';
 import type { Log } from '../../log.ts';
+import { adoptAgents } from '../agents/adopt-agents.ts';
 import { DamagedRow } from '../store/row-checksum.ts';
 import type { ApprovalTable, JournalTable, RunTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -66,16 +67,28 @@ async function adoptedOf(row: RunTable, deps: RecoveryDeps, expiries: Expiries):
   if (!request && row.status === 'queued') return endUnsendable(row, deps);
   const run = toRecord(row, request);
   try {
-    const { progress, damage } = foldJournal(await readJournal(row.run_id, deps));
-    await killLeftovers(progress, deps);
-    if (damage) throw damage;
-    return { run, progress, ...(await questionOf(progress, deps, expiries)), ...(!request && { isUnreadable: true }) };
+    const restore = (runId: string) => restored(runId, deps, expiries);
+    // Their processes end in any case, also if the run cannot continue.
+    const agents = await adoptAgents(row.run_id, { store: deps.store, log: deps.log, restore });
+    return { run, ...(await restore(row.run_id)), agents, ...(!request && { isUnreadable: true }) };
   } catch (error) {
     if (isUnavailable(error)) throw error;
     reportDamage(error, row, deps);
     if (row.status === 'queued') return { run, progress: newProgress() };
-    return { run, progress: { ...newProgress(), phase: 'started' }, isUnreadable: true };
+    return { run, progress: { ...newProgress(), phase: 'started' }, agents: [], isUnreadable: true };
   }
+}
+
+/** How far a run or sub-agent has progressed, and what it waits for. */
+async function restored(
+  runId: string,
+  deps: RecoveryDeps,
+  expiries: Expiries,
+): Promise<Pick<AdoptedRun, 'progress' | 'pending' | 'question'>> {
+  const { progress, damage } = foldJournal(await readJournal(runId, deps));
+  await killLeftovers(progress, deps);
+  if (damage) throw damage;
+  return { progress, ...(await questionOf(progress, deps, expiries)) };
 }
 
 function reportDamage(err: unknown, { run_id: runId, ws_id: wsId }: RunTable, { store, log }: RecoveryDeps): void {
@@ -214,7 +227,8 @@ const toRecord = (row: RunTable, request: RunRequest = LOST_REQUEST): AdoptedRun
 export async function restoreState(data: WorkstreamData, adopted: AdoptedRun, store: Store): Promise<void> {
   const { phase, afterSeq } = adopted.progress;
   if (phase === 'queued') return;
-  data.state = stateOf(adopted.progress);
+  const isAsking = adopted.agents?.some(({ pending }) => pending !== undefined);
+  data.state = isAsking ? 'attention' : stateOf(adopted.progress);
   data.turnStart =
     phase === 'started'
       ? { afterOffset: await store.findNewestEvent(data.wsId, 'user_turn'), afterSeq: data.messageCount }

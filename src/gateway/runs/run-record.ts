@@ -5,6 +5,7 @@ import type { OutputSchema } from '../../agent/output/answer-checks.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
 import type { Progress } from '../../agent/run/journal.ts';
 import type { NewApproval } from '../../agent/run/recorder.ts';
+import type { AdoptedAgent } from '../agents/adopted-agent.ts';
 import type { NewCut } from '../cuts/new-cut.ts';
 import type { Rights } from '../rights.ts';
 import type { Statement } from '../store/store.ts';
@@ -97,6 +98,8 @@ export interface AdoptedRun {
   isUnreadable?: boolean;
   /** An approval that was pending when the daemon stopped. */
   pending?: NewApproval;
+  /** Its sub-agents, also those that have ended. */
+  agents?: AdoptedAgent[];
   /** A question about a budget that it waits for, perhaps with others, or its answer. */
   question?: FoundQuestion;
 }

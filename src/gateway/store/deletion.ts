@@ -38,6 +38,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     removeMessages,
     removeNotes,
     removeRuns,
+    removeAgents,
     removeAttachments,
     removeMemories,
     removeVerdicts,
@@ -112,6 +113,26 @@ const removeRuns: Remove = async ({ db }, wsId) => {
   return (['journal', 'approvals', 'runs'] as const).map((table) =>
     statementOf(build.deleteFrom(table).where('run_id', 'in', runIds)),
   );
+};
+
+/** With their messages, and what the journal and the approvals hold of them. */
+const removeAgents: Remove = async ({ db }, wsId) => {
+  const rows = await db
+    .selectFrom('sub_agents')
+    .select('agent_id')
+    .where('ws_id', '=', wsId)
+    .limit(BATCH / 10)
+    .execute();
+  const ids = rows.map(({ agent_id }) => agent_id);
+  if (ids.length === 0) return [];
+  return [
+    ...(['journal', 'approvals'] as const).map((table) =>
+      statementOf(build.deleteFrom(table).where('run_id', 'in', ids)),
+    ),
+    ...(['sub_agent_messages', 'sub_agents'] as const).map((table) =>
+      statementOf(build.deleteFrom(table).where('agent_id', 'in', ids)),
+    ),
+  ];
 };
 
 /** The next sweep of unreferenced files removes the files. */

@@ -172,6 +172,8 @@ test('every table of the schema exists with its columns', async () => {
       'runs',
       'secrets',
       'store_keys',
+      'sub_agent_messages',
+      'sub_agents',
       'tool_policies',
       'usage',
       'users',

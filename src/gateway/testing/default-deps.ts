@@ -31,7 +31,14 @@ import { testAccounts } from './test-accounts.ts';
 export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
 /** The default settings of a gateway. */
 export const LIVE: LiveSettings = {
-  ...{ approvalMs: 3_600_000, alwaysMs: 28_800_000, maxWorkstreams: 50, visibility: 'shared', heartbeatMs: 0 },
+  ...{
+    approvalMs: 3_600_000,
+    alwaysMs: 28_800_000,
+    maxWorkstreams: 50,
+    subAgents: 4,
+    visibility: 'shared',
+    heartbeatMs: 0,
+  },
   budgets: {},
   /** A puppet's next turn is not for its title. */
   session: { retentionDays: 0, titles: 'message' },
@@ -136,28 +143,31 @@ export const localOrigins = ({ authEnabled }: { authEnabled: boolean }) =>
 export type Execute = (tool: string, run: ToolRun) => Promise<ToolOutcome>;
 
 /** Two tools: `look` runs at once and is safe to repeat, `touch` asks first. `over` ends calls that would never end. */
-export const lookAndTouch = (execute: Execute | undefined, over: AbortSignal): Toolbox =>
+export const lookAndTouch = (execute: Execute | undefined, over: AbortSignal, more: readonly Tool[] = []): Toolbox =>
   createToolbox(
-    (['look', 'touch'] as const).map(
-      (name): Tool<{ text: string }> => ({
-        name,
-        description: `Says ${name}.`,
-        parameters: z.object({ text: z.string().default('') }),
-        readOnly: name === 'look',
-        safeToRepeat: name === 'look',
-        prepare: async ({ text }) => ({
-          kind: 'ready',
-          subject: text,
-          preview: '',
-          approvalLabel: name,
-          needsApproval: name === 'touch',
-          async execute(run) {
-            if (execute) return until(execute(name, run), over);
-            run.onOutput(`${name}ing\n`);
-            return { output: `${name}ed ${text}`.trim(), outcome: 'done' };
-          },
+    [
+      ...more,
+      ...(['look', 'touch'] as const).map(
+        (name): Tool<{ text: string }> => ({
+          name,
+          description: `Says ${name}.`,
+          parameters: z.object({ text: z.string().default('') }),
+          readOnly: name === 'look',
+          safeToRepeat: name === 'look',
+          prepare: async ({ text }) => ({
+            kind: 'ready',
+            subject: text,
+            preview: '',
+            approvalLabel: name,
+            needsApproval: name === 'touch',
+            async execute(run) {
+              if (execute) return until(execute(name, run), over);
+              run.onOutput(`${name}ing\n`);
+              return { output: `${name}ed ${text}`.trim(), outcome: 'done' };
+            },
+          }),
         }),
-      }),
-    ),
+      ),
+    ],
     testGuard(),
   );

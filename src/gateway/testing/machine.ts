@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Tool } from '../../agent/tools/tool.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { NodesConfig } from '../../lending/command-policy.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
@@ -26,6 +27,8 @@ export interface MachineOptions extends Partial<GatewayDeps> {
   execute?: Execute;
   /** What polls of watches run with; default: nothing. */
   pollToolbox?: Toolbox;
+  /** Tools besides these two. */
+  tools?: readonly Tool[];
 }
 
 /** The faults of the disk; a crash repairs it. */
@@ -122,6 +125,7 @@ async function start(
   {
     tap = (store) => store,
     execute,
+    tools,
     pollToolbox,
     nodeRules: rules = () => ({}),
     ...options
@@ -132,7 +136,7 @@ async function start(
   const deps = {
     ...(await defaultDeps({ store: tap(onDisk(disk, store, killed)), dir, clock, log })),
     models: puppet.models,
-    toolbox: lookAndTouch(execute, over),
+    toolbox: lookAndTouch(execute, over, tools),
     ...options,
   };
   if (pollToolbox) deps.background.watches.toolbox = pollToolbox;

@@ -25,6 +25,7 @@ export const never = (): Promise<unknown> => new Promise(() => undefined);
 export function puppetModels() {
   const turns: Move[][] = [];
   const requests: ModelRequest[] = [];
+  let choose: ((request: ModelRequest) => Move[] | undefined) | undefined;
   const model = (alias: string): Model => ({
     alias,
     provider: 'puppet',
@@ -34,8 +35,8 @@ export function puppetModels() {
     contextWindow: 100_000,
     async *stream(request, signal, patience) {
       requests.push({ ...request, messages: request.messages.map(asRead) });
-      const moves = turns.shift() ?? ['ok'];
-      for (const move of moves) yield* perform(move, { signal, patience });
+      const moves = choose?.(request) ?? turns.shift() ?? ['ok'];
+      for (const move of moves) yield* withIds(perform(move, { signal, patience }), request);
       const calls = moves.some((move) => typeof move === 'object' && 'type' in move && move.type === 'tool_call');
       yield { type: 'finish', reason: calls ? 'tool_calls' : 'stop', usage: USAGE };
     },
@@ -73,6 +74,10 @@ export function puppetModels() {
     turn(...moves: Move[]) {
       turns.push(moves);
     },
+    /** Scripts turns by their requests, where several conversations ask at once; undefined: the next turn. */
+    replies(to: (request: ModelRequest) => Move[] | undefined) {
+      choose = to;
+    },
   };
 }
 
@@ -83,6 +88,15 @@ function asRead(message: Message): Message {
   if (message.role !== 'user') return message;
   const { trusted: _, ...read } = message;
   return read;
+}
+
+/** As models make them, which several conversations may ask at once. */
+async function* withIds(
+  parts: AsyncIterable<ModelPart>,
+  { callIdSuffix = '' }: Pick<ModelRequest, 'callIdSuffix'>,
+): AsyncGenerator<ModelPart> {
+  for await (const part of parts)
+    yield part.type === 'tool_call' ? { ...part, call: { ...part.call, id: `${part.call.id}${callIdSuffix}` } } : part;
 }
 
 async function* perform(

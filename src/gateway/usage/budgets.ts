@@ -35,7 +35,10 @@ interface BudgetDeps {
 }
 
 /** Whose call it is. */
-export type Spender = Pick<RunRecord, 'runId' | 'wsId' | 'principal'>;
+export type Spender = Pick<RunRecord, 'runId' | 'wsId' | 'principal'> & {
+  /** The sub-agent of the run that makes it. */
+  agentId?: string;
+};
 
 /** What the calls in flight hold of one line. */
 interface Hold {
@@ -195,7 +198,11 @@ export class Budgets {
       const question = toQuestion(over, call, used);
       const join = (expiresAtMs: number) =>
         answers === this.questions.answers
-          ? this.questions.join(idOf(over), { budget: question, expiresAtMs }, run)
+          ? this.questions.join(
+              idOf(over),
+              { budget: question, expiresAtMs },
+              { runId: run.agentId ?? run.runId, wsId: run.wsId },
+            )
           : undefined;
       return { kind: 'exhausted', question, join };
     }
@@ -260,7 +267,7 @@ export class Budgets {
 }
 
 interface Asked {
-  run: Waiter;
+  run: Spender;
   call: BudgetedCall;
   limits: LimitOnly[];
   /** By the run's previous call. */

@@ -41,9 +41,10 @@ export const forgetReservation = (runId: string): Statement => ({
 /**
  * Counts a call whose usage never arrived, because it broke off or the daemon was killed: as its length lets expect, or
  * like the average call of its model on that day, if that is more. Does nothing for a run without such a call.
+ * `chargedTo`: the run of a sub-agent.
  */
-export const chargeBrokenOff = (runId: string): Statement[] => [
-  { sql: `${CHARGE_SQL} WHERE r.run_id = ? ${ADD_SQL}`, parameters: [runId] },
+export const chargeBrokenOff = (runId: string, chargedTo = runId): Statement[] => [
+  { sql: `${CHARGE_SQL.replace('r.run_id', '?')} WHERE r.run_id = ? ${ADD_SQL}`, parameters: [chargedTo, runId] },
   forgetReservation(runId),
 ];
 

@@ -76,7 +76,7 @@ export interface WorkstreamDeps {
   /** Why commands run without a sandbox; undefined when they run in one. */
   notSandboxed: string | undefined;
   outputChecks: Pick<OutputChecks, 'check'>;
-  live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams' | 'visibility'>;
+  live: Pick<LiveSettings, 'approvalMs' | 'maxWorkstreams' | 'subAgents' | 'visibility'>;
   always: AlwaysRules;
   budgets: Pick<Budgets, 'forRun' | 'questions'>;
   observer: WorkstreamObserver;

@@ -227,7 +227,7 @@ export class Workstream {
   }
 
   async #makeLive(adopted: AdoptedRun, pending?: NewCut): Promise<LiveRun> {
-    const { store, always, budgets, clock, observer, loadContext } = this.#deps;
+    const { store, always, budgets, live: settings, ids, clock, observer, loadContext } = this.#deps;
     const context = adopted.isUnreadable ? undefined : await this.context.take(pending?.cut);
     const live = new LiveRun(adopted, {
       data: this.data,
@@ -236,6 +236,8 @@ export class Workstream {
       store,
       questions: budgets.questions,
       always,
+      live: settings,
+      ids,
       clock,
       observer,
       onEnded: (result) => {

@@ -15,6 +15,7 @@ export const toCancelReply = ({ status, dropped }: Result<'workstream.cancel'>) 
       call_id: dropped.pendingApproval.callId ?? null,
     },
     stopped_tools: dropped.stoppedTools,
+    ...(dropped.subAgents !== undefined && { sub_agents: dropped.subAgents }),
     ...(dropped.backgroundCommands !== undefined && { background_commands: dropped.backgroundCommands }),
     queued_messages: { count: dropped.queuedMessages.count, first_preview: dropped.queuedMessages.firstPreview },
   },

@@ -5,7 +5,11 @@ import type { ModelRequest } from '../model.ts';
  * answer, or count the calls of the request, so that ids come again after a retry or a summary. Others use characters that
  * another provider rejects when the conversation moves to it.
  */
-export function createCallIds({ messages, earlierCalls }: Pick<ModelRequest, 'messages' | 'earlierCalls'>): {
+export function createCallIds({
+  messages,
+  earlierCalls,
+  callIdSuffix = '',
+}: Pick<ModelRequest, 'messages' | 'earlierCalls' | 'callIdSuffix'>): {
   take(id: string): string;
 } {
   const taken = new Set<string>();
@@ -15,7 +19,7 @@ export function createCallIds({ messages, earlierCalls }: Pick<ModelRequest, 'me
   const isFree = (id: string) => !taken.has(id) && !earlierCalls?.has(id);
   return {
     take(id) {
-      const base = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_CHARS) || 'call';
+      const base = `${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_CHARS - callIdSuffix.length) || 'call'}${callIdSuffix}`;
       let unique = base;
       for (let n = 2; !isFree(unique); n++) unique = `${base}_${n}`;
       taken.add(unique);

@@ -1,5 +1,6 @@
 import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
+import { subAgents } from './agents/sub-agent-schema.ts';
 import { backgroundCommands } from './background/background-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
@@ -95,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 40, statements: backgroundCommands },
   { version: 41, statements: checkpoints },
   { version: 42, statements: watches },
+  { version: 43, statements: subAgents },
 ];
 
 /**

@@ -1,7 +1,7 @@
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
-import type { BackgroundTables } from './background/background-schema.ts';
+import type { SideTables } from './agents/side-tables.ts';
 import type {
   ApiTokenTable,
   LoginCodeTable,
@@ -22,7 +22,7 @@ import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } 
 import type { AssessmentTable, VerdictTable } from './verdict-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
-export interface Database extends TemplateTables, BackgroundTables {
+export interface Database extends SideTables, TemplateTables {
   tool_policies: ToolPolicyTable;
   output_assessments: AssessmentTable;
   verdicts: VerdictTable;

@@ -9,7 +9,7 @@ import type { ApprovalBlock } from '../conversation/blocks.ts';
 /** A question as both the conversation and the inbox show it. */
 export type AskedQuestion = Pick<
   ApprovalBlock,
-  'approvalId' | 'question' | 'items' | 'budget' | 'isJudging' | 'heard' | 'silent'
+  'approvalId' | 'question' | 'agent' | 'items' | 'budget' | 'isJudging' | 'heard' | 'silent'
 >;
 
 /** What is decided about a question. */

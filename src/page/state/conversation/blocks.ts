@@ -56,6 +56,8 @@ export interface ToolBlock extends Placed {
   callId: string;
   name: string;
   header: string;
+  /** The title of the sub-agent that makes the call; absent: the agent of the conversation. */
+  agent?: string | undefined;
   /** What the call works on; undefined if nothing names it. Events of older builds have only the header. */
   subject: string | undefined;
   preview: string;
@@ -97,6 +99,8 @@ export interface ApprovalBlock extends Placed {
   kind: 'approval';
   approvalId: string;
   question: QuestionKind;
+  /** The title of the sub-agent that asks; absent: the agent of the conversation. */
+  agent?: string | undefined;
   /** If a budget is used up. */
   budget?: BudgetQuestion | undefined;
   items: readonly ApprovalItem[];

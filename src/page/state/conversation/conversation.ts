@@ -1,5 +1,6 @@
 import type { BackgroundCommand } from '../../../../protocol/events/background-command.ts';
 import type { Mode } from '../../../../protocol/events/modes.ts';
+import type { SubAgent } from '../../../../protocol/events/sub-agent.ts';
 import type { TodoItem } from '../../../../protocol/events/todo.ts';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { WorkstreamSnapshot } from '../../../../protocol/methods/workstream.ts';
@@ -14,20 +15,14 @@ import type {
   WorkstreamState,
 } from '../../../../protocol/stream-events.ts';
 import type { ModelWait } from '../../../../protocol/text/wait-words.ts';
+import { withAgent } from '../agents/agent-list.ts';
 import { withCommand } from '../background/background.ts';
 import { type AnswerBlock, type Block, isStreaming, replaceLast, type SummaryBlock, type UserBlock } from './blocks.ts';
+import { foldCalls } from './fold-calls.ts';
 import { joinPages, toBlocks } from './history-blocks.ts';
 import { addLate } from './late-verdicts.ts';
 import { removeMessage, rewindBlocks } from './taken-back.ts';
-import {
-  appendOutput,
-  askApproval,
-  closeTools,
-  decideApproval,
-  finishTool,
-  startTools,
-  warnOfOutput,
-} from './tool-blocks.ts';
+import { appendOutput, askApproval, closeTools, finishTool, warnOfOutput } from './tool-blocks.ts';
 
 /** Whether calls run without asking, and until when; without `untilMs`, indefinitely. */
 export interface AutoApprove {
@@ -59,6 +54,8 @@ export interface Conversation {
   readonly status: StatusRecord | undefined;
   /** The background commands that run, and the latest that ended while they were shown. */
   readonly background: readonly BackgroundCommand[];
+  /** The sub-agents of the run in progress. */
+  readonly agents: readonly SubAgent[];
   /** The agent's checklist at the time of the snapshot; a later call of it is among the blocks. */
   readonly olderTodo: readonly TodoItem[] | undefined;
   /** Counts the blocks made from events, to give each its key. */
@@ -91,6 +88,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
     truncated,
     status,
     background: snapshot.backgroundCommands ?? [],
+    agents: [],
     olderTodo: snapshot.todo,
     made: 0,
   };
@@ -100,7 +98,7 @@ export function toConversation(snapshot: WorkstreamSnapshot): Conversation {
 export function foldEvent(before: Conversation, event: StreamEvent): Conversation {
   const key = `e${before.made}`;
   const now: Conversation = { ...before, made: before.made + 1 };
-  const { blocks } = now;
+  const { blocks, agents } = now;
   switch (event.type) {
     case 'user_turn':
       return { ...now, blocks: [...blocks, toQuestionBlock(event, key)] };
@@ -120,17 +118,16 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'status':
       return { ...now, status: toStatus(event) };
     case 'tool_info':
-      return { ...now, blocks: startTools(blocks, event.items, key) };
     case 'approve_request':
-      return { ...now, blocks: askApproval(blocks, toQuestion(event)) };
     case 'approval_resolved':
-      return { ...now, blocks: decideApproval(blocks, event, key) };
+      return { ...now, blocks: foldCalls({ blocks, agents }, event, key) };
     case 'tool_output_chunk':
       return { ...now, blocks: appendOutput(blocks, event) };
     case 'tool_result':
       return { ...now, blocks: finishTool(blocks, event, key) };
     case 'background_command':
-      return { ...now, background: withCommand(now.background, event) };
+    case 'sub_agent':
+      return { ...now, ...aside(now, event) };
     case 'output_warning':
       return { ...now, blocks: warnOfOutput(blocks, event) };
     case 'info':
@@ -160,6 +157,10 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
       return before; // lists show titles; the name stays
   }
 }
+
+/** What goes on beside the conversation. */
+const aside = ({ background, agents }: Conversation, event: StreamEventOf<'background_command' | 'sub_agent'>) =>
+  event.type === 'sub_agent' ? { agents: withAgent(agents, event) } : { background: withCommand(background, event) };
 
 const EMPTY = {
   blocks: [],
@@ -239,7 +240,7 @@ function onState(now: Conversation, { state, run }: StreamEventOf<'ws_state'>, k
   const told = blocks.at(-1);
   const isNew = failure !== undefined && !(told?.kind === 'note' && told.level === 'error');
   const all: readonly Block[] = isNew ? [...blocks, { kind: 'note', key, level: 'error', text: failure }] : blocks;
-  return { ...now, state, waiting: false, wait: undefined, blocks: all };
+  return { ...now, state, waiting: false, wait: undefined, blocks: all, agents: [] };
 }
 
 /** Finds the message of the run. Stored messages have no run id; the last one is used. */
@@ -257,23 +258,6 @@ const onSettings = (now: Conversation, event: StreamEventOf<'settings_changed'>)
   effort: event.effort ?? now.effort,
   autoApprove: { isOn: event.skip_permissions, untilMs: event.skip_permissions_until_ms },
   mode: event.mode ?? (event.skip_permissions ? 'full' : 'ask'),
-});
-
-const toQuestion = ({
-  approval_id,
-  kind,
-  items,
-  budget,
-  expires_at_ms,
-  judge_pending,
-}: StreamEventOf<'approve_request'>) => ({
-  key: `a${approval_id}`,
-  approvalId: approval_id,
-  question: kind,
-  items,
-  budget,
-  expiresAtMs: expires_at_ms,
-  isJudging: judge_pending,
 });
 
 const toStatus = ({

@@ -55,9 +55,10 @@ export function ApprovalCard({ approval, isPending, app, desk, tab }: ApprovalCa
 
 /** The question in one line. */
 export function toTitle(approval: AskedQuestion): string {
-  const { question, items, budget } = approval;
+  const { question, agent, items, budget } = approval;
   if (budget) return askedMore(budget);
-  return isOnlyQuestions(approval) ? 'The agent asks' : TITLES[question](items.length);
+  const title = isOnlyQuestions(approval) ? 'The agent asks' : TITLES[question](items.length);
+  return agent === undefined ? title : `${title} (sub-agent: ${agent})`;
 }
 
 const TITLES: Record<ApprovalBlock['question'], (count: number) => string> = {

@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import { isBusy } from '../../../../protocol/is-busy.ts';
 import type { App, Desk } from '../../state/app.ts';
 import type { Tab } from '../../state/tab.ts';
+import { AgentTree } from '../agents/agent-tree.tsx';
 import { BackgroundList } from '../background/background-list.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Overlay } from '../overlay.ts';
@@ -39,6 +40,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>
       <SpeechRegion blocks={conversation.blocks} />
+      {conversation.agents.length > 0 && <AgentTree agents={conversation.agents} />}
       {conversation.background.length > 0 && (
         <BackgroundList app={app} desk={desk} tab={tab} commands={conversation.background} />
       )}

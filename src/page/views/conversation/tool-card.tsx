@@ -36,7 +36,7 @@ export function ToolCard({ tool }: { tool: ToolBlock }) {
         <ToolHeader {...tool} />
         <span class="tool-phase">
           <Icon name={icon} />
-          {[word, ...toEnding(tool)].join(' · ')}
+          {[...(tool.agent === undefined ? [] : [`sub-agent: ${tool.agent}`]), word, ...toEnding(tool)].join(' · ')}
         </span>
       </button>
       {told !== undefined && <p class="ruling">{told}</p>}

@@ -3,7 +3,7 @@ import { shortenOutput } from '../../shortened-output.ts';
 import { withoutSignatures } from '../../unbound-answer.ts';
 import type { ContextCut, NumberedMessage } from './run-window.ts';
 
-/** What the gateway's fold of messages and cuts gives. */
+/** What a model reads of messages after a cut. */
 export function afterCut(numbered: readonly NumberedMessage[], cut: ContextCut): NumberedMessage[] {
   if (cut.kind === 'compaction') {
     return [{ seq: cut.toSeq, message: cut.summary }, ...numbered.filter(({ seq }) => seq > cut.toSeq)];

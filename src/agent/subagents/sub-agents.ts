@@ -1,0 +1,49 @@
+import type { Mode } from '../../../protocol/events/modes.ts';
+import type { SubAgentOutcome } from '../../../protocol/events/sub-agent.ts';
+import type { ToolMessage } from '../message.ts';
+
+/** The tool that starts sub-agents. */
+export const TASK = 'task';
+/** How deep sub-agents may start further ones. */
+export const MAX_DEPTH = 4;
+/** So many sub-agents of one run at most, at all depths. */
+export const MAX_PER_RUN = 100;
+
+/** What a sub-agent is to do, and how much it may. */
+export interface SubAgentTask {
+  title: string;
+  prompt: string;
+  /** The only tools that it has; absent: all that sub-agents may have. */
+  tools?: readonly string[] | undefined;
+  /** Narrows the mode of the workstream. */
+  mode?: Exclude<Mode, 'full'> | undefined;
+  maxTurns: number;
+  /** Input and output of all its requests; absent: only the budgets hold. */
+  maxTokens?: number | undefined;
+}
+
+/** The end of a sub-agent. */
+export interface SubAgentEnd {
+  agentId: string;
+  outcome: SubAgentOutcome;
+  /** Its last answer, or why there is none. */
+  text: string;
+  turns: number;
+  toolCalls: number;
+  tokens: number;
+  /** What it has read that nobody trusts. */
+  taint?: ToolMessage['taint'];
+}
+
+/** Starts the sub-agents of one agent. */
+export interface SubAgents {
+  /** Why it starts none, in words for the model; undefined: it does. */
+  whyNot(): string | undefined;
+  /** The names of the tools that they can have. */
+  readonly tools: readonly string[];
+  /**
+   * Runs one to its end. For a call that was interrupted, it continues the sub-agent that the call had started. Rejects with
+   * CallInterrupted when the daemon stops, or the run was taken away.
+   */
+  run(callId: string, task: SubAgentTask): Promise<SubAgentEnd>;
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../../timing/until.ts';
+import { DAEMON } from '../sharing/perception.ts';
+import type { Execute } from '../testing/default-deps.ts';
+import { calling } from '../testing/puppet-model.ts';
+import { turnsUntil } from '../testing/whole-gateway.ts';
+import {
+  delegate,
+  firstOf,
+  machineWith,
+  never,
+  nextQuestion,
+  ofType,
+  prompts,
+  resultsOf,
+} from './sub-agents-fixture.ts';
+
+test('a question of a sub-agent stays open over a crash, and the answer counts once', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(2), (request) => [calling('touch', { text: firstOf(request) })]);
+  await machine.accept('hello');
+  const wsId = await machine.main();
+  const before = await nextQuestion(machine);
+  await machine.crash();
+  const after = await nextQuestion(machine);
+  assert.equal(after.approvalId, before.approvalId);
+  assert.equal(after.agentId, before.agentId);
+  assert.equal((await machine.call('workstream.get', { wsId })).snapshot.workstream.state, 'attention');
+  await machine.call('approval.resolve', { approvalId: after.approvalId, approved: true });
+  const second = await nextQuestion(machine, after.approvalId);
+  await machine.call('approval.resolve', { approvalId: second.approvalId, approved: true });
+  await machine.isIdle(wsId);
+  const events = await machine.events(wsId);
+  assert.deepEqual(
+    resultsOf(events, 'touch')
+      .map(({ output, outcome }) => [output, outcome])
+      .sort(),
+    [
+      ['touched part 0', 'done'],
+      ['touched part 1', 'done'],
+    ],
+  );
+  assert.deepEqual(
+    resultsOf(events, 'task').map(({ outcome }) => outcome),
+    ['done', 'done'],
+  );
+});
+
+test('a call of a sub-agent that a crash interrupted is asked about, and the sub-agent goes on', async () => {
+  let starts = 0;
+  const execute: Execute = async () => {
+    starts += 1;
+    return starts === 1 ? await new Promise<never>(() => undefined) : { output: 'touched', outcome: 'done' };
+  };
+  await using machine = await machineWith({ execute });
+  delegate(machine, prompts(1), () => [calling('touch')]);
+  await machine.accept('hello');
+  const wsId = await machine.main();
+  const first = await nextQuestion(machine);
+  await machine.call('approval.resolve', { approvalId: first.approvalId, approved: true });
+  await turnsUntil(() => starts === 1, 'a start');
+  await machine.crash();
+  const question = await nextQuestion(machine, first.approvalId);
+  assert.deepEqual([question.kind, starts], ['outcome', 1]);
+  await machine.call('approval.resolve', { approvalId: question.approvalId, approved: false, feedback: 'no' });
+  await machine.isIdle(wsId);
+  const events = await machine.events(wsId);
+  assert.deepEqual([starts, resultsOf(events, 'touch').map(({ outcome }) => outcome)], [1, ['unknown']]);
+  assert.equal(new Set(ofType(events, 'sub_agent').map(({ agent_id }) => agent_id)).size, 1, 'no second sub-agent');
+});
+
+test('a cancel ends all sub-agents, and the receipt lists their tools', async () => {
+  let starts = 0;
+  const execute: Execute = (_tool, { signal }) => {
+    starts += 1;
+    return until(never, signal);
+  };
+  await using machine = await machineWith({ execute });
+  delegate(machine, prompts(3), () => [calling('look')]);
+  const run = await machine.accept('hello');
+  const wsId = await machine.main();
+  await turnsUntil(() => starts === 3, 'three starts');
+  const { dropped } = await machine.call('workstream.cancel', { wsId });
+  assert.deepEqual(dropped.stoppedTools.sort(), ['look', 'look', 'look', 'task', 'task', 'task']);
+  assert.equal(dropped.subAgents, 3);
+  assert.equal((await run?.ended)?.status, 'cancelled');
+  const events = await machine.events(wsId);
+  const ended = ofType(events, 'sub_agent').filter(({ state }) => state === 'ended');
+  assert.deepEqual(
+    ended.map(({ outcome }) => outcome),
+    ['cancelled', 'cancelled', 'cancelled'],
+  );
+  const open = await machine.store.db.selectFrom('sub_agents').select('agent_id').where('is_running', '=', 1).execute();
+  assert.deepEqual(open, []);
+});
+
+test('a forced cancel ends sub-agents whose tools do not stop, and withdraws their question', async () => {
+  const execute: Execute = () => new Promise(() => undefined);
+  await using machine = await machineWith({ execute });
+  delegate(machine, prompts(2), (request) => [calling(firstOf(request) === 'part 0' ? 'touch' : 'look')]);
+  const run = await machine.accept('hello');
+  const wsId = await machine.main();
+  const { approvalId } = await nextQuestion(machine);
+  await machine.call('workstream.cancel', { wsId, force: true });
+  assert.equal((await run?.ended)?.status, 'cancelled');
+  assert.deepEqual((await machine.call('approval.list', {})).approvals, []);
+  const events = await machine.events(wsId);
+  assert.deepEqual(
+    ofType(events, 'approval_resolved').map(({ approval_id, approved }) => [approval_id, approved]),
+    [[approvalId, false]],
+  );
+  const ended = ofType(events, 'sub_agent').filter(({ state }) => state === 'ended');
+  assert.deepEqual(
+    ended.map(({ outcome }) => outcome),
+    ['cancelled', 'cancelled'],
+  );
+  const rows = await machine.store.db.selectFrom('approvals').select('status').execute();
+  assert.deepEqual(rows, [{ status: 'cancelled' }]);
+});
+
+test('an orderly stop suspends a sub-agent, and the next start continues it', async () => {
+  let starts = 0;
+  const execute: Execute = (_tool, { signal }) => {
+    starts += 1;
+    return starts === 1 ? until(never, signal) : Promise.resolve({ output: 'looked', outcome: 'done' });
+  };
+  await using machine = await machineWith({ execute });
+  delegate(machine, prompts(1), () => [calling('look')]);
+  await machine.accept('hello');
+  const wsId = await machine.main();
+  await turnsUntil(() => starts === 1, 'a start');
+  await machine.restart();
+  await machine.isIdle(wsId);
+  const events = await machine.events(wsId);
+  assert.deepEqual(
+    resultsOf(events, 'task').map(({ outcome }) => outcome),
+    ['done'],
+  );
+  assert.equal(new Set(ofType(events, 'sub_agent').map(({ agent_id }) => agent_id)).size, 1);
+});
+
+test('what a sub-agent did can be read later, also after a restart', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(1), () => [calling('look', { text: 'here' })]);
+  await (await machine.accept('hello'))?.ended;
+  await machine.restart();
+  const wsId = await machine.main();
+  const { agents } = await machine.call('subagent.list', { wsId });
+  assert.deepEqual(
+    agents.map(({ title, state, outcome }) => [title, state, outcome]),
+    [['Task 0', 'ended', 'done']],
+  );
+  const agentId = agents[0]?.agent_id ?? '';
+  const { messages } = await machine.call('subagent.messages', { wsId, agentId });
+  assert.deepEqual(
+    messages.map(({ role, content }) => [role, content]),
+    [
+      ['user', 'part 0'],
+      ['assistant', null],
+      ['tool', 'looked here'],
+      ['assistant', 'did part 0'],
+    ],
+  );
+  const { code } = await machine.refusal('subagent.messages', { wsId, agentId: 'agt_other' });
+  assert.equal(code, 'NOT_FOUND');
+});
+
+test('a deleted workstream leaves nothing of its sub-agents', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(2), () => [calling('look')]);
+  const { wsId } = await machine.call('workstream.create', {});
+  const { workstreams } = machine.parts;
+  await (await machine.accept('hello', { to: await workstreams.get(wsId, DAEMON) }))?.ended;
+  await machine.call('workstream.delete', { wsId });
+  await turnsUntil(async () => {
+    const rows = await machine.store.db.selectFrom('sub_agents').selectAll().execute();
+    const messages = await machine.store.db.selectFrom('sub_agent_messages').selectAll().execute();
+    return rows.length + messages.length === 0;
+  }, 'no rows');
+});

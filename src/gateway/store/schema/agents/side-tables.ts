@@ -1,0 +1,8 @@
+import type { BackgroundTables } from '../background/background-schema.ts';
+import type { SubAgentMessageTable, SubAgentTable } from './sub-agent-schema.ts';
+
+/** The tables of what goes on beside a conversation. */
+export interface SideTables extends BackgroundTables {
+  sub_agents: SubAgentTable;
+  sub_agent_messages: SubAgentMessageTable;
+}
