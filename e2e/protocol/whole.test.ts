@@ -200,7 +200,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
   ...backgroundCalls({ call, newSession, model, key }),
-  ...memoryCalls({ call, key }),
+  ...memoryCalls({ call, open, newSession, model, key }),
   ...scheduleCalls({ call }),
   ...clusterCalls({ call, newSession }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),

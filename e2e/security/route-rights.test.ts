@@ -199,7 +199,7 @@ test('every route answers for a private workstream otherwise than for an unknown
   // A file that was not sent is its sender's.
   const callersOf = (route: string) =>
     Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
-  const telling = Object.keys(NAMING_ROUTES).filter((route) => !route.endsWith('/output-assessments')); // none is found here
+  const telling = Object.keys(NAMING_ROUTES).filter((route) => !/\/(output-assessments$|quarantined)/.test(route)); // there are none here
   for (const route of telling) {
     const known = route.endsWith('/verdicts') ? asked : untouched;
     for (const [who, headers] of callersOf(route)) {

@@ -143,8 +143,9 @@ const SINCE_39: readonly Declared[] = [
   { at: 'approval.list > approvals > * > askedAtMs', is: isNumber, why: 'lists say when it was asked' },
 ];
 
-/** Schema versions 40 and 41 added commands in the background and snapshots of what runs change. */
+/** Schema versions 40 to 42 added commands in the background, snapshots of what runs change, and memories of agents. */
 const SINCE_40: readonly Declared[] = [
+  { at: 'config.get > config > memory', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > checkpoints', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   {
     at: 'config.get > config > tools > background',

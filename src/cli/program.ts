@@ -9,6 +9,7 @@ import { addBackgroundCommands } from './commands/background/background-commands
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
+import { addMemoryCommands } from './commands/memory/memory-commands.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SandboxFlags } from './commands/sandbox.ts';
 import type { StatusFlags } from './commands/status.ts';
@@ -128,6 +129,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addToken(program, { root, around });
   addPortableCommands(program, { root, around, withTarget });
   addBackgroundCommands(program, { root, around, withTarget });
+  addMemoryCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });

@@ -4,8 +4,10 @@ import { createHooks } from '../agent/hooks/hooks.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
+import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
+import { createMessageRecall } from '../gateway/recall/message-recall.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
@@ -34,6 +36,7 @@ interface AgentDeps {
     | 'allowedHosts'
     | 'diagnostics'
     | 'hooks'
+    | 'memory'
   >;
 }
 
@@ -61,6 +64,7 @@ export async function createAgent(
     ids,
     log,
   });
+  const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
   const { toolbox, runner, notSandboxed, notices } = await createTools({
     home,
     environment,
@@ -70,6 +74,7 @@ export async function createAgent(
     live,
     guard,
     background: commands,
+    knowledge: { memories: memories.agents, history: createMessageRecall({ store }) },
     commandAudit,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
@@ -82,6 +87,7 @@ export async function createAgent(
   return {
     nodes,
     background: { commands, records },
+    memories,
     clean: guard.clean,
     hooks,
     toolbox,

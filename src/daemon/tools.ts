@@ -31,6 +31,7 @@ import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
+import { createKnowledgeTools, type KnowledgeSources } from './tools/knowledge-tools.ts';
 import { createWebTools } from './tools/web-tools.ts';
 
 type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' | 'config' | 'assets' | 'log'> & {
@@ -39,7 +40,12 @@ type ToolOptions = Pick<DaemonOptions, 'home' | 'environment' | 'clock' | 'ids' 
   /** The outputs of earlier calls. */
   earlier: OutputSource;
   background: BackgroundCommands;
-  live: Pick<LiveConfig, 'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics'>;
+  /** What agents know from other conversations. */
+  knowledge: KnowledgeSources;
+  live: Pick<
+    LiveConfig,
+    'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'memory'
+  >;
   commandAudit: CommandAudit;
   /** All texts of tools pass it. */
   guard: OutputGuard;
@@ -103,6 +109,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       createTodoTool(),
       askUserTool,
       ...createWebTools(options, outputsOf(home)),
+      ...createKnowledgeTools(options.knowledge, live),
     ],
     guard,
   );

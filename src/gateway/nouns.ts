@@ -10,7 +10,6 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createExpiredWorkstreams } from './listing/expired-workstreams.ts';
-import { createMemories } from './memories/memories.ts';
 import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
@@ -74,6 +73,7 @@ type NounDeps = Pick<
   | 'logRing'
   | 'readOutput'
   | 'background'
+  | 'memories'
   | 'killLeftover'
   | 'lastAliveMs'
   | 'hostTimeZone'
@@ -138,7 +138,7 @@ export function joinNouns(
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
-    memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
+    memory: { methods: memoryMethods(deps.memories) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments, checkpoints }),

@@ -19,7 +19,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
-    ...['memory.list', 'memory.search', 'memory.get', 'background.output'],
+    ...['memory.list', 'memory.search', 'memory.get', 'memory.quarantine.list', 'background.output'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
   write: [
@@ -28,7 +28,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.create', 'workstream.update', 'workstream.retitle', 'workstream.send', 'workstream.cancel'],
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
-    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share'],
+    ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'memory.quarantine.discard'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
   ],
   approve: [
@@ -48,7 +48,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['org.list', 'org.get', 'org.update', 'audit.list', 'audit.verify', 'usage.report'],
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
-    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate'],
+    ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'memory.quarantine.release'],
     ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
@@ -91,7 +91,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
     ),
     'GET /v1/api/models',
-    'GET /v1/api/route',
+    ...['GET /v1/api/route', 'GET /v1/api/quarantined-memories'],
     'GET /v1/api/route/workstreams/{ws_id}/live',
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
@@ -107,12 +107,12 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['send', 'cancel', 'close', 'rewind', 'retry', 'title', 'refresh-title', 'open', 'share', ...UNDO].map(
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
-    'DELETE /v1/api/workstreams/{ws_id}/send',
+    ...['DELETE /v1/api/workstreams/{ws_id}/send', 'DELETE /v1/api/quarantined-memories/{memory_id}'],
     'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}',
     ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
   ],
   approve: [
-    'POST /v1/api/approve',
+    ...['POST /v1/api/approve', 'POST /v1/api/quarantined-memories/{memory_id}/release'],
     'POST /v1/api/route/workstreams/delete',
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     'POST /v1/api/workstreams/{ws_id}/delete',

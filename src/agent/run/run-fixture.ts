@@ -71,6 +71,7 @@ export interface FixtureOptions {
   budget?: RunBudget;
   output?: RunOutput;
   endedCommands?: readonly StoredCommand[];
+  relevantMemories?: RunContext['relevantMemories'];
   contextWindow?: number;
   /** The stored one. */
   prefix?: Prefix;
@@ -125,6 +126,7 @@ export function runFixture(options: FixtureOptions = {}) {
     isTimeShort: () => options.isTimeShort ?? false,
     ...{ budget: options.budget ?? NO_BUDGET, output: options.output },
     endedCommands: async () => options.endedCommands ?? [],
+    relevantMemories: async (look) => options.relevantMemories?.(look),
     isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => `secret_${++secrets}` },

@@ -22,6 +22,7 @@ const LIVE_KEYS: readonly string[] = [
     'hooks',
     'judge',
     'logLevel',
+    'memory',
     'nodes',
   ],
   'retentionDays',
@@ -78,6 +79,12 @@ function cronOf({ cron }: Config, environment: LiveConfigOptions['environment'])
   return { ...cron, enabled: switchedOffBy.length === 0, switchedOffBy };
 }
 
+function judgeOf(config: Config, environment: LiveConfigOptions['environment']): LiveConfig['judge'] {
+  const { useModel, timeoutSecs, ...judge } = config.judge;
+  const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
+  return { ...judge, own: ownJudge(config.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
+}
+
 export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
   /** The configuration of the file. Keys that need a restart are compared with the configuration of the start. */
   let current = config;
@@ -109,12 +116,13 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
     },
     get judge() {
-      const { useModel, timeoutSecs, ...judge } = current.judge;
-      const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
-      return { ...judge, own: ownJudge(current.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
+      return judgeOf(current, environment);
     },
     get checkpoints() {
       return current.checkpoints;
+    },
+    get memory() {
+      return current.memory;
     },
     get inbound() {
       return current.server.inbound;

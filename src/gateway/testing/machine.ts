@@ -36,6 +36,7 @@ interface Disk {
 interface Process {
   gateway: Gateway;
   parts: ReturnType<typeof flat>;
+  memories: GatewayDeps['memories'];
   nodes: Nodes;
   store: SqliteStore;
   /** A killed process writes nothing. */
@@ -63,6 +64,9 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     /** The parts of the gateway, for tests of a single one. */
     get parts() {
       return running.parts;
+    },
+    get memories() {
+      return running.memories;
     },
     get nodes(): Nodes {
       return running.nodes;
@@ -124,7 +128,7 @@ async function start(
   const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));
   const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();
-  return { store, gateway, parts: flat(parts, deps.store), nodes, killed };
+  return { store, gateway, parts: flat(parts, deps.store), memories: deps.memories, nodes, killed };
 }
 
 function flat({ conversations, broadcast, presence }: ReturnType<typeof connectGateway>['parts'], store: Store) {

@@ -9,7 +9,7 @@ import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
-import { memories } from './memory-schema.ts';
+import { agentMemories, memories } from './memory-schema.ts';
 import { policies, rules } from './policy-schema.ts';
 import {
   alwaysEnds,
@@ -93,6 +93,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 39, statements: rules },
   { version: 40, statements: backgroundCommands },
   { version: 41, statements: checkpoints },
+  { version: 42, statements: agentMemories },
 ];
 
 /**

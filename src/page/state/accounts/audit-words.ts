@@ -24,6 +24,8 @@ export const AUDIT_ACTIONS = [
   'cron.update',
   'heartbeats.set',
   'memory.delete',
+  'memory.discard',
+  'memory.release',
   'memory.save',
   'node.pair.approve',
   'node.pair.reject',
