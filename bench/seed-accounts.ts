@@ -76,6 +76,7 @@ const memory = (n: number) => ({
   updated_ms: systemClock.now(),
   last_accessed_ms: null,
   access_count: 0,
+  origin_json: null,
   content: `${n} words that people and agents want remembered. `.repeat(20),
 });
 

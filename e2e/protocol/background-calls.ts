@@ -1,6 +1,7 @@
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
 import type { ScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { subAgentCalls } from './sub-agent-calls.ts';
 import { watchCalls } from './watch-calls.ts';
 
 interface Session {
@@ -10,7 +11,7 @@ interface Session {
   key(): string;
 }
 
-/** A successful call of each method of background commands and watches. */
+/** A successful call of each method of background commands, watches and sub-agents. */
 export function backgroundCalls(session: Session) {
   const { call, newSession, model, key } = session;
   /** A command that runs. */
@@ -25,6 +26,7 @@ export function backgroundCalls(session: Session) {
   };
   return {
     ...watchCalls(session),
+    ...subAgentCalls(session),
     'background.list': started,
     'background.output': async () => call('background.output', await started()),
     'background.kill': async () => call('background.kill', await started()),

@@ -22,7 +22,6 @@ import { memoryCalls } from './memory-calls.ts';
 import { policyCases, secretsCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
-import { subAgentCalls } from './sub-agent-calls.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 import { templateCases } from './template-cases.ts';
 
@@ -203,8 +202,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   'workstream.commands': async () => call('workstream.commands', { wsId: await newSession() }),
   ...queueCalls({ call, waitingApproval, key }),
   ...backgroundCalls({ call, newSession, model, key }),
-  ...subAgentCalls({ call, newSession, model, key }),
-  ...memoryCalls({ call, key }),
+  ...memoryCalls({ call, open, newSession, model, key }),
   ...scheduleCalls({ call }),
   ...clusterCalls({ call, newSession }),
   'workstream.command': async () => call('workstream.command', { wsId: await newSession(), command: '/help' }),

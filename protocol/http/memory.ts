@@ -15,6 +15,17 @@ const Memory = z.object({
 
 const AdminMemory = Memory.extend({ last_accessed: z.string().nullable(), access_count: z.number() });
 
+const QuarantinedMemory = Memory.omit({ updated: true }).extend({
+  taint: z.object({
+    kind: z.string(),
+    call_id: z.string().optional(),
+    tool: z.string().optional(),
+    target: z.string().optional(),
+  }),
+  ws_id: z.string().optional(),
+  call_id: z.string().optional(),
+});
+
 const page = <M extends z.ZodType>(memory: M) =>
   z.object({ memories: z.array(memory), total: z.number(), truncated: z.literal(true).optional() });
 
@@ -82,6 +93,34 @@ export const memoryEndpoints = {
     request: () => z.object({ name: z.string(), ...Place }),
     reply: () => Deleted,
     errors: { 404: "Memory 'x' not found" },
+  }),
+  quarantined: endpoint({
+    verb: 'get',
+    path: '/v1/api/quarantined-memories',
+    summary: 'Memories that wait until a person has looked at them, the last saved first.',
+    scope: 'read',
+    request: () => z.object({ ...Filters, limit: Limit }).refine(isWhole, NOT_WHOLE),
+    reply: () => page(QuarantinedMemory),
+    errors: { 400: NOT_WHOLE },
+  }),
+  release: endpoint({
+    verb: 'post',
+    path: '/v1/api/quarantined-memories/{memory_id}/release',
+    summary: 'Make a waiting memory one like others, which agents find.',
+    scope: 'approve',
+    request: () => z.object({ memory_id: z.string() }),
+    reply: () => Memory,
+    status: '200 or 201',
+    errors: { 404: 'Memory not found' },
+  }),
+  discard: endpoint({
+    verb: 'delete',
+    path: '/v1/api/quarantined-memories/{memory_id}',
+    summary: 'Delete a waiting memory.',
+    scope: 'write',
+    request: () => z.object({ memory_id: z.string() }),
+    reply: () => Deleted,
+    errors: { 404: 'Memory not found' },
   }),
   adminList: endpoint({
     verb: 'get',

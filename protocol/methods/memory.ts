@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../contract.ts';
+import { Taint } from '../events/rules.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
 
 /** What a memory is about. */
@@ -45,6 +46,19 @@ const page = <M extends z.ZodType>(memory: M) =>
     /** Further ones within the limit are left out, because the answer would be too large. */
     truncated: z.literal(true).optional(),
   });
+
+/** What an agent saved after it had read untrusted content. Nobody but people finds it, until one has released it. */
+export const QuarantinedMemory = z
+  .strictObject({
+    ...Memory.omit({ updatedAtMs: true }).shape,
+    /** What the agent had read. */
+    taint: Taint,
+    /** The workstream of the agent, and its call; absent if the caller may not know of it. */
+    wsId: z.string().optional(),
+    callId: z.string().optional(),
+  })
+  .meta({ id: 'QuarantinedMemory' });
+export type QuarantinedMemory = z.infer<typeof QuarantinedMemory>;
 
 /** The handler refuses unknown values, with the words of the specification. */
 const Place = { scope: optionalText(64), scopeId: optionalText(256) };
@@ -100,6 +114,27 @@ export const memoryContracts = {
     audit: { action: 'memory.delete' },
     params: () => z.strictObject({ name: Name, ...Place }).meta({ id: 'MemoryDeleteParams' }),
     result: () => Deleted.meta({ id: 'MemoryDeleteResult' }),
+  }),
+  'memory.quarantine.list': contract({
+    summary:
+      'Memories that wait until a person has looked at them, the last saved first; 100 unless `limit` says otherwise.',
+    scope: 'read',
+    params: () => z.strictObject({ ...Filters, limit: ListLimit }).meta({ id: 'QuarantineListParams' }),
+    result: () => page(QuarantinedMemory).meta({ id: 'QuarantineListResult' }),
+  }),
+  'memory.quarantine.release': contract({
+    summary: 'Make a waiting memory one like others, which agents find. It replaces the one of its name and scope.',
+    scope: 'approve',
+    audit: { action: 'memory.release', id: 'memoryId' },
+    params: () => z.strictObject({ memoryId: MemoryId }).meta({ id: 'QuarantineReleaseParams' }),
+    result: () => z.strictObject({ memory: Memory, created: z.boolean() }).meta({ id: 'QuarantineReleaseResult' }),
+  }),
+  'memory.quarantine.discard': contract({
+    summary: 'Delete a waiting memory.',
+    scope: 'write',
+    audit: { action: 'memory.discard', id: 'memoryId' },
+    params: () => z.strictObject({ memoryId: MemoryId }).meta({ id: 'QuarantineDiscardParams' }),
+    result: () => Deleted.meta({ id: 'QuarantineDiscardResult' }),
   }),
   'memory.admin.list': contract({
     summary: 'Memories of everyone with their use, the last saved first.',

@@ -60,10 +60,11 @@ const TAINTS: Record<Taint['kind'], string> = {
   outside: 'files outside its folders',
   message: 'a message of somebody who may not approve',
   summary: 'earlier messages, of which only a summary is left',
+  memory: 'memories or conversations from untrusted sources',
 };
 
 /** What a conversation has read that nobody vouches for: `files outside its folders (read_file: “/etc/hosts”)`. */
-function toTaintWords({ kind, tool, target }: Taint): string {
+export function toTaintWords({ kind, tool, target }: Taint): string {
   const by = [...(tool === undefined ? [] : [toVisibleLine(tool)]), ...(target === undefined ? [] : [quote(target)])];
   return `${TAINTS[kind]}${by.length === 0 ? '' : ` (${by.join(': ')})`}`;
 }

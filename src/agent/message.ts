@@ -125,7 +125,7 @@ export interface SignedSummary {
 }
 
 /** What the model knows once it has read an environment message. */
-interface EnvironmentMark {
+export interface EnvironmentMark {
   /**
    * The version of the prefix that it adds to. The message means nothing after another one. Absent: it tells what has happened,
    * such as that files were taken back, and stays true.
@@ -134,6 +134,10 @@ interface EnvironmentMark {
   told?: Told;
   /** It has the schema that the answer of this run has to fit. */
   outputOf?: string;
+  /** It shows these memories, as `memoryKey` names them. */
+  memories?: readonly string[];
+  /** What of it nobody trusts. */
+  taint?: ToolMessage['taint'];
 }
 
 /** What a model was told about its surroundings. */

@@ -11,6 +11,7 @@ import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
 import { addMcpCommands } from './commands/mcp/mcp-commands.ts';
+import { addMemoryCommands } from './commands/memory/memory-commands.ts';
 import { addPlanCommands } from './commands/plans/plan-commands.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SandboxFlags } from './commands/sandbox.ts';
@@ -134,6 +135,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addBackgroundCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });
   addWatchCommands(program, { root, around, withTarget });
+  addMemoryCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });

@@ -5,8 +5,10 @@ import { createHooks } from '../agent/hooks/hooks.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
+import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
+import { createMessageRecall } from '../gateway/recall/message-recall.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
@@ -40,6 +42,7 @@ interface AgentDeps {
     | 'diagnostics'
     | 'hooks'
     | 'mcp'
+    | 'memory'
   >;
 }
 
@@ -68,6 +71,7 @@ export async function createAgent(
     log,
   });
   const watchRecords = createWatchRecords({ store, nodeId: nodeIdOf(home, hostname()), clock, ids });
+  const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
   const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
     home,
     userHome,
@@ -80,6 +84,7 @@ export async function createAgent(
     guard,
     background: commands,
     watches: watchRecords,
+    knowledge: { memories: memories.agents, history: createMessageRecall({ store }) },
     commandAudit,
     fetch,
     nodes: toNodeDirectory(nodes),
@@ -93,6 +98,7 @@ export async function createAgent(
   return {
     nodes,
     background: { commands, records, watches: { records: watchRecords, toolbox: pollToolbox, notSandboxed } },
+    memories,
     clean: guard.clean,
     hooks,
     toolbox,

@@ -199,7 +199,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const { nodes, background, hooks, toolbox, servers: toolServers, runner, notSandboxed } = agent;
+  const { nodes, background, memories, hooks, toolbox, servers: toolServers, runner, notSandboxed } = agent;
   const toPath = (folder: string) => resolveFolder(folder, { userHome, cwd: home });
   const folders = { home, trusted: () => live.trustedFolders.map(toPath) };
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
@@ -218,6 +218,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     notSandboxed,
     outputChecks: createOutputChecks({ clock, workerUrl: assets.outputWorkerUrl }),
     background,
+    memories,
     userHome: environment.HOME,
     killLeftover: (process) => runner.killLeftover(process),
     workdirs,

@@ -24,7 +24,7 @@ import { createReadFileTool } from '../agent/tools/read-file.ts';
 import { createReadOutputTool, type OutputSource } from '../agent/tools/read-output.ts';
 import { createGlobTool } from '../agent/tools/search/glob-files.ts';
 import { createSearchTool } from '../agent/tools/search.ts';
-import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
+import type { BashDependencies, CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
 import { createPolledBash } from '../agent/tools/shell/polled-bash.ts';
 import { createTodoTool } from '../agent/tools/todo.ts';
 import type { Tool } from '../agent/tools/tool.ts';
@@ -37,6 +37,7 @@ import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
 import { findPrograms } from './programs.ts';
+import { createKnowledgeTools, type KnowledgeSources } from './tools/knowledge-tools.ts';
 import { openToolServers } from './tools/tool-servers.ts';
 import { createWebTools } from './tools/web-tools.ts';
 
@@ -50,9 +51,11 @@ type ToolOptions = Pick<
   earlier: OutputSource;
   background: BackgroundCommands;
   watches: WatchBook;
+  /** What agents know from other conversations. */
+  knowledge: KnowledgeSources;
   live: Pick<
     LiveConfig,
-    'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'mcp'
+    'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'mcp' | 'memory'
   >;
   commandAudit: CommandAudit;
   /** The daemon's own requests. */
@@ -76,7 +79,7 @@ interface Tools {
 
 /** The agent's tools and their runner, which also cleans up after the previous daemon: the home must be locked. */
 export async function createTools(options: ToolOptions): Promise<Tools> {
-  const { home, environment, clock, ids, config, guard, live, log, replace, background, commandAudit } = options;
+  const { home, environment, clock, ids, config, guard, live, log, replace, background } = options;
   const workdirs = [await realpath(options.workdir)];
   const programs = await findPrograms({ environment, avoid: workdirs });
   const { bash, rg } = programs;
@@ -103,16 +106,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
   const servers = await openToolServers(options, { runner, outputs: outputsOf(home) });
-  const shell = {
-    runner,
-    guard,
-    outputs: outputsOf(home),
-    ids,
-    userHome: environment.HOME,
-    live,
-    audit: commandAudit,
-    background,
-  };
+  const shell = toShell(options, runner);
   const bashTool = createBashTool(shell);
   const toolbox = createToolbox(
     [
@@ -128,6 +122,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       taskTool,
       ...createWebTools(options, outputsOf(home)),
       createWatchTool({ book: options.watches, bash: bashTool }),
+      ...createKnowledgeTools(options.knowledge, live),
     ],
     guard,
     servers,
@@ -141,6 +136,21 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
     notices: [...toNotices({ bash, rg }), ...(config.tools.sandbox === 'off' ? [SANDBOX_STAYS] : [])],
   };
 }
+
+/** What tools that run commands work with. */
+const toShell = (
+  { home, environment, guard, ids, live, commandAudit: audit, background }: ToolOptions,
+  runner: ProcessRunner,
+): BashDependencies => ({
+  runner,
+  guard,
+  outputs: outputsOf(home),
+  ids,
+  userHome: environment.HOME,
+  live,
+  audit,
+  background,
+});
 
 /** What reads, finds and changes files. */
 function createFileTools(

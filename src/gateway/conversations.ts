@@ -71,6 +71,7 @@ type TalkDeps = Pick<
   | 'notSandboxed'
   | 'outputChecks'
   | 'background'
+  | 'memories'
   | 'live'
   | 'webhooks'
   | 'authenticator'
@@ -111,6 +112,7 @@ function createTalks(
     notSandboxed,
     outputChecks,
     background,
+    memories,
     live,
     webhooks,
     authenticator,
@@ -127,9 +129,8 @@ function createTalks(
   const onSessions = () => sessions.refresh();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const observed = { agentEvents, unseenRuns, global, events, titles };
-  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake() };
-  const observer = observeWorkstreams(shared, { ...observed, ...wakes, onSessions });
+  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
+  const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -140,6 +141,7 @@ function createTalks(
     notSandboxed,
     outputChecks,
     background,
+    memories,
     live,
     always,
     budgets,

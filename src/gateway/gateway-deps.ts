@@ -23,6 +23,7 @@ import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
+import type { OpenedMemories } from './memories/open-memories.ts';
 import type { AuthMethodDeps } from './methods/accounts/auth.ts';
 import type { OidcMethodDeps } from './methods/accounts/oidc.ts';
 import type { RoleMethodDeps } from './methods/accounts/role.ts';
@@ -73,6 +74,7 @@ export interface GatewayDeps {
   outputChecks: OutputChecks;
   /** Commands that go on between runs. */
   background: Background;
+  memories: OpenedMemories;
   /** The home of the user that commands run as; undefined if it is unknown. */
   userHome: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;

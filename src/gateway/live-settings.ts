@@ -1,6 +1,7 @@
 import type { CronSwitch } from '../../protocol/cron.ts';
 import type { Visibility } from '../../protocol/methods/conversation/sharing.ts';
 import type { ModelConfig } from '../agent/providers/models-config.ts';
+import type { MemorySettings } from './memories/agent-memories.ts';
 import type { BudgetSettings } from './usage/budget-key.ts';
 
 /**
@@ -25,6 +26,7 @@ export interface LiveSettings {
   readonly session: SessionSettings;
   readonly judge: JudgeSettings;
   readonly checkpoints: CheckpointSettings;
+  readonly memory: MemorySettings;
   /** The request limit of each connection. */
   readonly inbound: InboundLimit;
 }

@@ -11,7 +11,6 @@ import type { Health } from './health.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createExpiredWorkstreams } from './listing/expired-workstreams.ts';
 import { mcpNoun } from './mcp/mcp-noun.ts';
-import { createMemories } from './memories/memories.ts';
 import { assessmentMethods } from './methods/admin/assessment.ts';
 import { policyMethods } from './methods/admin/policy.ts';
 import { ruleMethods } from './methods/admin/rule.ts';
@@ -78,6 +77,7 @@ type NounDeps = Pick<
   | 'logRing'
   | 'readOutput'
   | 'background'
+  | 'memories'
   | 'killLeftover'
   | 'lastAliveMs'
   | 'hostTimeZone'
@@ -145,7 +145,7 @@ export function joinNouns(
     idempotency: { run: (signal) => idempotency.run(signal) },
     logs: { methods: logsMethods({ logRing }) },
     models: { methods: modelsMethods({ models, windows }), recover: () => windows.load() },
-    memory: { methods: memoryMethods(createMemories({ store, clock, ids, log })) },
+    memory: { methods: memoryMethods(deps.memories) },
     node: { methods: nodeMethods({ nodes, broadcast, clock }), run: (signal) => nodes.run(signal) },
     ...partNouns(deps, conversations),
     retention: retentionNoun(deps, { sessions, attachments, checkpoints }),

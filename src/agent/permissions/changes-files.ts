@@ -10,7 +10,8 @@ const HARMLESS: ReadonlySet<Effect['kind']> = new Set(['read', 'network', 'proce
  */
 export function mayChangeFiles(call: Prepared & { tool?: Tool }): boolean {
   if (call.kind === 'refused' || call.tool?.readOnly || call.matched?.node !== undefined) return false;
-  const { reading } = call;
+  const { reading, stored } = call;
+  if (stored !== undefined) return false;
   if (!reading) return true;
   const isKnown = reading.gaps.every(({ reason }) => reason === 'unknown_words');
   return !isKnown || reading.effects.some(({ kind, isIncidental }) => !isIncidental && !HARMLESS.has(kind));

@@ -1,4 +1,4 @@
-import type { Message, UserMessage } from '../message.ts';
+import type { EnvironmentMark, Message, UserMessage } from '../message.ts';
 import type { InstructionFile } from '../project/instructions.ts';
 import type { Model } from '../providers/model.ts';
 import type { RunContext } from '../run/run-context.ts';
@@ -59,7 +59,7 @@ export async function beginAnew(run: RunContext, model: Pick<Model, 'modelId' | 
 export const toldMessage = (
   messages: readonly Message[],
   prefix: Prefix,
-  { text, ...marks }: { text: string; outputOf?: string },
+  { text, ...marks }: { text: string } & Pick<EnvironmentMark, 'outputOf' | 'memories' | 'taint'>,
 ): UserMessage => ({
   role: 'user',
   content: `<environment>\n${text}\n</environment>`,

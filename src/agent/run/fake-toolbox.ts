@@ -2,12 +2,19 @@ import { z } from 'zod';
 import type { ToolCall } from '../message.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
 import type { PreparedCall, Toolbox } from '../tools/toolbox.ts';
+import { USUAL_LIMITS } from './limits/wrap-up.ts';
 import type { RunContext } from './run-context.ts';
 
 /** For runs without attachments. */
 export const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
   readAttachment: async () => undefined,
   keepImages: () => Promise.reject(new Error('no files here')),
+};
+/** For runs that neither are nor have sub-agents. */
+export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'callIdSuffix'> = {
+  limits: USUAL_LIMITS,
+  subAgents: undefined,
+  callIdSuffix: undefined,
 };
 /** For runs whose changes of files are not stored. */
 export const NO_CHECKPOINT: RunContext['checkpoint'] = { before: async () => undefined, ended: async () => undefined };

@@ -2,6 +2,7 @@ import type { StatusRecord, StreamEvent } from '../../../protocol/stream-events.
 import { until } from '../../timing/until.ts';
 import { readAttached } from '../attached-content.ts';
 import { endedStep } from '../background/ended-step.ts';
+import { relevantStep } from '../memory/memory-step.ts';
 import type { AssistantMessage, Message } from '../message.ts';
 import { schemaMessages } from '../output/output-step.ts';
 import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
@@ -42,7 +43,8 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     const prefix = newPrefix ?? run.prefix();
     const ended = prefix && endedStep(await run.endedCommands(), { messages: run.messages, prefix });
     const schema = prefix ? schemaMessages(run, prefix) : [];
-    await recordCall(run, { notes, ended, schema }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
+    const memories = prefix && (await relevantStep(run, prefix));
+    await recordCall(run, { notes, ended, schema, memories }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
     const answer = collectAnswer(run.recorder);
     try {
       const toRequest = async () => requestOf(run, { model, budget, prefix: await prefixFor(run, model) });
@@ -68,12 +70,13 @@ interface Told {
   notes: readonly string[];
   ended: ReturnType<typeof endedStep> | undefined;
   schema: readonly Message[];
+  memories: Pick<Required<Step>, 'events' | 'messages'> | undefined;
 }
 
 /** In one step with the messages that the model is to read from now on. */
-const recordCall = (run: RunContext, { notes, ended, schema }: Told, rest: Step): Promise<void> =>
+const recordCall = (run: RunContext, { notes, ended, schema, memories }: Told, rest: Step): Promise<void> =>
   run.steering.handOver((waiting) => {
-    const told = [...schema, ...(ended?.messages ?? [])];
+    const told = [...schema, ...(ended?.messages ?? []), ...(memories?.messages ?? [])];
     const { runId } = run;
     const afterSeq = run.messageCount + told.length;
     const { events, messages, steered } = steeredStep({ runId, afterSeq, nowMs: run.clock.now() }, waiting);
@@ -82,6 +85,7 @@ const recordCall = (run: RunContext, { notes, ended, schema }: Told, rest: Step)
       ...rest,
       events: [
         ...(ended?.events ?? []),
+        ...(memories?.events ?? []),
         ...events,
         ...notes.map((message) => ({ type: 'info', message }) as const),
         { type: 'thinking_start' },

@@ -18,10 +18,9 @@ import { createApprovalExpiry } from './approval/approval-expiry.ts';
 import { toPolicyFinder } from './approval/policy-rule.ts';
 import { compileRules, type RuleSource } from './approval/tool-rules.ts';
 import type { UnattendedPolicy } from './approval/unattended-policy.ts';
-import { type FakeTool, fakeToolbox, NO_CHECKPOINT, NO_FILES } from './fake-toolbox.ts';
+import { ALONE, type FakeTool, fakeToolbox, NO_CHECKPOINT, NO_FILES } from './fake-toolbox.ts';
 import { advance, type Decision, type JournalEntry, newProgress, type Progress } from './journal.ts';
 import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
-import { USUAL_LIMITS } from './limits/wrap-up.ts';
 import { countedModel } from './model/counted-model.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
@@ -72,6 +71,7 @@ export interface FixtureOptions {
   budget?: RunBudget;
   output?: RunOutput;
   endedCommands?: readonly StoredCommand[];
+  relevantMemories?: RunContext['relevantMemories'];
   contextWindow?: number;
   /** The stored one. */
   prefix?: Prefix;
@@ -124,9 +124,9 @@ export function runFixture(options: FixtureOptions = {}) {
     },
     hooks: { ...NO_HOOKS, ...options.hooks },
     isTimeShort: () => options.isTimeShort ?? false,
-    ...{ budget: options.budget ?? NO_BUDGET, output: options.output },
-    ...{ limits: USUAL_LIMITS, subAgents: undefined, callIdSuffix: undefined },
+    ...{ budget: options.budget ?? NO_BUDGET, output: options.output, ...ALONE },
     endedCommands: async () => options.endedCommands ?? [],
+    relevantMemories: async (look) => options.relevantMemories?.(look),
     isWatched: () => options.isWatched ?? false,
     clock,
     ids: { wsId: () => 'ws', id: (prefix) => `${prefix}_${++ids}`, secret: () => `secret_${++secrets}` },

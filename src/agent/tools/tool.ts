@@ -87,6 +87,8 @@ export type Prepared =
       asksAnyhow?: true;
       /** Set if the call is a question: only a person lets it run, by the answer. */
       question?: AskedQuestion;
+      /** Set if it touches no files: it reads or changes only what the daemon stores beyond the conversation. */
+      stored?: 'read' | 'changed';
       /** What the call does, as far as its arguments tell; absent if that is not known for this tool. */
       reading?: CommandReading;
       /** What rules match besides the names and the reading: the exact command, or the node and its command. */

@@ -56,8 +56,7 @@ class LoggedTranscript implements Transcript {
   onSnapshot({ workstream, pendingApprovals, ...stored }: WorkstreamSnapshot): void {
     this.#turn = undefined;
     this.#tools.clear();
-    this.question = undefined;
-    [this.#asked, this.#answeredMs] = [undefined, undefined];
+    [this.question, this.#asked, this.#answeredMs] = [undefined, undefined, undefined];
     this.state = workstream.state;
     if (this.#deps.isInteractive) this.#printHistory(stored);
     for (const one of stored.backgroundCommands ?? [])

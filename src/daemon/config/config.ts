@@ -16,6 +16,7 @@ import { CheckpointsConfig } from './checkpoints-config.ts';
 import { HooksConfig } from './hooks-config.ts';
 import { JudgeConfig } from './judge-config.ts';
 import { McpConfig } from './mcp-config.ts';
+import { MemoryConfig } from './memory-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
@@ -153,6 +154,7 @@ export const Config = ModelsConfig.extend({
   approvals: ApprovalsConfig.prefault({}),
   session: SessionConfig.prefault({}),
   checkpoints: CheckpointsConfig.prefault({}),
+  memory: MemoryConfig.prefault({}),
   judge: JudgeConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),

@@ -23,6 +23,7 @@ const LIVE_KEYS: readonly string[] = [
     'judge',
     'logLevel',
     'mcp',
+    'memory',
     'nodes',
   ],
   'retentionDays',
@@ -81,15 +82,19 @@ function cronOf({ cron }: Config, environment: LiveConfigOptions['environment'])
   return { ...cron, enabled: switchedOffBy.length === 0, switchedOffBy };
 }
 
+function sessionOf({ session }: Config, environment: LiveConfigOptions['environment']): LiveConfig['session'] {
+  return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' } : session;
+}
+
 function judgeOf(config: Config, environment: LiveConfigOptions['environment']): LiveConfig['judge'] {
   const { useModel, timeoutSecs, ...judge } = config.judge;
   const usesModel = useModel && environment.HEADGATE_SKIP_JUDGE_MODEL !== '1';
   return { ...judge, own: ownJudge(config.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
 }
 
+/** Keys that need a restart are compared with the configuration of the start. */
 export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
-  /** The configuration of the file. Keys that need a restart are compared with the configuration of the start. */
-  let current = config;
+  let current = config; // that of the file
   let webhooks = webhooksOf(config, environment);
   return {
     get approvalMs() {
@@ -117,14 +122,16 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       return current.budgets ?? {};
     },
     get session() {
-      const { session } = current;
-      return environment.HEADGATE_SKIP_TITLES === '1' ? { ...session, titles: 'message' as const } : session;
+      return sessionOf(current, environment);
     },
     get judge() {
       return judgeOf(current, environment);
     },
     get checkpoints() {
       return current.checkpoints;
+    },
+    get memory() {
+      return current.memory;
     },
     get inbound() {
       return current.server.inbound;
@@ -167,15 +174,18 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     },
     check: (next) => missingSecrets(next, environment),
     apply(next) {
-      const applied = changedKeys(current, next).filter(isLive);
-      const restart = changedKeys(config, next).filter((key) => !isLive(key));
-      webhooks = webhooksOf(next, environment);
-      current = next;
+      const changes = changesBetween({ file: current, start: config }, next);
+      [webhooks, current] = [webhooksOf(next, environment), next];
       setLogLevel(next.logLevel);
       onChange?.(next);
-      return { applied, restart };
+      return changes;
     },
   };
+}
+
+function changesBetween({ file, start }: Record<'file' | 'start', Config>, next: Config) {
+  const applied = changedKeys(file, next).filter(isLive);
+  return { applied, restart: changedKeys(start, next).filter((key) => !isLive(key)) };
 }
 
 /** When a change of a setting takes effect; `mixed`: some settings below it now, others after a restart. */

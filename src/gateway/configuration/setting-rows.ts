@@ -14,6 +14,9 @@ export interface SettingRow extends Omit<SettingDefinition, 'configKey'> {
 const NAMES: Readonly<Record<string, string>> = {
   defaultModel: 'model.name',
   'session.retentionDays': 'session.retention_days',
+  'memory.relevanceK': 'memory.relevance_k',
+  'memory.fetchLimit': 'memory.fetch_limit',
+  'memory.maxContent': 'memory.max_content',
   'judge.outputGuard': 'judge.output_guard',
   'judge.redactSecrets': 'judge.redact_secrets',
   'tools.timeoutSecs': 'tools.timeout',

@@ -11,7 +11,7 @@ import { createMemories, type Memories, type NewMemory } from './memories.ts';
 import { findMemories, insertMemory } from './memory-rows.ts';
 
 const EVERYONE = { viewer: DAEMON, administers: true };
-const BY_DAEMON = { viewer: DAEMON, also: () => [] };
+const BY_DAEMON = { viewer: DAEMON, also: () => [], origin: { by: 'person' as const, isTrusted: true } };
 const PROJECT = { type: 'project', isDefault: true } as const;
 const FEEDBACK = { type: 'feedback', isDefault: false } as const;
 
@@ -61,7 +61,7 @@ test('saving again replaces the memory, and keeps its id, its creation and its u
       {
         ...{ seq: 2, memory_id: first.row.memory_id, name: 'tabs', scope: 'global', scope_id: '', content: 'spaces' },
         ...{ description: 'indent', type: 'feedback', created_ms: 1_000, updated_ms: 1_500 },
-        ...{ last_accessed_ms: 1_000, access_count: 1 },
+        ...{ last_accessed_ms: 1_000, access_count: 1, origin_json: '{"by":"person","isTrusted":true}' },
       },
     ],
   );
@@ -282,7 +282,7 @@ const rowOf = (n: number) => ({
     type: 'project' as const,
   },
   ...{ description: n % 2 === 0 ? 'even' : 'odd', content: `the number ${n}`, created_ms: n, updated_ms: n },
-  ...{ last_accessed_ms: null, access_count: 0 },
+  ...{ last_accessed_ms: null, access_count: 0, origin_json: null },
 });
 
 /** How the memories are found: the part of the plan that could become slow. No step may sort them. */

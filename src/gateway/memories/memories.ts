@@ -26,6 +26,7 @@ import {
   updateMemory,
 } from './memory-rows.ts';
 import { MOST_WORDS, toWordQuery } from './memory-words.ts';
+import { type MemoryOrigin, readOrigin } from './origin.ts';
 
 /** Answers stay well below what a connection may buffer for long. */
 const MOST_PAGE_BYTES = 6 * 1024 * 1024;
@@ -48,7 +49,7 @@ export interface NewMemory extends MemoryPlace {
 }
 
 /** Who changes a memory. */
-interface Change {
+export interface Change {
   viewer: Viewer;
   /** Stored with the change, such as its record in the audit trail. */
   also(memory: Omit<MemoryRow, 'seq'>): readonly Statement[];
@@ -66,7 +67,10 @@ export interface Memories {
    * Replaces the memory of this name and place. Throws CONFLICT when there are too many, and NOT_FOUND when the viewer
    * perceives no such workstream.
    */
-  save(memory: NewMemory, by: Change): Promise<{ row: Omit<MemoryRow, 'seq'>; created: boolean }>;
+  save(
+    memory: NewMemory,
+    by: Change & { origin: MemoryOrigin },
+  ): Promise<{ row: Omit<MemoryRow, 'seq'>; created: boolean }>;
   /** Throws NOT_FOUND. */
   remove(name: string, place: MemoryPlace, by: Change): Promise<void>;
   /** Returns the name. Throws NOT_FOUND. */
@@ -159,7 +163,7 @@ async function readPage(
 
 async function save(
   { name, scope, scopeId, description, type, content }: NewMemory,
-  { viewer, also }: Change,
+  { viewer, also, origin }: Change & { origin: MemoryOrigin },
   { store, clock, ids, mostMemories = MOST_MEMORIES }: MemoriesDeps,
 ) {
   const nowMs = clock.now();
@@ -177,6 +181,7 @@ async function save(
       description: description === '' ? before.description : description,
       content,
       updated_ms: nowMs,
+      origin_json: JSON.stringify(keepsUntrusted(before, description) ? { ...origin, isTrusted: false } : origin),
     };
     await commit([...updateMemory(before, fields), ...also(before)]);
     return { row: { ...before, ...fields }, created: false };
@@ -195,10 +200,15 @@ async function save(
     last_accessed_ms: null,
     access_count: 0,
     content,
+    origin_json: JSON.stringify(origin),
   };
   await commit([...insertMemory(row), ...also(row)]);
   return { row, created: true };
 }
+
+/** Whether the description of a replaced memory stays, for which nobody vouches. */
+const keepsUntrusted = (before: MemoryRow, description: string): boolean =>
+  description === '' && before.description !== '' && readOrigin(before.origin_json)?.isTrusted !== true;
 
 type Reading = Pick<MemoriesDeps, 'store'>;
 

@@ -5,7 +5,7 @@ import { DELETED } from '../store/deletion.ts';
 import type { MemoryTable } from '../store/schema/memory-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
-import { toIndexed } from './memory-words.ts';
+import { deleteWords, deleteWordsOf, insertWords } from './memory-index.ts';
 
 /** Which memories a reader gets. */
 export interface MemoryFilter {
@@ -16,6 +16,8 @@ export interface MemoryFilter {
   viewer: Viewer;
   /** Reads what belongs to other users, too. */
   administers?: boolean;
+  /** Of the memories of workstreams only those of this one. */
+  inWorkstream?: string;
 }
 
 /** A memory that was found, and the length of its texts. */
@@ -54,17 +56,41 @@ export const readFound = (filter: MemoryFilter, found: readonly FoundMemory[]): 
     where m.seq in (select value from json_each(${JSON.stringify(found.map(({ seq }) => seq))})) and ${toConditions(filter)}
     order by m.seq desc`;
 
+/** The memories whose heads fit best to a query, the best first. `after`: only those with higher numbers. */
+export const rankHeads = (
+  filter: MemoryFilter,
+  { match, after, limit }: { match: string; after: number; limit: number },
+): RawBuilder<Pick<MemoryTable, 'seq' | 'memory_id'>> =>
+  sql`
+    select m.seq, m.memory_id
+    from memory_heads as h cross join memories as m on m.seq = h.rowid
+    where h.memory_heads match ${match} and h.rowid > ${after} and ${toConditions(filter)}
+    order by bm25(memory_heads), m.seq desc limit ${limit}`;
+
+/** How many memories match, up to a limit. */
+export const countMatching = (filter: MemoryFilter, limit: number): RawBuilder<{ n: number }> =>
+  sql<{ n: number }>`
+    select count(*) as n from (select 1 from memories as m where ${toConditions(filter)} limit ${limit})`;
+
 /** The number of the last memory in a step of so many, downwards from a number. */
 export const endOfStep = (before: number, rows: number): RawBuilder<{ seq: number }> =>
   sql<{ seq: number }>`select seq from memories where seq < ${before} order by seq desc limit 1 offset ${rows - 1}`;
 
-function toConditions({ type, scope, scopeId, viewer, administers = false }: MemoryFilter): RawBuilder<unknown> {
+export function toConditions({
+  type,
+  scope,
+  scopeId,
+  viewer,
+  administers = false,
+  inWorkstream,
+}: MemoryFilter): RawBuilder<unknown> {
   const conditions: RawBuilder<unknown>[] = [sql`1`];
   if (type !== undefined) conditions.push(sql`m.type = ${type}`);
   if (scope !== undefined) conditions.push(sql`m.scope = ${scope}`);
   if (scopeId !== undefined) conditions.push(sql`m.scope_id = ${scopeId}`);
   if (scope === undefined && !administers)
     conditions.push(sql`(m.scope <> 'user' or m.scope_id = ${viewer.userId ?? ''})`);
+  if (inWorkstream !== undefined) conditions.push(sql`(m.scope <> 'workstream' or m.scope_id = ${inWorkstream})`);
   // The last, because it looks into another table.
   if (scope === undefined || scope === 'workstream') conditions.push(perceivedPlace(viewer, scopeId));
   return sql.join(conditions, sql` and `);
@@ -96,7 +122,7 @@ export const requirePerceived = (wsId: string, viewer: Viewer): Statement => {
 export const NOT_PERCEIVED = 'not perceived';
 
 /** The fields that a save changes; the order of saving changes, too. */
-export type SavedFields = Pick<MemoryTable, 'type' | 'description' | 'content' | 'updated_ms'>;
+export type SavedFields = Pick<MemoryTable, 'type' | 'description' | 'content' | 'updated_ms' | 'origin_json'>;
 
 /** Only the writer of the memory knows its number, so the statements find it by its id. */
 export const insertMemory = (row: Omit<MemoryTable, 'seq'>): Statement[] => {
@@ -107,32 +133,33 @@ export const insertMemory = (row: Omit<MemoryTable, 'seq'>): Statement[] => {
         select ${NEXT_SEQ}, ${columns.map(() => '?').join(', ')}`,
       parameters: columns.map(([, value]) => value),
     },
-    insertWords(row),
+    ...insertWords(row),
   ];
 };
 
 export const updateMemory = (row: MemoryTable, fields: SavedFields): Statement[] => [
-  deleteWords(row),
+  ...deleteWords(row),
   {
-    sql: `update memories set seq = ${NEXT_SEQ}, type = ?, description = ?, content = ?, updated_ms = ? where memory_id = ?`,
-    parameters: [fields.type, fields.description, fields.content, fields.updated_ms, row.memory_id],
+    sql: `update memories set seq = ${NEXT_SEQ}, type = ?, description = ?, content = ?, updated_ms = ?, origin_json = ?
+      where memory_id = ?`,
+    parameters: [fields.type, fields.description, fields.content, fields.updated_ms, fields.origin_json, row.memory_id],
     expect: 1,
   },
-  insertWords({ ...row, ...fields }),
+  ...insertWords({ ...row, ...fields }),
 ];
 
 export const deleteMemory = (row: MemoryTable): Statement[] => [
-  deleteWords(row),
+  ...deleteWords(row),
   { sql: 'delete from memories where memory_id = ?', parameters: [row.memory_id], expect: 1 },
 ];
 
 /** Everything that only this user could read. */
 export const deleteMemoriesOf = (userId: string): Statement[] => [
-  {
-    sql: `delete from memory_words where rowid in (select seq from memories where scope = 'user' and scope_id = ?)`,
+  ...deleteWordsOf({ sql: `select seq from memories where scope = 'user' and scope_id = ?`, parameters: [userId] }),
+  ...['memories', 'quarantined_memories'].map((table) => ({
+    sql: `delete from ${table} where scope = 'user' and scope_id = ?`,
     parameters: [userId],
-  },
-  { sql: `delete from memories where scope = 'user' and scope_id = ?`, parameters: [userId] },
+  })),
 ];
 
 /** One more use of each of these memories. */
@@ -143,23 +170,6 @@ export const countAccess = (seqs: readonly number[], nowMs: number): Statement =
 });
 
 const NEXT_SEQ = '(select coalesce(max(seq), 0) + 1 from memories)';
-
-const insertWords = ({
-  memory_id,
-  name,
-  description,
-  content,
-}: Pick<MemoryTable, 'memory_id' | 'name' | 'description' | 'content'>): Statement => ({
-  sql: `insert into memory_words (rowid, name, description, content)
-    select seq, ?, ?, ? from memories where memory_id = ?`,
-  parameters: [...[name, description, content].map(toIndexed), memory_id],
-  expect: 1,
-});
-
-const deleteWords = ({ seq }: Pick<MemoryTable, 'seq'>): Statement => ({
-  sql: 'delete from memory_words where rowid = ?',
-  parameters: [seq],
-});
 
 export const toMemory = (row: Omit<MemoryTable, 'seq'>): Memory => ({
   memoryId: row.memory_id,

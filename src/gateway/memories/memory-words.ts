@@ -37,3 +37,31 @@ const NEVER_IN_QUOTES = /["\p{Cc}]/gu;
 
 const hasWord = (word: string): boolean => /[\p{L}\p{N}]/u.test(word);
 const isPrefix = (word: string): boolean => /[\p{L}\p{N}]{2}$/u.test(word.trim()) && !word.endsWith(' ');
+
+/** Each message waits for the ranking. */
+const MOST_RANKING_WORDS = 20;
+
+/** Words that say nothing about what a text is about. */
+const COMMON = new Set(
+  `about after all also and any are but can could did does for from get had has have how into its just let like make may
+  more not now one our out please should some than that the their them then there these they this use was were what when
+  where which who why will with would you your`.split(/\s+/),
+);
+
+/**
+ * The expression that finds texts with any of the words of these texts, the first ones before all others; undefined if
+ * there are none. It is for rankings, so common words are left out.
+ */
+export function toRankingQuery(texts: readonly string[]): string | undefined {
+  const words = new Set<string>();
+  for (const text of texts) {
+    const found = toIndexed(text.replaceAll(NEVER_IN_QUOTES, ' ')).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+    for (const word of found) {
+      const lower = word.toLowerCase();
+      if (words.size < MOST_RANKING_WORDS && !COMMON.has(lower) && (lower.length > 2 || UNSPACED.test(lower)))
+        words.add(lower);
+      UNSPACED.lastIndex = 0;
+    }
+  }
+  return words.size === 0 ? undefined : [...words].map((word) => `"${word}"`).join(' OR ');
+}

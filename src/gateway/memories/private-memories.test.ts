@@ -101,7 +101,7 @@ test('while the memories of a deleted workstream are being removed, nobody else 
 const rowOf = (n: number, scopeId: string) => ({
   ...{ memory_id: `mem_${n}`, name: `n${n}`, scope: 'workstream' as const, scope_id: scopeId },
   ...{ type: 'project' as const, description: '', content: `about ${n} words`, created_ms: n, updated_ms: n },
-  ...{ last_accessed_ms: null, access_count: 0 },
+  ...{ last_accessed_ms: null, access_count: 0, origin_json: null },
 });
 
 test('with 10 000 memories of private workstreams, neither a list, a search nor a deletion blocks for long', async () => {

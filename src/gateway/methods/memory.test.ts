@@ -8,7 +8,7 @@ import { recordingLog, tempStore } from '../../testing/temp-store.ts';
 import type { AuditDetail } from '../audit/audit-record.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Call, Handlers } from '../call.ts';
-import { createMemories } from '../memories/memories.ts';
+import { openMemories } from '../memories/open-memories.ts';
 import { OF_EVERYONE } from '../sharing/perception.ts';
 import { callerOf } from '../testing/whole-gateway.ts';
 import { insertWorkstream, toWorkstreamRow } from '../workstreams/workstream-rows.ts';
@@ -21,7 +21,9 @@ async function setUp() {
   const store = await tempStore({ clock });
   const workstream = toWorkstreamRow({ wsId: 'w1', owned: OF_EVERYONE, workdir: '', nowMs: 0 });
   await store.commit({ statements: [insertWorkstream(workstream)] });
-  const methods = memoryMethods(createMemories({ store, clock, ids: randomIds, log: recordingLog() }));
+  const settings = { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 };
+  const opened = openMemories({ store, clock, ids: randomIds, log: recordingLog(), settings: () => settings });
+  const methods = memoryMethods(opened);
   const audited: AuditDetail[] = [];
   const record = (detail: AuditDetail = {}) => {
     audited.push(detail);

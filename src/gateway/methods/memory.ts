@@ -1,6 +1,6 @@
 import type { memoryContracts } from '../../../protocol/methods/memory.ts';
 import type { Call, Handlers } from '../call.ts';
-import type { Memories, MemoryPage, MemoryRow } from '../memories/memories.ts';
+import type { Memories, MemoryRow } from '../memories/memories.ts';
 import {
   checkContent,
   checkMemoryName,
@@ -12,13 +12,22 @@ import {
   typeToSave,
 } from '../memories/memory-input.ts';
 import { type MemoryFilter, toAdminMemory, toMemory } from '../memories/memory-rows.ts';
+import type { MemoryOrigin } from '../memories/origin.ts';
+import type { Quarantine } from '../memories/quarantine.ts';
+import { toQuarantined } from '../memories/quarantine-rows.ts';
 import { viewerOf } from '../sharing/perception.ts';
 
 const LISTED = 100;
 const FOUND = 20;
 
-export const memoryMethods = (memories: Memories): Handlers<keyof typeof memoryContracts> => ({
+interface MemoryMethodDeps {
+  memories: Memories;
+  quarantine: Quarantine;
+}
+
+export const memoryMethods = ({ memories, quarantine }: MemoryMethodDeps): Handlers<keyof typeof memoryContracts> => ({
   ...callerMethods(memories),
+  ...quarantineMethods(quarantine),
   ...adminMethods(memories),
 });
 
@@ -34,7 +43,7 @@ function callerMethods(memories: Memories) {
         description,
         ...getPlace(place, call.principal?.userId),
       };
-      const { row, created } = await memories.save(memory, changeBy(call));
+      const { row, created } = await memories.save(memory, { ...changeBy(call), origin: originOf(call) });
       return { memory: toMemory(row), created };
     },
     'memory.search': async ({ query, limit = FOUND, ...filters }, call) => {
@@ -50,6 +59,33 @@ function callerMethods(memories: Memories) {
     },
   } satisfies Partial<Handlers>;
 }
+
+function quarantineMethods(quarantine: Quarantine) {
+  return {
+    'memory.quarantine.list': async ({ limit = LISTED, ...filters }, call) => {
+      const filter = administers(call) ? anyFilter(filters, call) : ownFilter(filters, call);
+      return toPage(await quarantine.list(filter, limit), toQuarantined);
+    },
+    'memory.quarantine.release': async ({ memoryId }, call) => {
+      const { row, created } = await quarantine.release(memoryId, deciderOf(call));
+      return { memory: toMemory(row), created };
+    },
+    'memory.quarantine.discard': async ({ memoryId }, call) => ({
+      status: 'ok',
+      name: (await quarantine.discard(memoryId, deciderOf(call))).name,
+    }),
+  } satisfies Partial<Handlers>;
+}
+
+const administers = ({ principal }: Call): boolean => principal?.permissions.has('admin.memories') === true;
+
+const deciderOf = (call: Call) => ({ ...changeBy(call), administers: administers(call) });
+
+/** A message of this caller would be trusted, too. */
+const originOf = ({ principal }: Call): MemoryOrigin => ({
+  by: 'person',
+  isTrusted: principal?.scopes.has('approve') === true,
+});
 
 function adminMethods(memories: Memories) {
   return {
@@ -97,7 +133,7 @@ const changeBy = (call: Call) => ({
     call.audited({ id: memory_id, ...(scope !== 'workstream' && { name }), scope, scopeId: scope_id }),
 });
 
-const toPage = <M>({ rows, truncated }: MemoryPage, to: (row: MemoryRow) => M) => ({
+const toPage = <R, M>({ rows, truncated }: { rows: R[]; truncated: boolean }, to: (row: R) => M) => ({
   memories: rows.map(to),
   total: rows.length,
   ...(truncated && { truncated: true as const }),

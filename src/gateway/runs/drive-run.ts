@@ -99,6 +99,7 @@ async function drive(
       callIdSuffix: undefined,
       output: outputOf(live, deps),
       endedCommands: () => deps.background.records.untold(run.wsId),
+      relevantMemories: (look) => deps.memories.agents.relevant(run.wsId, look),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,
       ids: deps.ids,

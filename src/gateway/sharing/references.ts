@@ -137,6 +137,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'memory.get': ({ wsId, alias, memory: name }) => inPlaces([wsId, alias], { name }),
   'memory.save': ({ wsId, alias, memory: name }) => inPlaces([wsId, alias], { name, content: 'mine' }),
   'memory.delete': ({ wsId, alias, memory: name }) => inPlaces([wsId, alias], { name }),
+  'memory.quarantine.list': ({ wsId, alias }) => inPlaces([wsId, alias], {}),
   'memory.admin.list': ({ wsId }) => [{ scope: 'workstream', scopeId: wsId }, { scopeId: wsId }],
   'memory.admin.search': ({ wsId, memory: query }) => [{ query, scope: 'workstream', scopeId: wsId }],
   agent: ({ wsId, alias }) => [
@@ -183,6 +184,7 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'models.list': [{}],
   'memory.list': [{}],
   'memory.search': [{ query: 'canary' }],
+  'memory.quarantine.list': [{}],
   'memory.admin.list': [{}, { scope: 'workstream' }],
   'memory.admin.search': [{ query: 'canary' }],
   'node.list': [{}],

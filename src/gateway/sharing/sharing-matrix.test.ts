@@ -53,6 +53,13 @@ async function canary(gateway: WholeGateway, visibility: 'shared' | 'private', w
     { name: `${word}_memory`, content: `${word} ${word}_memory`, scope: 'workstream', scopeId: wsId },
     ADA,
   );
+  await gateway.memories.quarantine.add(
+    {
+      ...{ name: `${word}_waits`, content: `${word} waits`, description: '', scope: 'workstream', scopeId: wsId },
+      type: { type: 'project', isDefault: true },
+    },
+    { by: 'agent', isTrusted: false, wsId, callId: `${word}-call`, taint: { kind: 'network', target: word } },
+  );
   puppet.turn(calling('look', {}, `${word}-looked`));
   puppet.turn(calling('touch', { path: word }, `${word}-call`));
   const key = `${word}-run`;

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { deleteWordsOf } from '../memories/memory-index.ts';
+import { deleteRecalled } from '../recall/message-index-rows.ts';
 import { build, statementOf } from './statements.ts';
 import type { Statement, Store } from './store.ts';
 
@@ -41,6 +43,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     removeAgents,
     removeAttachments,
     removeMemories,
+    deleteRecalled,
     removeVerdicts,
     removeAssessments,
   ]) {
@@ -61,7 +64,12 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const watches = build.deleteFrom('watches').where('ws_id', '=', wsId);
   const checkpoints = build.deleteFrom('checkpoints').where('ws_id', '=', wsId);
   const changes = build.deleteFrom('file_changes').where('ws_id', '=', wsId);
-  const rest = [watches, checkpoints, changes, rules, background, head, prefix, trust, cuts, applied, opening, own];
+  const quarantined = build
+    .deleteFrom('quarantined_memories')
+    .where('scope', '=', 'workstream')
+    .where('scope_id', '=', wsId);
+  const between = [quarantined, watches, background, checkpoints, changes];
+  const rest = [...between, rules, head, prefix, trust, cuts, applied, opening, own];
   await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }
 
@@ -182,7 +190,7 @@ const removeMemories: Remove = async ({ db }, wsId) => {
   const parameters = [wsId, last];
   const doomed = `select seq from memories where scope = 'workstream' and scope_id = ? and seq <= ?`;
   return [
-    { sql: `delete from memory_words where rowid in (${doomed})`, parameters },
+    ...deleteWordsOf({ sql: doomed, parameters }),
     { sql: `delete from memories where seq in (${doomed})`, parameters },
   ];
 };

@@ -22,6 +22,7 @@ import { createOriginPolicy } from '../auth/origin-policy.ts';
 import { createBackgroundRecords } from '../background/background-records.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { openMemories } from '../memories/open-memories.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { createWatchRecords } from '../watches/watch-records.ts';
 import { fakeWorkdirs } from './fake-workdirs.ts';
@@ -47,6 +48,7 @@ export const LIVE: LiveSettings = {
     ...{ cancelOnApproval: false, outputGuard: true, redactSecrets: true, confidenceThreshold: 0.7 },
     ...{ retentionDays: 365, tokensPerQuestion: 0 },
   },
+  memory: { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 },
   checkpoints: { enabled: false, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
   ...{ inbound: INBOUND, cron: { enabled: true, switchedOffBy: [], maxConcurrentRuns: 4, retentionDays: 90 } },
 };
@@ -85,6 +87,7 @@ export async function defaultDeps({
     hooks: { ofRun: () => NO_HOOKS, settled: async () => undefined },
     outputChecks: createOutputChecks({ clock: systemClock, workerUrl: OUTPUT_WORKER }),
     background: testBackground({ store, dir, clock, log }),
+    memories: openMemories({ store, clock, ids: randomIds, log, settings: () => LIVE.memory }),
     userHome: undefined,
     killLeftover: async () => undefined,
     workdirs: fakeWorkdirs,

@@ -42,6 +42,7 @@ interface Disk {
 interface Process {
   gateway: Gateway;
   parts: ReturnType<typeof flat>;
+  memories: GatewayDeps['memories'];
   nodes: Nodes;
   store: SqliteStore;
   background: GatewayDeps['background'];
@@ -70,6 +71,9 @@ export async function openMachine({ parent, ...options }: MachineOptions) {
     /** The parts of the gateway, for tests of a single one. */
     get parts() {
       return running.parts;
+    },
+    get memories() {
+      return running.memories;
     },
     get nodes(): Nodes {
       return running.nodes;
@@ -143,7 +147,15 @@ async function start(
   const nodes = deps.nodes ?? (await openNodes({ ...deps, rules, clean: (text) => text }));
   const { gateway, parts } = connectGateway({ ...deps, nodes });
   await gateway.recover();
-  return { store, gateway, parts: flat(parts, deps.store), nodes, background: deps.background, killed };
+  return {
+    store,
+    gateway,
+    parts: flat(parts, deps.store),
+    memories: deps.memories,
+    nodes,
+    background: deps.background,
+    killed,
+  };
 }
 
 function flat({ conversations, broadcast, presence }: ReturnType<typeof connectGateway>['parts'], store: Store) {

@@ -2,6 +2,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { ReadAttachment } from '../../agent/attached-content.ts';
 import type { BackgroundCommands } from '../../agent/background/background-commands.ts';
 import type { Hooks } from '../../agent/hooks/hooks.ts';
+import type { MemorySource } from '../../agent/memory/memory-source.ts';
 import type { Message } from '../../agent/message.ts';
 import type { OutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
@@ -105,6 +106,8 @@ export interface WorkstreamDeps {
     records: Pick<StoredBackground, 'untold'>;
     watches: { records: Pick<WatchRecords, 'endIn'> };
   };
+  /** What the agents of workstreams know of memories. */
+  memories: { agents: Pick<MemorySource, 'relevant'> };
   checkpoints: Pick<RunCheckpoints, 'of'>;
   /** This daemon's id, which templates may name. */
   nodeId: string;

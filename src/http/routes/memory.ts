@@ -31,6 +31,22 @@ const toAdminMemory = ({ lastAccessedAtMs, accessCount, ...memory }: Result<'mem
   access_count: accessCount,
 });
 
+type Quarantined = Result<'memory.quarantine.list'>['memories'][number];
+
+const toQuarantined = ({ createdAtMs, memoryId, scopeId, wsId, callId, ...memory }: Quarantined) => ({
+  memory_id: memoryId,
+  name: memory.name,
+  description: memory.description,
+  type: memory.type,
+  scope: memory.scope,
+  scope_id: scopeId,
+  content: memory.content,
+  created: iso(createdAtMs),
+  taint: memory.taint,
+  ws_id: wsId,
+  call_id: callId,
+});
+
 interface Place {
   scope?: string | null | undefined;
   scope_id?: string | null | undefined;
@@ -78,6 +94,19 @@ export const memoryRoutes = [
   }),
   bind(memoryEndpoints.remove, 'memory.delete', {
     params: ({ name, ...place }) => ({ name, ...placeOf(place) }),
+    reply: ({ status, name }) => ({ status, name }),
+  }),
+  bind(memoryEndpoints.quarantined, 'memory.quarantine.list', {
+    params: ({ limit, ...filters }) => ({ ...filtersOf(filters), limit: limitOf(limit, LIST_MOST) }),
+    reply: (page) => pageOf(page, toQuarantined),
+  }),
+  bind(memoryEndpoints.release, 'memory.quarantine.release', {
+    params: ({ memory_id }) => ({ memoryId: memory_id }),
+    reply: ({ memory }) => toMemory(memory),
+    isNew: ({ created }) => created,
+  }),
+  bind(memoryEndpoints.discard, 'memory.quarantine.discard', {
+    params: ({ memory_id }) => ({ memoryId: memory_id }),
     reply: ({ status, name }) => ({ status, name }),
   }),
   bind(memoryEndpoints.adminList, 'memory.admin.list', {

@@ -26,11 +26,18 @@ export function taintIn(messages: readonly Message[]): Taint | undefined {
   return undefined;
 }
 
+/** What the conversation has read after one more message; `before`: what it had read before that. */
+export function taintAfter(before: Taint | undefined, message: Message): Taint | undefined {
+  const found = taintBy(message);
+  return found === 'on' ? before : found;
+}
+
 /** `on`: neither untrusted content nor the message of a person. */
 function taintBy(message: Message | undefined): Taint | undefined | 'on' {
   if (message?.role === 'tool')
     return message.taint ? { ...message.taint, call_id: message.callId, tool: message.name } : 'on';
-  if (message?.role !== 'user' || message.environment) return 'on';
+  if (message?.role !== 'user') return 'on';
+  if (message.environment) return message.environment.taint ?? 'on';
   if (message.watch) return message.watch.taint ?? 'on';
   // A summary may stand for results, too, so nobody knows what it was made from.
   if (message.summary) return { kind: 'summary' };

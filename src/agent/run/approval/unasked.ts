@@ -49,6 +49,7 @@ function isEditCall({ ruled, places }: BatchCall, left: CommandReading): boolean
 export function isReadOnlyCall(item: BatchCall): boolean {
   const { prepared, ruled } = item;
   if (prepared.kind !== 'ready') return true;
+  if (prepared.stored !== undefined) return prepared.stored === 'read';
   if (!prepared.needsApproval || prepared.tool?.readOnly === true) return true;
   return ruled.reading !== undefined && isHarmlessCall(item, ruled.reading);
 }

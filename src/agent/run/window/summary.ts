@@ -55,7 +55,8 @@ export async function summarize(
   const asking: Asking = { ...wanted, ...wanted.summarizer };
   const byMaker = await writeByMaker(sent, asking);
   const text = byMaker?.text ?? (await writeSummary(messages, asking));
-  const isTrusted = messages.every((message) => message.role !== 'user' || message.trusted);
+  // The model of the conversation has read messages of the daemon, too: memories may come from anywhere.
+  const isTrusted = sent.every((message) => message.role !== 'user' || message.trusted);
   const summary: UserMessage = {
     role: 'user',
     content: [

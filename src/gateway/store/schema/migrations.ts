@@ -10,7 +10,7 @@ import { fillDeciders } from './fill-deciders.ts';
 import { fillOutcomes } from './fill-outcomes.ts';
 import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
-import { memories } from './memory-schema.ts';
+import { agentMemories, memories } from './memory-schema.ts';
 import { policies, rules } from './policy-schema.ts';
 import {
   alwaysEnds,
@@ -97,6 +97,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 41, statements: checkpoints },
   { version: 42, statements: watches },
   { version: 43, statements: subAgents },
+  { version: 44, statements: agentMemories },
 ];
 
 /**

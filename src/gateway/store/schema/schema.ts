@@ -12,7 +12,7 @@ import type {
 import type { CronAttemptTable, CronJobTable, CronOccurrenceTable } from './cron-schema.ts';
 import type { CheckpointTable, FileChangeTable } from './files/checkpoint-schema.ts';
 import type { OidcIdentityTable } from './identity-schema.ts';
-import type { MemoryTable } from './memory-schema.ts';
+import type { MemoryTables } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { RuleTable, ToolPolicyTable } from './policy-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
@@ -22,7 +22,7 @@ import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } 
 import type { AssessmentTable, VerdictTable } from './verdict-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
-export interface Database extends SideTables, TemplateTables {
+export interface Database extends SideTables, TemplateTables, MemoryTables {
   tool_policies: ToolPolicyTable;
   output_assessments: AssessmentTable;
   verdicts: VerdictTable;
@@ -63,7 +63,6 @@ export interface Database extends SideTables, TemplateTables {
   role_assignments: RoleAssignmentTable;
   orgs: OrgTable;
   audit: AuditTable;
-  memories: MemoryTable;
   store_keys: StoreKeyTable;
   secrets: SecretTable;
 }

@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { JudgeRecords } from '../judge/judge-records.ts';
+import { MemoryBoard } from '../memories/memory-board.ts';
 import type { Reader } from '../reading/reading.ts';
 import { RuleBoard } from '../rules/rule-board.ts';
 import { AuditPages } from './audit-pages.ts';
@@ -22,6 +23,7 @@ export interface Accounts {
   identities: IdentityBoard;
   roles: RoleBoard;
   rules: RuleBoard;
+  memories: MemoryBoard;
   policies: PolicyBoard;
   judge: JudgeRecords;
   audit: AuditPages;
@@ -42,6 +44,7 @@ export const createAccounts = ({ client, now, who }: Port): Accounts => ({
   identities: new IdentityBoard(client),
   roles: new RoleBoard(client),
   rules: new RuleBoard({ client, now }),
+  memories: new MemoryBoard(client),
   policies: new PolicyBoard(client),
   judge: new JudgeRecords({ client, now }),
   audit: new AuditPages(client),

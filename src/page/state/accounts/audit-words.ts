@@ -26,6 +26,8 @@ export const AUDIT_ACTIONS = [
   'mcp.accept',
   'mcp.refresh',
   'memory.delete',
+  'memory.discard',
+  'memory.release',
   'memory.save',
   'node.pair.approve',
   'node.pair.reject',
