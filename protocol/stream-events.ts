@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ApprovalItem } from './events/approval-item.ts';
-import { PlanOutcome } from './events/asked-plan.ts';
 import { backgroundCommandShape } from './events/background-command.ts';
 import { callResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
+import { PlanOutcome } from './events/questions/asked-plan.ts';
 import { pastRulingShape } from './events/rules.ts';
 import { ofAgent, subAgentShape } from './events/sub-agent.ts';
 import { TodoItem } from './events/todo.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { AskedPlan } from './asked-plan.ts';
-import { AskedQuestion } from './asked-question.ts';
 import { CallEffects } from './call-effects.ts';
 import { POLICY_ACTIONS } from './policy-actions.ts';
+import { AskedPlan } from './questions/asked-plan.ts';
+import { AskedQuestion } from './questions/asked-question.ts';
 import { Ruling, SuggestedRule } from './rules.ts';
 import { Verdict } from './verdict.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DecidedBy, event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
-import { AskedPlan, PlanOutcome } from './asked-plan.ts';
 import { compactedShape } from './compacted.ts';
 import { MODES } from './modes.ts';
+import { AskedPlan, PlanOutcome } from './questions/asked-plan.ts';
 
 /** How a message that waits is sent: to the run in progress, or after it. */
 export const MessagePriority = z.enum(['important', 'notice']);

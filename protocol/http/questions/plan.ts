@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PlanOutcome } from '../../events/asked-plan.ts';
+import { PlanOutcome } from '../../events/questions/asked-plan.ts';
 import { endpoint } from '../endpoint.ts';
 
 const text = z.string().nullish();

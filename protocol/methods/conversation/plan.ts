@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../../contract.ts';
-import { PlanOutcome } from '../../events/asked-plan.ts';
+import { PlanOutcome } from '../../events/questions/asked-plan.ts';
 import { optionalKey, optionalText } from '../../frames.ts';
 
 /** Plans that wait for a person: approvals of the kind `plan`. */

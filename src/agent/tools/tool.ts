@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { AskedQuestion } from '../../../protocol/events/asked-question.ts';
 import type { CommandLimit, RefusedHost } from '../../../protocol/events/command-result.ts';
+import type { AskedQuestion } from '../../../protocol/events/questions/asked-question.ts';
 import type { Ruling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';

@@ -1,6 +1,6 @@
 import type { Key } from 'node:readline';
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
-import type { AskedQuestion } from '../../../protocol/events/asked-question.ts';
+import type { AskedQuestion } from '../../../protocol/events/questions/asked-question.ts';
 import type { CallDecisions } from '../../../protocol/methods/approval.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';

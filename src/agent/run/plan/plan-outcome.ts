@@ -1,4 +1,4 @@
-import { MOST_REVISIONS, type PlanOutcome } from '../../../../protocol/events/asked-plan.ts';
+import { MOST_REVISIONS, type PlanOutcome } from '../../../../protocol/events/questions/asked-plan.ts';
 import type { Decision, JournaledPlan } from '../journal.ts';
 
 const REJECTING: ReadonlySet<string> = new Set(['', 'n', 'no', 'reject']);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { ApprovalItem } from '../../../../protocol/events/approval-item.ts';
-import { type AskedPlan, MOST_REVISIONS } from '../../../../protocol/events/asked-plan.ts';
+import { type AskedPlan, MOST_REVISIONS } from '../../../../protocol/events/questions/asked-plan.ts';
 import { toVisibleText } from '../../../../protocol/text/visible-text.ts';
 import { ProviderError } from '../../providers/model.ts';
 import { StopReason } from '../../stop-reason.ts';

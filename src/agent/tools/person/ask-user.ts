@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AskedQuestion } from '../../../../protocol/events/asked-question.ts';
+import type { AskedQuestion } from '../../../../protocol/events/questions/asked-question.ts';
 import { toVisibleText } from '../../../../protocol/text/visible-text.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../tool.ts';
 

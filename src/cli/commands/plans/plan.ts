@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
-import type { PlanOutcome } from '../../../../protocol/events/asked-plan.ts';
+import type { PlanOutcome } from '../../../../protocol/events/questions/asked-plan.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
 import { UsageError } from '../../../start-error.ts';

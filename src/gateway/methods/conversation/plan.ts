@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
-import type { PlanOutcome } from '../../../../protocol/events/asked-plan.ts';
+import type { PlanOutcome } from '../../../../protocol/events/questions/asked-plan.ts';
 import type { Result } from '../../../../protocol/index.ts';
 import type { Approval } from '../../../../protocol/methods/approval.ts';
 import type { planContracts } from '../../../../protocol/methods/conversation/plan.ts';

@@ -1,4 +1,4 @@
-import type { AskedQuestion as AgentQuestion } from '../../../../protocol/events/asked-question.ts';
+import type { AskedQuestion as AgentQuestion } from '../../../../protocol/events/questions/asked-question.ts';
 import type { CallDecisions } from '../../../../protocol/methods/approval.ts';
 import { type AskedQuestion, asksAbout } from './rule-choices.ts';
 
