@@ -15,9 +15,11 @@ const fileOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.m
 const EVERYTHING = fileOf('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const FAKE = fileOf('src/agent/mcp/misbehaving-server.ts');
 const node = process.execPath;
+/** The sandbox has a /tmp of its own, and this repository may be below it. */
+const folders = [fileOf('.')];
 const servers = {
-  everything: { command: node, args: [EVERYTHING, 'stdio'], network: ['example.com'] },
-  dies: { command: node, args: [FAKE, 'dies'] },
+  everything: { command: node, args: [EVERYTHING, 'stdio'], network: ['example.com'], folders },
+  dies: { command: node, args: [FAKE, 'dies'], folders },
   silent: { command: node, args: [FAKE, 'silent'], enabled: false },
 };
 const { model, daemon } = await openStage({ config: { mcp: { servers }, server: { maxWorkstreams: 100 } } });

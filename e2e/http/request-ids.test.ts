@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
 
 const daemon = await startDaemon({
   entry: new URL('../support/fixtures/limited-daemon.ts', import.meta.url),
@@ -19,6 +20,15 @@ const logged = (): Record<string, unknown>[] =>
     .stderr.split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
+
+/** The daemon writes its log beside its answers, so a line may come after them. */
+async function untilLogged(isIt: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
+  for (;;) {
+    const found = logged().find(isIt);
+    if (found) return found;
+    await pause(20);
+  }
+}
 
 const create = (requestId: string) =>
   daemon.fetch('/v1/api/workstreams/new', {
@@ -73,7 +83,7 @@ test('With `logLevel: "debug"`, every answered request must have a line with its
   const client = await daemon.client();
   await client.call('workstream.list', {});
   await assert.rejects(client.call('sessions.resolve', { key: 'nobody-knows-it' }));
-  const refused = logged().find(({ method }) => method === 'sessions.resolve');
+  const refused = await untilLogged(({ method }) => method === 'sessions.resolve');
   assert.equal(refused?.msg, 'a call was refused');
   assert.ok(logged().some(({ msg, connId }) => msg === 'connected' && connId === refused?.connId));
   assert.match(String(refused?.frameId), /^.{1,64}$/);
@@ -82,6 +92,7 @@ test('With `logLevel: "debug"`, every answered request must have a line with its
   await stream.until('ws_state');
   await daemon.fetch('/v1/api/models', { headers: { 'X-Request-Id': 'plain-1' } });
   await daemon.get('/health');
+  await untilLogged(({ requestId }) => requestId === 'plain-1');
   const answered = logged().filter(({ msg }) => msg === 'a request was answered');
   const outcomes = answered.flatMap(({ method, endpoint, statusCode, outcome, requestId }) =>
     typeof requestId === 'string' ? [`${method} ${endpoint ?? ''} ${statusCode ?? outcome}`] : [],

@@ -53,7 +53,7 @@ const SINCE_12: readonly Declared[] = [
 
 /** Settings since schema version 16. */
 const SINCE_16: readonly Declared[] = [
-  { at: 'config.get > config > agents', is: { trusted: [] }, why: 'a new setting' },
+  { at: 'config.get > config > agents', is: { trusted: [], parallel: 4 }, why: 'a new setting' },
 ];
 
 const STATUS = 'GET /v1/api/auth/status';
@@ -147,7 +147,6 @@ const SINCE_39: readonly Declared[] = [
 const SINCE_40: readonly Declared[] = [
   { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > memory', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
-  { at: 'config.get > config > agents > parallel', is: isNumber, why: 'a new setting' },
   { at: 'config.get > config > checkpoints', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   {
     at: 'config.get > config > tools > background',

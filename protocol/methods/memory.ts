@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contract } from '../contract.ts';
 import { Taint } from '../events/rules.ts';
 import { NonEmpty, optionalText } from '../frames.ts';
+import { DECIDING } from './accounts/permissions.ts';
 
 /** What a memory is about. */
 export const MemoryType = z.enum(['user', 'project', 'feedback', 'reference']);
@@ -125,6 +126,7 @@ export const memoryContracts = {
   'memory.quarantine.release': contract({
     summary: 'Make a waiting memory one like others, which agents find. It replaces the one of its name and scope.',
     scope: 'approve',
+    permission: [...DECIDING, 'admin.memories'],
     audit: { action: 'memory.release', id: 'memoryId' },
     params: () => z.strictObject({ memoryId: MemoryId }).meta({ id: 'QuarantineReleaseParams' }),
     result: () => z.strictObject({ memory: Memory, created: z.boolean() }).meta({ id: 'QuarantineReleaseResult' }),

@@ -134,9 +134,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage', 'GET /v1/api/admin/watches'],
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
-    ...POLICY_ROUTES,
-    ...['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
-    ...RULE_ROUTES,
+    ...[...POLICY_ROUTES, ...RULE_ROUTES, 'GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
     ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
@@ -147,13 +145,16 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 };
 
 const RULE_METHODS = ['list', 'create', 'update', 'delete', 'simulate'].map((call) => `rule.${call}`);
-const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS];
+const RELEASE = 'memory.quarantine.release';
+const DECISIONS = ['workstream.approve', 'approval.list', 'approval.resolve', ...RULE_METHODS, RELEASE];
 const JOBS = ['cron.add', 'cron.update', 'cron.remove', 'cron.run'];
 const NODES = [
   ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
   ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
 ];
-const DECISION_ROUTES = ['POST /v1/api/approve', 'POST /v1/api/workstreams/{ws_id}/approve', ...RULE_ROUTES];
+const RELEASE_ROUTE = 'POST /v1/api/quarantined-memories/{memory_id}/release';
+const APPROVE = ['', '/workstreams/{ws_id}'].map((at) => `POST /v1/api${at}/approve`);
+const DECISION_ROUTES = [...APPROVE, ...RULE_ROUTES, RELEASE_ROUTE];
 
 /** The permissions of which a method or a route needs one, in the order of this table; empty if it needs none. */
 export const neededOf = (table: Partial<Record<Permission, readonly string[]>>, name: string): Permission[] =>
@@ -205,15 +206,14 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     'wstemplate.versions',
   ],
-  'admin.memories': ['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
+  'admin.memories': ['list', 'search', 'get', 'delete'].map((call) => `memory.admin.${call}`).concat(RELEASE),
 };
 
 /** The permissions that routes need besides their scope. */
 export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>> = {
   approve: [
-    ...DECISION_ROUTES,
-    ...['POST /v1/api/route/workstreams/delete', 'DELETE /v1/api/workstreams/{ws_id}'],
-    'POST /v1/api/workstreams/{ws_id}/delete',
+    ...[...DECISION_ROUTES, 'DELETE /v1/api/workstreams/{ws_id}'],
+    ...['POST /v1/api/route/workstreams/delete', 'POST /v1/api/workstreams/{ws_id}/delete'],
   ],
   'tools.approve': DECISION_ROUTES,
   'workstreams.create': [
@@ -255,7 +255,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
     'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
   ],
   'admin.memories': [
-    ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
+    ...[RELEASE_ROUTE, 'GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET', 'DELETE'].map((verb) => `${verb} /v1/api/admin/memories/{memory_id}`),
   ],
 };
