@@ -10,7 +10,7 @@ import type { Write } from './hostile-frames.ts';
 const FRAMES_AT_ONCE = 100;
 /** Methods that wait for events that may never happen. */
 const WAITING: ReadonlySet<string> = new Set<MethodName>(['agent', 'agent.wait', 'node.invoke']);
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** Sends all frames over one connection. Returns the wrong answers, and checks that every required answer came. */
 export async function sendFrames(daemon: DaemonUnderTest, frames: readonly Write[]): Promise<string[]> {
