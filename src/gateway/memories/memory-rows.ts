@@ -171,7 +171,13 @@ export const countAccess = (seqs: readonly number[], nowMs: number): Statement =
 
 const NEXT_SEQ = '(select coalesce(max(seq), 0) + 1 from memories)';
 
-export const toMemory = (row: Omit<MemoryTable, 'seq'>): Memory => ({
+/** What memories in use and those that wait have in common. */
+export const toSaved = (
+  row: Pick<
+    MemoryTable,
+    'memory_id' | 'name' | 'description' | 'type' | 'scope' | 'scope_id' | 'content' | 'created_ms'
+  >,
+) => ({
   memoryId: row.memory_id,
   name: row.name,
   description: row.description,
@@ -180,6 +186,10 @@ export const toMemory = (row: Omit<MemoryTable, 'seq'>): Memory => ({
   scopeId: row.scope_id,
   content: row.content,
   createdAtMs: row.created_ms,
+});
+
+export const toMemory = (row: Omit<MemoryTable, 'seq'>): Memory => ({
+  ...toSaved(row),
   updatedAtMs: row.updated_ms,
 });
 

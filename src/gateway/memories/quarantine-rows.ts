@@ -5,7 +5,7 @@ import { DELETED } from '../store/deletion.ts';
 import type { QuarantinedMemoryTable } from '../store/schema/memory-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
-import { type MemoryFilter, toConditions } from './memory-rows.ts';
+import { type MemoryFilter, toConditions, toSaved } from './memory-rows.ts';
 import { readOrigin } from './origin.ts';
 
 /** A waiting memory, and whether the viewer may know of the workstream whose agent saved it. */
@@ -36,14 +36,7 @@ const perceivesSource = (viewer: Viewer): RawBuilder<number> => sql<number>`exis
 export function toQuarantined(row: FoundQuarantined): QuarantinedMemory {
   const { taint = { kind: 'unknown' as const }, wsId, callId } = readOrigin(row.origin_json) ?? {};
   return {
-    memoryId: row.memory_id,
-    name: row.name,
-    description: row.description,
-    type: row.type,
-    scope: row.scope,
-    scopeId: row.scope_id,
-    content: row.content,
-    createdAtMs: row.created_ms,
+    ...toSaved(row),
     taint: row.perceives_source ? taint : { kind: taint.kind },
     ...(row.perceives_source && wsId !== undefined && { wsId }),
     ...(row.perceives_source && callId !== undefined && { callId }),
