@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { StopReason } from '../stop-reason.ts';
 import { generate } from './generate.ts';
 import { runToEnd } from './run.ts';
@@ -74,9 +75,35 @@ test('an answer is stored although its calls cannot be prepared, and although th
   };
   const waiting = generate({ ...slow.run, settings: { ...slow.run.settings, workdir: never } });
   await reached.promise;
+  await setImmediate(); // the rest of the answer has streamed
   slow.stop(new StopReason('cancel', 'cancelled'));
   assert.deepEqual(await waiting, { kind: 'answered', text: 'kept' });
   assert.equal(lastOf(slow), 'kept');
+});
+
+test('a call is prepared while the rest of its answer streams, and once; an answer that breaks off leaves nothing', async () => {
+  const fixture = runFixture({ turns: [answerOf('', [ONE, TWO])] });
+  const before: string[] = [];
+  const { workdir } = fixture.run.settings;
+  const check = () => {
+    before.push(...fixture.messages.slice(-1).map(({ role }) => role));
+    return workdir.check();
+  };
+  const run = { ...fixture.run, settings: { ...fixture.run.settings, workdir: { ...workdir, check } } };
+  await generate(run);
+  assert.deepEqual(before, ['user', 'user'], 'each before the answer is stored');
+
+  const gone = runFixture({
+    turns: [
+      async function* () {
+        yield { type: 'tool_call', call: ONE };
+        throw new Error('broke off');
+      },
+    ],
+  });
+  const rejects = () => Promise.reject(new Error('gone'));
+  const away = { ...gone.run, settings: { ...gone.run.settings, workdir: { path: '/work', check: rejects } } };
+  assert.equal((await generate(away)).kind, 'broken');
 });
 
 test('the calls of the last answer that a limit allows, and of an answer that was cut off, are not cleared', async () => {

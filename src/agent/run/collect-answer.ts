@@ -18,8 +18,8 @@ export interface CollectedAnswer {
   spoke: boolean;
 }
 
-/** Collects an answer while it streams, and shows it. */
-export function collectAnswer(recorder: Pick<Recorder, 'emit'>) {
+/** Collects an answer while it streams, and shows it. `onCall`: a call is whole. */
+export function collectAnswer(recorder: Pick<Recorder, 'emit'>, onCall?: (call: ToolCall) => void) {
   const calls: ToolCall[] = [];
   let content = '';
   let reasoning = '';
@@ -49,6 +49,7 @@ export function collectAnswer(recorder: Pick<Recorder, 'emit'>) {
       firstWord();
       if (part.type === 'tool_call') {
         calls.push(part.call);
+        onCall?.(part.call);
         return;
       }
       if (part.text === '') return;

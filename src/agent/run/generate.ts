@@ -9,11 +9,11 @@ import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Seen } from '../prefix/settle-trust.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
-import { type Clearing, clearAtOnce } from './approval/approval-need.ts';
-import { type BatchCall, prepareAll } from './batch-call.ts';
+import type { BatchCall } from './batch-call.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import { LAST_ANSWER_TOKENS, USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
 import { TurnBudget } from './limits/turn-budget.ts';
+import { type Ahead, prepareAhead } from './prepare-ahead.ts';
 import type { Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
 import { steeredStep } from './steering.ts';
@@ -45,7 +45,8 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     const schema = prefix ? schemaMessages(run, prefix) : [];
     const memories = prefix && (await relevantStep(run, prefix));
     await recordCall(run, { notes, ended, schema, memories }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
-    const answer = collectAnswer(run.recorder);
+    const ahead = prepareAhead(run);
+    const answer = collectAnswer(run.recorder, ahead.take);
     try {
       const toRequest = async () => requestOf(run, { model, budget, prefix: await prefixFor(run, model) });
       const { request, parts } = await openAnswer(run, { model, budget, toRequest });
@@ -54,7 +55,7 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
       noteUsage(run, { model, request }, answer.whole().finish);
       await continueCut(run, { model, request, answer, budget });
       const whole = counted(answer.whole(), budget);
-      const recorded = await recordAnswer(run, model, whole);
+      const recorded = await recordAnswer(run, model, { ...whole, ...(await ahead.whole(whole)) });
       used = whole.spent ?? whole.finish?.usage;
       return recorded;
     } catch (error) {
@@ -170,13 +171,12 @@ function counted(answer: CollectedAnswer, { expected }: TurnBudget): CountedAnsw
   return { ...answer, spent, isEstimated: true };
 }
 
-async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer): Promise<Generated> {
-  const { message, finish, cut, spent, isEstimated, spoke } = answer;
+async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer & Ahead): Promise<Generated> {
+  const { message, finish, cut, spent, isEstimated, spoke, prepared, cleared } = answer;
   const { provider, modelId, price } = model;
   const usage = finish?.usage ?? { promptTokens: 0, completionTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const contextWindow = run.window.windows.of(model).size;
   const stored: AssistantMessage = cut ? { ...message, partial: true } : message;
-  const { prepared, cleared } = await prepareAhead(run, answer);
   const events: StreamEvent[] = [
     ...(spoke ? [] : [{ type: 'thinking_stop' } as const]),
     { type: 'stream_end', created_ms: run.clock.now() },
@@ -207,22 +207,6 @@ async function recordAnswer(run: RunContext, model: Model, answer: CountedAnswer
   const blocked = isEmpty && finish?.reason === 'content_filter' ? { isBlocked: true as const } : {};
   return { kind: 'answered', text: stored.content, ...blocked, ...(prepared && { prepared }) };
 }
-
-/** The calls of an answer, prepared before it is stored, and cleared with it if that is all they need. */
-async function prepareAhead(
-  run: RunContext,
-  { message: { toolCalls }, cut }: CollectedAnswer,
-): Promise<{ prepared?: BatchCall[]; cleared: Clearing }> {
-  if (toolCalls.length === 0 || cut || run.progress.wrapUp) return { cleared: UNCLEARED };
-  try {
-    const prepared = await until(prepareAll(run, toolCalls), run.signal);
-    return { prepared, cleared: clearAtOnce(run, prepared) ?? UNCLEARED };
-  } catch {
-    return { cleared: UNCLEARED }; // after the answer was stored, a stop counts, and what is wrong is said
-  }
-}
-
-const UNCLEARED: Clearing = { events: [], journal: [] };
 
 /** Reports thoughts that the server left out. */
 function droppedBy({ wsId, runId, log }: RunContext, finish: Finish | undefined): { droppedThoughts?: number } {

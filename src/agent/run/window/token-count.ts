@@ -42,10 +42,14 @@ function bytesOfAttachments(message: UserMessage | ToolMessage): number {
 
 /** How much text stands before the messages of every request, in UTF-8 bytes. */
 export function bytesOfPreamble({ system, tools }: { system: string; tools: readonly ToolDefinition[] }): number {
-  const described = tools.reduce(
-    (sum, { name, description, parameters }) =>
-      sum + name.length + description.length + JSON.stringify(parameters).length,
-    0,
-  );
+  const known = BYTES_OF_TOOLS.get(tools);
+  const described = known ?? tools.reduce((sum, tool) => sum + bytesOfTool(tool), 0);
+  if (known === undefined) BYTES_OF_TOOLS.set(tools, described);
   return Buffer.byteLength(system) + described;
 }
+
+/** A conversation keeps its list of tools, and every turn counts it. */
+const BYTES_OF_TOOLS = new WeakMap<readonly ToolDefinition[], number>();
+
+const bytesOfTool = ({ name, description, parameters }: ToolDefinition): number =>
+  name.length + description.length + JSON.stringify(parameters).length;
