@@ -50,17 +50,17 @@ function createSnapshot(
   read: { presence(): Buffer; health(): string },
 ): () => Buffer[] {
   let known: { version: number; json: Buffer[] } | undefined;
+  /** No request is answered between the hellos of a turn, so it is the same for all of them. */
+  let health: string | undefined;
   const forget = () => {
     known = undefined;
+    health = undefined;
   };
   const encode = (stateVersion: StateVersion): Buffer[] => {
-    const { presence, health } = stateVersion;
-    const version = `{"presence":${presence},"health":${health}}`;
+    const version = `{"presence":${stateVersion.presence},"health":${stateVersion.health}}`;
+    health ??= read.health();
     const uptimeMs = Math.floor(view.uptimeMs());
-    return [
-      read.presence(),
-      Buffer.from(`,"health":${read.health()},"stateVersion":${version},"uptimeMs":${uptimeMs}}`),
-    ];
+    return [read.presence(), Buffer.from(`,"health":${health},"stateVersion":${version},"uptimeMs":${uptimeMs}}`)];
   };
   return () => {
     const stateVersion = view.stateVersion();

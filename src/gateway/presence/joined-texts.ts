@@ -44,9 +44,15 @@ export class JoinedTexts {
 
   /** Counts from the nearer end: clients that come and go are the newest, and the one that has to leave is the oldest. */
   #positionOf(index: number): number {
-    const older = this.#texts.slice(0, index + 1);
-    if (older.length < this.#texts.length / 2) return this.#end - sizeOf(older);
-    return this.#start + sizeOf(this.#texts.slice(index + 1));
+    const count = this.#texts.length;
+    if (index + 1 < count / 2) return this.#end - this.#sizeOf(0, index + 1);
+    return this.#start + this.#sizeOf(index + 1, count);
+  }
+
+  #sizeOf(from: number, to: number): number {
+    let size = 0;
+    for (let at = from; at < to; at += 1) size += (this.#texts[at]?.text.length ?? 0) + 1;
+    return size;
   }
 
   /** The joined texts. The next change changes these bytes, too. */
@@ -70,9 +76,3 @@ export class JoinedTexts {
 
 const INITIAL_BYTES = 4096;
 const COMMA = 0x2c;
-
-function sizeOf(texts: readonly JoinedText[]): number {
-  let size = 0;
-  for (const { text } of texts) size += text.length + 1;
-  return size;
-}

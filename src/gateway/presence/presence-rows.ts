@@ -50,12 +50,8 @@ export function createPresenceRows(): PresenceRows {
   function add(key: string, { entry, connIds, said }: Omit<KeptRow, 'json'>): void {
     remove(key);
     const { ts, reason } = entry;
-    rows.set(key, {
-      entry,
-      connIds,
-      said,
-      json: texts.add(`${toAscii(JSON.stringify({ ts, reason })).slice(0, -1)}${said}`),
-    });
+    const why = reason === undefined ? '' : `,"reason":${toAscii(JSON.stringify(reason))}`;
+    rows.set(key, { entry, connIds, said, json: texts.add(`{"ts":${ts}${why}${said}`) });
     // The daemon's own entry takes the last place.
     if (rows.size < LIMITS.presenceEntries) return;
     const oldest = oldestGone() ?? rows.keys().next().value;
