@@ -52,11 +52,12 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
       const { request, parts } = await openAnswer(run, { model, budget, toRequest });
       for await (const part of parts) answer.take(part);
       run.signal.throwIfAborted();
-      noteUsage(run, { model, request }, answer.whole().finish);
+      const { finish } = answer.whole(); // of this request; the continuation is another
       await continueCut(run, { model, request, answer, budget });
       const whole = counted(answer.whole(), budget);
       const recorded = await recordAnswer(run, model, { ...whole, ...(await ahead.whole(whole)) });
       used = whole.spent ?? whole.finish?.usage;
+      noteUsage(run, { model, request }, finish);
       return recorded;
     } catch (error) {
       return { kind: 'broken', error, partial: answer.partial() };

@@ -191,7 +191,7 @@ export class LiveRun implements Recorder {
     const cut = step.cut && (await prepareContextCut(data, step.cut, { store, loadContext, nowMs }));
     const agents = step.ended ? this.agents.lastWords(nowMs) : { events: [], statements: [] };
     const statements = [
-      fence(this.run.wsId, this.run.epoch, nowMs),
+      fence(this.run, nowMs, step.usage),
       ...agents.statements,
       ...(cut?.statements ?? []),
       ...also,
@@ -215,13 +215,12 @@ export class LiveRun implements Recorder {
 
   async #writeBeside({ statements, events, step }: Beside): Promise<void> {
     const { data, store, clock } = this.#deps;
-    const { wsId, epoch } = this.run;
     const nowMs = clock.now();
     let lastOffset: number;
     try {
       lastOffset = await store.commit({
-        statements: [fence(wsId, epoch, nowMs), ...statements],
-        events: { wsId, events: actedBy(this.run, events) },
+        statements: [fence(this.run, nowMs), ...statements],
+        events: { wsId: this.run.wsId, events: actedBy(this.run, events) },
         durable: step.durable ?? false,
       });
     } catch (error) {

@@ -35,14 +35,16 @@ const RUN_FENCE = 'run fence';
 
 /** Named, so that its refusal can be recognised. */
 const FENCE_SQL = 'UPDATE workstreams SET updated_ms = ? WHERE ws_id = ? AND run_epoch = ?';
+const FENCE_AND_USAGE_SQL = 'UPDATE workstreams SET updated_ms = ?, usage_json = ? WHERE ws_id = ? AND run_epoch = ?';
 
-/** Refuses the whole unit when the workstream has a newer epoch. Also sets its `updated_ms`. */
-export const fence = (wsId: string, epoch: number, nowMs: number): Statement => ({
-  sql: FENCE_SQL,
-  tag: RUN_FENCE,
-  parameters: [nowMs, wsId, epoch],
-  expect: 1,
-});
+/** Refuses the whole unit when the workstream has a newer epoch. Also sets its `updated_ms`, and what its last turn used. */
+export function fence({ wsId, epoch }: RunRecord, nowMs: number, spent?: Step['usage']): Statement {
+  const always = { tag: RUN_FENCE, expect: 1 };
+  if (!spent) return { sql: FENCE_SQL, parameters: [nowMs, wsId, epoch], ...always };
+  const { usage, contextWindow, afterSeq } = spent;
+  const used = JSON.stringify({ usage, contextWindow, afterSeq });
+  return { sql: FENCE_AND_USAGE_SQL, parameters: [nowMs, used, wsId, epoch], ...always };
+}
 
 /** What a refused unit means for its run. */
 export function toRunError(error: unknown): unknown {
@@ -51,7 +53,7 @@ export function toRunError(error: unknown): unknown {
   return new StepOutdated('something else was settled first', { cause: error });
 }
 
-/** All statements of a step except its events. */
+/** All statements of a step except its events and its fence. */
 export function stepStatements(run: RunRecord, step: Step, nowMs: number): Statement[] {
   const at = { wsId: run.wsId, runId: run.runId, nowMs };
   return [
@@ -89,14 +91,10 @@ const callsIn = ({ messages = [] }: Step): number =>
 
 type SpentTurn = NonNullable<Step['usage']> & { toolCalls: number };
 
-const usageStatements = (run: RunRecord, spent: SpentTurn, nowMs: number): Statement[] => {
-  const { usage, contextWindow, afterSeq } = spent;
-  return [
-    setWorkstream(run.wsId, { usage_json: JSON.stringify({ usage, contextWindow, afterSeq }) }),
-    addUsage(run, spent, nowMs),
-    forgetReservation(run.runId),
-  ];
-};
+const usageStatements = (run: RunRecord, spent: SpentTurn, nowMs: number): Statement[] => [
+  addUsage(run, spent, nowMs),
+  forgetReservation(run.runId),
+];
 
 const endStatements = (run: RunRecord, ended: NonNullable<Step['ended']>, nowMs: number): Statement[] => [
   endRun(run.runId, ended, nowMs),
