@@ -10,10 +10,15 @@ export interface StoredChange {
   changeId: string;
   roots: readonly FolderIdentity[];
   changes: readonly FileChange[];
+  /** What people are told once it is made; absent in rows from before, which were announced at once. */
+  note?: string;
 }
 
 const isBody = (value: unknown): value is Omit<StoredChange, 'changeId'> =>
-  isRecord(value) && Array.isArray(value.roots) && Array.isArray(value.changes);
+  isRecord(value) &&
+  Array.isArray(value.roots) &&
+  Array.isArray(value.changes) &&
+  (value.note === undefined || typeof value.note === 'string');
 
 /** Refused if another change of the workstream is not complete yet. */
 export const insertChange = (wsId: string, { changeId, ...body }: StoredChange): Statement =>

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { ShownPlan } from '../../agent/checkpoints/checkpoint-work.ts';
 import type { FileStep, OnConflict } from '../../agent/checkpoints/plan-files.ts';
 import { insertMessage } from '../runs/run-rows.ts';
@@ -67,8 +68,8 @@ export class FileChanges {
   }
 
   /**
-   * Decides the change and makes it. The decision is stored with the message for the model, the note for people and `also`; a
-   * crash before it changes nothing, and after a later one the next start goes on. Throws CONFLICT with the paths.
+   * Decides the change and makes it. The decision is stored with the message for the model and `also`; a crash before it
+   * changes nothing, and after a later one the next start goes on. People are told once it is made. Throws CONFLICT with the paths.
    */
   async make(data: WorkstreamData, wanted: Wanted, also: AlsoStored): Promise<ChangedFiles> {
     const { store, clock, ids } = this.#deps;
@@ -83,6 +84,7 @@ export class FileChanges {
       changeId: ids.id('chg'),
       roots: rootsOfAll(checkpoints),
       changes: plan.changes.map(({ root, path, from, to }) => ({ root, path, from, to })),
+      note: noteOf(told),
     };
     await store.commit({
       statements: [
@@ -91,7 +93,6 @@ export class FileChanges {
         ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, messageOf(told)),
         ...also.decided(done),
       ],
-      events: { wsId, events: [{ type: 'info', message: noteOf(told) }] },
       durable: true,
     });
     data.messageCount += 1;
@@ -117,7 +118,7 @@ export class FileChanges {
 
   async #apply(
     data: WorkstreamData,
-    { changeId, roots, changes }: StoredChange,
+    { changeId, roots, changes, note }: StoredChange,
     onFailed: (failed: ChangedFiles['failed']) => Statement[] = () => [],
   ): Promise<void> {
     const { store, files, workdirs, live, clock } = this.#deps;
@@ -125,22 +126,26 @@ export class FileChanges {
     const held = heldAgain(roots, await workdirs.hold(data).check());
     const { maxFileBytes } = limitsOf(live.checkpoints);
     const failed = await files.do('apply', { wsId, roots: held, changes: [...changes], id: changeId, maxFileBytes });
+    const made = infoOf(note);
     if (failed.length === 0) {
-      await store.commit({ statements: [deleteChange(wsId)] });
+      await store.commit({ statements: [deleteChange(wsId)], events: { wsId, events: made } });
       return;
     }
-    const { note, message } = failureOf(failed);
+    const { note: whatFailed, message } = failureOf(failed);
     await store.commit({
       statements: [
         deleteChange(wsId),
         ...insertMessage({ wsId, runId: null, nowMs: clock.now() }, message),
         ...onFailed(failed.map(({ shown: path, why }) => ({ path, why }))),
       ],
-      events: { wsId, events: [{ type: 'info', message: note }] },
+      events: { wsId, events: [...made, ...infoOf(whatFailed)] },
     });
     data.messageCount += 1;
   }
 }
+
+const infoOf = (message: string | undefined): StreamEvent[] =>
+  message === undefined ? [] : [{ type: 'info', message }];
 
 /** The roots of all checkpoints, each once; the working directory is the first. */
 function rootsOfAll(checkpoints: readonly Checkpoint[]) {
