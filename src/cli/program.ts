@@ -10,6 +10,7 @@ import { addWatchCommands } from './commands/background/watch-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
+import { addEditorCommands } from './commands/editors/editor-commands.ts';
 import { addMcpCommands } from './commands/mcp/mcp-commands.ts';
 import { addMemoryCommands } from './commands/memory/memory-commands.ts';
 import { addPlanCommands } from './commands/plans/plan-commands.ts';
@@ -131,6 +132,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addConformance(program);
   addToken(program, { root, around });
   addPortableCommands(program, { root, around, withTarget });
+  addEditorCommands(program, { root, around, withTarget });
   addMcpCommands(program, { root, around, withTarget });
   addBackgroundCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });

@@ -266,9 +266,9 @@ interface HttpDeps extends ClientPolicies {
   closing: AbortSignal;
 }
 
-type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | 'log'>;
+type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | 'log' | 'version'>;
 
-function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: HttpDeps): Server {
+function createHttp({ assets, config, clock, ids, log, version }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = deps;
   const { pageHtml: html, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
@@ -288,6 +288,7 @@ function createHttp({ assets, config, clock, ids, log }: HttpOptions, deps: Http
     openapi,
     siteFiles,
     requestIdPrefix: ids.secret(4),
+    version,
     clock,
     log,
     closing,

@@ -29,6 +29,7 @@ import { fail, type Guarded, guard } from './guard.ts';
 import { createForms } from './input/form.ts';
 import { createLargeBodies } from './input/large-bodies.ts';
 import { splitTarget, toRoutable } from './input/target.ts';
+import { createMcpEdge } from './mcp/mcp-edge.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRawRequests, type RawRequests } from './raw/raw-requests.ts';
 import { createRequestIds, type RequestIdOf } from './request-id.ts';
@@ -95,6 +96,8 @@ export interface HttpDeps {
   closing: AbortSignal;
   /** Different at each start; the ids of requests begin with it. */
   requestIdPrefix: string;
+  /** Headgate's version, for clients that ask. */
+  version: string;
 }
 
 /** The request listener, and the classes that the server must use for its requests and responses. */
@@ -108,6 +111,7 @@ export interface HttpApp {
 /** The HTTP edge: Express with a Router per noun, generated from the endpoint rows, and one guard before each (decision 44). */
 export function createHttpApp(deps: HttpDeps): HttpApp {
   const { originPolicy, rateLimit, page, openapi, siteFiles: files, metrics, defer, clock, log } = deps;
+  const { dispatch, authenticator, clientAddress, version, closing } = deps;
   const requestIdOf = createRequestIds(deps.requestIdPrefix);
   const respond = createRespond({ metrics, log, clock, defer });
   const gate = createGate({ originPolicy, rateLimit, metrics, respond });
@@ -116,6 +120,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.use(((_, res, next) => {
     if (!gate(res.locals.exchange)) next();
   }) satisfies EdgeHandler);
+  app.use(createMcpEdge({ dispatch, authenticator, originPolicy, clientAddress, respond, version, log, closing }));
   app.use(createSite({ page, openapi, files, metrics, respond }));
   app.use(((_, res) => respond(res.locals.exchange, NOT_FOUND)) satisfies EdgeHandler);
   // biome-ignore lint/complexity/useMaxParams: express knows an error handler by its four parameters.

@@ -88,7 +88,7 @@ const onLine = (error: unknown, { endpoint }: Exchange): unknown =>
 const LINE = '/workstreams/{ws_id}';
 
 /** Returns the caller if it has the row's scope; throws the 401 and 403 of the specification. */
-function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {
+export function admit(principal: Principal | undefined, scope: Scope): Principal | undefined {
   if (scope === 'public') return principal;
   if (!holds(known(principal).scopes, scope)) throw lacksScope(scope);
   return principal;

@@ -84,6 +84,7 @@ export async function httpEdge(
     },
     openapi: { text: '{"openapi":"3.1.0"}', encoded: {} },
     requestIdPrefix: 'edge',
+    version: '1.2.3',
     siteFiles: { find: async () => undefined },
     clock,
     log,

@@ -1,0 +1,52 @@
+import type { ToolCallContent } from '@agentclientprotocol/sdk';
+import { parsePatch, type StructuredPatchHunk } from 'diff';
+import { toSafeText } from '../terminal/safe-text.ts';
+
+interface Diffs {
+  /** What stands above the first diff. */
+  remarks: string;
+  diffs: ToolCallContent[];
+}
+
+const HEADER = /^--- .*\n\+\+\+ /m;
+const NOTHING = '/dev/null';
+
+/** The hunks of unified diffs, each as the text before and after, which is how editors want them. */
+export function toDiffs(preview: string, toAbsolute: (name: string) => string): Diffs {
+  const begin = HEADER.exec(preview)?.index;
+  if (begin === undefined) return { remarks: toSafeText(preview).trim(), diffs: [] };
+  const remarks = toSafeText(preview.slice(0, begin)).trim();
+  const patches = parsed(preview.slice(begin));
+  // The end of a very long diff is cut off, so it cannot be read as one.
+  if (patches === undefined) return { remarks: toSafeText(preview).trim(), diffs: [] };
+  const diffs = patches.flatMap(({ oldFileName = NOTHING, newFileName = NOTHING, hunks }) => {
+    const name = newFileName === NOTHING ? oldFileName : newFileName;
+    return hunks.map((hunk): ToolCallContent => {
+      const { before, after } = toSides(hunk);
+      return {
+        type: 'diff',
+        path: toAbsolute(name),
+        oldText: oldFileName === NOTHING ? null : before,
+        newText: after,
+      };
+    });
+  });
+  return { remarks, diffs };
+}
+
+function parsed(text: string) {
+  try {
+    return parsePatch(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toSides({ lines }: StructuredPatchHunk): { before: string; after: string } {
+  const side = (other: string) =>
+    lines
+      .filter((line) => !line.startsWith(other) && !line.startsWith('\\'))
+      .map((line) => `${line.slice(1)}\n`)
+      .join('');
+  return { before: side('+'), after: side('-') };
+}

@@ -1,0 +1,58 @@
+import type { CreateElicitationResponse, ElicitationPropertySchema } from '@agentclientprotocol/sdk';
+import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
+import type { AskedQuestion } from '../../../protocol/events/questions/asked-question.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { toSafeText } from '../terminal/safe-text.ts';
+import type { FormRequest } from './questions.ts';
+
+type Asked = ApprovalItem & { question: AskedQuestion };
+
+type Answer =
+  | { approved: true; answer: string }
+  | { approved: true; choice: string }
+  | { approved: false; feedback: string };
+
+/** Asks a question of the agent in a form: one of its choices, or any text. */
+export async function askInForm(
+  { call_id, question }: Asked,
+  fill: (request: FormRequest) => Promise<CreateElicitationResponse>,
+): Promise<Answer> {
+  const { choices, text } = question;
+  const properties: Record<string, ElicitationPropertySchema> = {
+    ...(choices.length > 0 && {
+      choice: {
+        type: 'string',
+        title: 'Choice',
+        oneOf: choices.map(({ label, description }) => ({
+          const: label,
+          title: toSafeText(label),
+          ...(description !== undefined && { description: toSafeText(description) }),
+        })),
+      },
+    }),
+    answer: {
+      type: 'string',
+      title: choices.length > 0 ? 'Or another answer' : 'Answer',
+      maxLength: LIMITS.answerChars,
+    },
+  };
+  const response = await fill({
+    message: toSafeText(text),
+    toolCallId: call_id,
+    requestedSchema: { type: 'object', properties, ...(choices.length === 0 && { required: ['answer'] }) },
+  });
+  return toAnswer(response, question);
+}
+
+function toAnswer(response: CreateElicitationResponse, { choices }: AskedQuestion): Answer {
+  if (response.action !== 'accept') return { approved: false, feedback: 'The person did not answer this question.' };
+  const content: unknown = response.content;
+  const textOf = (name: string): string => {
+    const value: unknown = typeof content === 'object' && content !== null ? Reflect.get(content, name) : undefined;
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  const written = textOf('answer').slice(0, LIMITS.answerChars);
+  if (written !== '') return { approved: true, answer: written };
+  const choice = choices.find(({ label }) => label === textOf('choice'));
+  return choice ? { approved: true, choice: choice.label } : { approved: true, answer: '' };
+}
