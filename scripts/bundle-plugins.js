@@ -83,24 +83,25 @@ const lazyPackages = {
 };
 
 /**
- * Leaves out the schema compiler of the client for tool servers, which the daemon never uses, and its source maps, which
+ * Leaves out the schema compiler of the packages for tool servers, which the daemon never uses, and their source maps, which
  * name files that are in no package.
  */
 const noSchemaCompiler = {
   name: 'no-schema-compiler',
   setup(builder) {
-    builder.onResolve({ filter: /^@modelcontextprotocol\/client\/_shims$/ }, () => ({
+    builder.onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
       path: 'shims',
       namespace: 'no-schema-compiler',
     }));
     builder.onLoad({ filter: /./, namespace: 'no-schema-compiler' }, () => ({
-      contents: `export const CORS_IS_POSSIBLE = false;
+      contents: `export { default as process } from 'node:process';
+        export const CORS_IS_POSSIBLE = false;
         export class DefaultJsonSchemaValidator {
           constructor() { throw new Error('the schema compiler is not in this bundle'); }
         }`,
     }));
     builder.onLoad(
-      { filter: /[\\/]@modelcontextprotocol[\\/]client[\\/]dist[\\/].*\.mjs$/ },
+      { filter: /[\\/]@modelcontextprotocol[\\/](client|server)[\\/]dist[\\/].*\.mjs$/ },
       async ({ path: file }) => ({
         contents: (await readFile(file, 'utf8')).replace(/\n\/\/# sourceMappingURL=.*/, ''),
         loader: 'js',

@@ -74,7 +74,7 @@ test('the newest revision is spoken with clients that know it', async () => {
 test('a wrong token is refused, and a token sees and reaches only what its scope allows', async () => {
   await assert.rejects(connect({ token: 'wrong' }));
   const operator = await daemon.client();
-  const { token } = await operator.call('token.create', { name: 'mcp read', scopes: ['read'] });
+  const { token } = await operator.call('token.create', { name: 'mcp read', scope: 'read' });
   await using reader = await connect({ token });
   const { tools } = await reader.client.listTools();
   assert.deepEqual(

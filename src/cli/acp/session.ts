@@ -224,9 +224,8 @@ export class Session {
 
   #onState({ state, run }: StreamEventOf<'ws_state'>): void {
     if (run) for (const turn of this.#turns) if (turn.runId === run.run_id) turn.ended.resolve(run);
-    if (isBusy(state)) return;
-    this.#asking.withdrawAll();
-    this.#idle?.resolve(run ?? { status: 'ok' });
+    if (run) this.#idle?.resolve(run);
+    if (!isBusy(state)) this.#asking.withdrawAll();
   }
 
   #fail(error: unknown): void {
