@@ -122,10 +122,8 @@ test('broken, repeated and early messages are answered with errors, and the sess
   send('{"jsonrpc":"2.0","id":"b","method":"session/fly","params":{}}');
   await answered(6);
   assert.deepEqual(
-    answers()
-      .map(({ id, error }) => `${id} ${error?.code ?? 'ok'}`)
-      .sort(),
-    ['a -32602', 'a ok', 'b -32601', 'early -32600', 'null -32600', 'null -32700'],
+    new Set(answers().map(({ id, error }) => `${id} ${error?.code ?? 'ok'}`)),
+    new Set(['a -32602', 'a ok', 'b -32601', 'early -32600', 'null -32600', 'null -32700']),
   );
   const sessionId = await begin(editor);
   model.when('still there', say('Yes.'));
@@ -164,6 +162,7 @@ test('an editor that does not read slows nobody else, and gets everything later'
     while (!read.includes(found)) await once(child.stdout, 'data');
   };
   send(1, 'initialize', { protocolVersion: 1 });
+  await until('"agentInfo"');
   send(2, 'session/new', { cwd, mcpServers: [] });
   await until('"sessionId"');
   const sessionId = /"sessionId":"([0-9a-f]{32})"/.exec(read)?.[1] ?? '';

@@ -55,7 +55,8 @@ export class Session {
   #place = { workdir: '/' };
   #snapshots = 0;
   #wantsReplay = false;
-  #idle: PromiseWithResolvers<RunEnd> | undefined;
+  /** The runs that have begun, by id, with their ends. */
+  readonly #running = new Map<string, PromiseWithResolvers<RunEnd>>();
 
   constructor(deps: SessionDeps) {
     const { client, wsId, outgoing, editorWith } = deps;
@@ -92,6 +93,7 @@ export class Session {
     this.#flow.close();
     this.#asking.close();
     for (const turn of this.#turns) turn.ended.resolve({ status: 'cancelled' });
+    this.#endAll({ status: 'cancelled' });
   }
 
   /** Whether a prompt is not answered yet. */
@@ -150,22 +152,17 @@ export class Session {
   /** A command may begin a run, such as `/retry`; its prompt ends with it. */
   async #command(command: string): Promise<RunEnd> {
     const { client, wsId } = this.#deps;
-    const idle = Promise.withResolvers<RunEnd>();
     const { error } = await client.call('workstream.command', { wsId, command });
-    const state = await this.#catchUp();
-    if (error !== undefined || !isBusy(state)) return { status: 'ok' };
-    this.#idle = idle;
-    // It may have ended since.
-    if (!isBusy(await this.#catchUp())) idle.resolve({ status: 'ok' });
-    return idle.promise;
+    await this.#catchUp();
+    const begun = [...this.#running].at(-1);
+    return error !== undefined || begun === undefined ? { status: 'ok' } : begun[1].promise;
   }
 
-  /** Waits until everything that the daemon has logged so far was sent to the editor. Returns the state. */
-  async #catchUp(): Promise<WorkstreamSnapshot['workstream']['state']> {
+  /** Waits until everything that the daemon has logged before the turn in progress was sent to the editor. */
+  async #catchUp(): Promise<void> {
     const { client, wsId } = this.#deps;
-    const { cursor, snapshot } = await untilAnswered(() => client.call('workstream.get', { wsId }));
+    const { cursor } = await untilAnswered(() => client.call('workstream.get', { wsId }));
     await this.#flow.reached(cursor);
-    return snapshot.workstream.state;
   }
 
   /** Ends a turn whose run is over, also if its last events were lost or never came. */
@@ -204,7 +201,7 @@ export class Session {
     this.#asking.reset(snapshot.pendingApprovals);
     // The events that ended these runs may be among the lost ones.
     if (!isFirst) for (const turn of this.#turns) void this.#waitFor(turn, 0).catch((error) => this.#fail(error));
-    if (!isFirst && !isBusy(snapshot.workstream.state)) this.#idle?.resolve({ status: 'ok' });
+    if (!isFirst && !isBusy(snapshot.workstream.state)) this.#endAll({ status: 'ok' });
   }
 
   async #onEvent(event: StreamEvent): Promise<void> {
@@ -216,16 +213,25 @@ export class Session {
     if (event.type === 'ws_state') this.#onState(event);
   }
 
-  /** Another client let a message of this editor steer the run in progress. */
   #onTurn({ run_id, steered_run_id }: StreamEventOf<'user_turn'>): void {
+    if (!this.#running.has(run_id)) this.#running.set(run_id, Promise.withResolvers());
+    // Another client let a message of this editor steer the run in progress.
     const turn = steered_run_id === undefined ? undefined : this.#turnOf(steered_run_id);
     if (turn) turn.runId = run_id;
   }
 
   #onState({ state, run }: StreamEventOf<'ws_state'>): void {
-    if (run) for (const turn of this.#turns) if (turn.runId === run.run_id) turn.ended.resolve(run);
-    if (run) this.#idle?.resolve(run);
+    if (run) {
+      for (const turn of this.#turns) if (turn.runId === run.run_id) turn.ended.resolve(run);
+      this.#running.get(run.run_id)?.resolve(run);
+      this.#running.delete(run.run_id);
+    }
     if (!isBusy(state)) this.#asking.withdrawAll();
+  }
+
+  #endAll(end: RunEnd): void {
+    for (const { resolve } of this.#running.values()) resolve(end);
+    this.#running.clear();
   }
 
   #fail(error: unknown): void {
