@@ -1,9 +1,17 @@
-import type { CreateElicitationResponse, ElicitationPropertySchema } from '@agentclientprotocol/sdk';
+import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  ElicitationPropertySchema,
+} from '@agentclientprotocol/sdk';
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { AskedQuestion } from '../../../protocol/events/questions/asked-question.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
-import type { FormRequest } from './questions.ts';
+
+/** A form without its session. */
+export type FormRequest = Pick<Extract<CreateElicitationRequest, { mode: 'form' }>, 'message' | 'requestedSchema'> & {
+  toolCallId: string;
+};
 
 type Asked = ApprovalItem & { question: AskedQuestion };
 

@@ -4,7 +4,8 @@ import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
 import type { ApprovalItem } from '../../../protocol/events/approval-item.ts';
 import type { Question } from '../terminal/question-lines.ts';
 import { itemOf } from './item-fixture.ts';
-import { askEditor, type FormRequest } from './questions.ts';
+import type { FormRequest } from './question-forms.ts';
+import { askEditor } from './questions.ts';
 
 type Permission = Omit<RequestPermissionRequest, 'sessionId'>;
 

@@ -1,5 +1,4 @@
 import type {
-  CreateElicitationRequest,
   CreateElicitationResponse,
   PermissionOption,
   RequestPermissionRequest,
@@ -15,7 +14,7 @@ import { TERM_WORDS, toSuggestionWords } from '../../../protocol/text/rule-words
 import { createPaint } from '../terminal/paint.ts';
 import { type Question, toQuestionLines } from '../terminal/question-lines.ts';
 import { toSafeText } from '../terminal/safe-text.ts';
-import { askInForm } from './question-forms.ts';
+import { askInForm, type FormRequest } from './question-forms.ts';
 import { toText } from './text-content.ts';
 import { type CallPlace, toKind, toPreview, toTitle, toToolCall } from './tool-calls.ts';
 
@@ -25,11 +24,6 @@ export interface Editor {
   /** Undefined: the editor has no forms. */
   fill: ((request: FormRequest) => Promise<CreateElicitationResponse>) | undefined;
 }
-
-/** A form without its session. */
-export type FormRequest = Pick<Extract<CreateElicitationRequest, { mode: 'form' }>, 'message' | 'requestedSchema'> & {
-  toolCallId: string;
-};
 
 interface AskDeps {
   editor: Editor;

@@ -8,7 +8,7 @@ import type { ServedMethod } from '../../gateway/call.ts';
 import { lastAnswer, toApproval, toMessages, toRow } from './told-data.ts';
 
 /** Calls a method of the gateway for the caller of the tool. */
-export type CallMethod = <M extends ServedMethod>(method: M, params: ParamsInput<M>) => Promise<unknown>;
+export type CallMethod = <M extends ServedMethod>(method: M, params: ParamsInput<M>) => Promise<Result<M>>;
 
 /** A tool with the method that decides who may use it. */
 export interface ToolRow {
@@ -26,11 +26,8 @@ interface Tool<S extends z.ZodObject> {
   readOnly?: true;
   /** What it changes cannot be taken back. */
   destructive?: true;
-  work(given: z.infer<S>, ask: Ask): Promise<unknown>;
+  work(given: z.infer<S>, ask: CallMethod): Promise<unknown>;
 }
-
-/** Like CallMethod, with the type of the result, which the gateway's own contract promises. */
-type Ask = <M extends ServedMethod>(method: M, params: ParamsInput<M>) => Promise<Result<M>>;
 
 const tool = <S extends z.ZodObject>({ name, title, description, method, input, ...how }: Tool<S>): ToolRow => ({
   method,
@@ -41,11 +38,10 @@ const tool = <S extends z.ZodObject>({ name, title, description, method, input, 
       destructiveHint: how.destructive === true,
       openWorldHint: false,
     };
-    const ask: Ask = async (other, params) => (await call(other, params)) as never;
-    // The package parses the arguments with this schema; its types do not carry a schema of any kind through.
+    // The package has parsed the arguments with this schema, too; its types do not carry a schema of any kind through.
     const inputSchema: z.ZodObject = input;
     server.registerTool(name, { title, description, inputSchema, annotations }, (given) =>
-      answered(() => how.work(given as z.infer<S>, ask)),
+      answered(() => how.work(input.parse(given), call)),
     );
   },
 });

@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { EXIT } from '../../../exit-codes.ts';
 import type { Surroundings } from '../../../home/home-path.ts';
@@ -30,9 +30,9 @@ export async function serveEditor({ flags, around, root }: AcpOptions): Promise<
   const version = await readVersion(root);
   const link = createDaemonLink({ flags, around, version, tell });
   const agent = createAgent({ link, version, model: flags.model, newKey: () => randomIds.id('acp'), tell });
-  // The bytes are the same; the types of Node and of the web differ in their generic parameters.
-  const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
-  const stream = ndJsonStream(Writable.toWeb(process.stdout), input, { maxMessageBytes: MOST_MESSAGE_BYTES });
+  const stream = ndJsonStream(Writable.toWeb(process.stdout), toWebStream(process.stdin), {
+    maxMessageBytes: MOST_MESSAGE_BYTES,
+  });
   const connection = agent.connect(stream);
   await connection.closed;
   const { reason } = connection.signal;
@@ -41,4 +41,17 @@ export async function serveEditor({ flags, around, root }: AcpOptions): Promise<
     process.exitCode = EXIT.failed;
   }
   link.close();
+}
+
+/** Node's own conversion has another type, and keeps the process alive when its reader gives up. */
+function toWebStream(input: NodeJS.ReadStream): ReadableStream<Uint8Array> {
+  const chunks = input[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => void input.destroy(),
+  });
 }
