@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Memory, QuarantinedMemory } from '../../../../protocol/methods/memory.ts';
 import { toTaintWords } from '../../../../protocol/text/rule-words.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { Desk } from '../../state/app.ts';
 import { ClaimedText } from '../nodes/claimed-text.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
@@ -9,7 +10,7 @@ import { RecordCard } from '../rows/record-card.tsx';
 
 /** The memories of agents: first those that wait until a person has looked at them. */
 export function MemoryList({ desk }: { desk: Desk }) {
-  const { memories: board } = desk.accounts;
+  const { memories: board } = accountsOf(desk);
   useEffect(() => void board.read(), [board]);
   const { waiting = [], used } = board.listing.value ?? {};
   return (
@@ -45,7 +46,7 @@ interface CardProps {
 }
 
 function Card({ desk, memory, waits }: CardProps) {
-  const { memories: board } = desk.accounts;
+  const { memories: board } = accountsOf(desk);
   const problem = useSignal<string | undefined>(undefined);
   const { memoryId, name, scope, type, content } = memory;
   const release = () => void board.release(memoryId).then((text) => (problem.value = text));
