@@ -10,7 +10,7 @@ import { InboxView } from './inbox/inbox-view.tsx';
 import { LoginCard } from './login/login-card.tsx';
 import type { Overlay } from './overlay.ts';
 import { LazyDialog, LazyPanel } from './parts/lazy-views.tsx';
-import { ACCOUNT, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
+import { ACCOUNT, AGENT, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
@@ -64,6 +64,12 @@ interface StageProps {
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
   if (shown.value === 'inbox') return <InboxView app={app} desk={desk} />;
+  if (shown.value === 'agent')
+    return (
+      <LazyPanel part={AGENT} name="agent" title={PANELS.agent} desk={desk}>
+        {({ AgentView }) => <AgentView app={app} desk={desk} />}
+      </LazyPanel>
+    );
   if (shown.value === 'schedule')
     return (
       <LazyPanel part={SCHEDULE} name="cron" title={PANELS.schedule} desk={desk}>
@@ -144,4 +150,11 @@ function useTitle(app: App): void {
   }, [title]);
 }
 
-const PANELS = { inbox: 'Inbox', schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage', account: 'Account' };
+const PANELS = {
+  inbox: 'Inbox',
+  agent: 'Agent',
+  schedule: 'Schedule',
+  nodes: 'Nodes',
+  usage: 'Usage',
+  account: 'Account',
+};

@@ -92,6 +92,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
               )}
             </PanelButton>
           )}
+          <PanelButton name="Agent" icon="spark" isShown={shown.value === 'agent'} show={showPanel('agent')} />
           <PanelButton name="Schedule" icon="clock" isShown={shown.value === 'schedule'} show={showPanel('schedule')} />
           <PanelButton
             name="Nodes"

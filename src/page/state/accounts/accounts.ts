@@ -1,7 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Desk } from '../app.ts';
 import { JudgeRecords } from '../judge/judge-records.ts';
-import { MemoryBoard } from '../memories/memory-board.ts';
 import { RuleBoard } from '../rules/rule-board.ts';
 import { AuditPages } from './audit-pages.ts';
 import { IdentityBoard } from './identity-board.ts';
@@ -21,7 +20,6 @@ export interface Accounts {
   identities: IdentityBoard;
   roles: RoleBoard;
   rules: RuleBoard;
-  memories: MemoryBoard;
   policies: PolicyBoard;
   judge: JudgeRecords;
   audit: AuditPages;
@@ -44,7 +42,6 @@ const createAccounts = ({ client, now, who }: Desk): Accounts => ({
   identities: new IdentityBoard(client),
   roles: new RoleBoard(client),
   rules: new RuleBoard({ client, now }),
-  memories: new MemoryBoard(client),
   policies: new PolicyBoard(client),
   judge: new JudgeRecords({ client, now }),
   audit: new AuditPages(client),

@@ -8,7 +8,6 @@ import { accountsOf } from '../../state/accounts/accounts.ts';
 import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { JudgeList } from '../judge/judge-list.tsx';
-import { MemoryList } from '../memories/memory-list.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
 import { RuleDialog } from '../rules/rule-dialog.tsx';
@@ -105,8 +104,6 @@ function Part({ app, desk, shown, edit }: PartProps) {
       return <OwnAccount app={app} desk={desk} />;
     case 'rules':
       return <RuleList app={app} desk={desk} onEdit={(rule) => edit({ rule })} />;
-    case 'memories':
-      return <MemoryList desk={desk} />;
     case 'users':
       return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
     case 'roles':
