@@ -112,7 +112,8 @@ function Card({ app, desk, memory, waits }: CardProps) {
       removal={
         app.rights.write.value
           ? {
-              ...{ verb: waits ? 'Discard' : 'Forget', focusAfter: 'memories-title' },
+              verb: waits ? 'Discard' : 'Forget',
+              focusAfter: 'memories-title',
               loss: '? This cannot be undone.',
               remove: () => ('updatedAtMs' in memory ? board.remove(memory) : board.discard(memoryId)),
             }

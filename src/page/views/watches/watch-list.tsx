@@ -83,7 +83,9 @@ function WatchCard({ app, desk, watch }: { app: App; desk: Desk; watch: Watch })
       removal={
         isActive && app.rights.write.value
           ? {
-              ...{ verb: 'Cancel', icon: 'cross', focusAfter: 'watches-title' },
+              verb: 'Cancel',
+              icon: 'cross',
+              focusAfter: 'watches-title',
               loss: '? The agent hears of nothing more from it.',
               remove: () => board.cancel(watchId),
             }
