@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { defineConfig, type Plugin } from 'vite';
-import { viteSingleFile } from 'vite-plugin-singlefile';
 import { toLicenseText } from './scripts/licenses.js';
+import { inlinePage, PARTS } from './scripts/page/inline-page.js';
 
-/** The page: one self-contained file, and beside it the hashes that its Content-Security-Policy needs. */
+/** The page: one document with its script and its styles, the parts that it loads later, and the hashes that its Content-Security-Policy needs. */
 export default defineConfig({
   root: 'src/page',
   logLevel: 'warn',
   build: { outDir: '../../dist/ui', emptyOutDir: true, target: 'es2023', modulePreload: false },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [viteSingleFile(), cspHashes(), licenses()],
+  plugins: [inlinePage(), cspHashes(), licenses()],
 });
 
-/** Writes csp.json: `{ scripts: ["'sha256-…'"], styles: ["'sha256-…'"] }`, one per inline element of the final page. */
+/** Writes csp.json: `{ scripts: ["'sha256-…'"], styles: ["'sha256-…'"] }`, one per inline element of the final page, and one per part. */
 function cspHashes(): Plugin {
   return {
     name: 'headgate:csp-hashes',
@@ -23,7 +23,9 @@ function cspHashes(): Plugin {
         const page = bundle['index.html'];
         if (page?.type !== 'asset') throw new Error('the page was not built');
         const html = String(page.source);
-        const hashes = { scripts: hashesOf(html, 'script'), styles: hashesOf(html, 'style') };
+        const parts = Object.values(bundle).filter(({ fileName }) => fileName.startsWith(`${PARTS}/`));
+        const ofParts = parts.map((part) => hashOf(part.type === 'asset' ? String(part.source) : part.code));
+        const hashes = { scripts: [...hashesOf(html, 'script'), ...ofParts], styles: hashesOf(html, 'style') };
         this.emitFile({ type: 'asset', fileName: 'csp.json', source: `${JSON.stringify(hashes)}\n` });
       },
     },
@@ -43,7 +45,9 @@ function licenses(): Plugin {
 
 /** Read from the start to the end as a browser does: a script may hold the text `<style`, which begins nothing. */
 function hashesOf(html: string, tag: 'script' | 'style'): string[] {
-  const elements = [...html.matchAll(/<(script|style)\b[^>]*>([\s\S]*?)<\/\1>/g)];
-  const texts = elements.filter(([, name]) => name === tag).map(([, , text = '']) => text);
-  return texts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`);
+  const elements = [...html.matchAll(/<(script|style)\b([^>]*)>([\s\S]*?)<\/\1>/g)];
+  const run = elements.filter(([, name, attributes]) => name === tag && !attributes?.includes('application/json'));
+  return run.map(([, , , text = '']) => hashOf(text));
 }
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

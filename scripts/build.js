@@ -39,6 +39,7 @@ const PARTS = {
       'scripts/build-page.js',
       'scripts/build-site.js',
       'scripts/licenses.js',
+      'scripts/page',
       'scripts/precompress.js',
       'vite.config.ts',
       'package-lock.json',
@@ -208,24 +209,30 @@ async function writeLicenses(file, bundles) {
 async function moveInto(from, to) {
   const files = (await readdir(from, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const names = files.map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)));
-  // The entry imports the chunks, so it comes last.
-  for (const name of names.sort((a, b) => Number(a === 'main.js') - Number(b === 'main.js'))) {
+  // What names the others comes last.
+  for (const name of names.sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
     await mkdir(path.dirname(path.join(to, name)), { recursive: true });
     await rename(path.join(from, name), path.join(to, name));
   }
-  if (names.includes('main.js')) await sweepChunks(to, names);
+  for (const [entry, folder] of Object.entries(ENTRIES))
+    if (names.includes(entry)) await sweep({ to, names, entry, folder });
 }
 
-/** Keeps old chunks for an hour, because a daemon that runs the previous build may still load them. */
-async function sweepChunks(dist, current) {
-  const builtMs = (await stat(path.join(dist, 'main.js'))).mtimeMs;
-  for (const name of await readdir(path.join(dist, 'chunks'))) {
-    const chunk = path.join('chunks', name);
-    const found = await stat(path.join(dist, chunk)).catch((error) => {
+/** The files that name those of a folder. */
+const ENTRIES = { 'main.js': 'chunks', 'ui/index.html': 'ui/parts' };
+
+const isEntry = (name) => Object.hasOwn(ENTRIES, name);
+
+/** Keeps old files for an hour, because a daemon that runs the previous build may still load them. */
+async function sweep({ to, names, entry, folder }) {
+  const builtMs = (await stat(path.join(to, entry))).mtimeMs;
+  for (const name of await readdir(path.join(to, folder))) {
+    const chunk = path.join(folder, name);
+    const found = await stat(path.join(to, chunk)).catch((error) => {
       if (error.code !== 'ENOENT') throw error; // another build has removed it
     });
     const isOld = found !== undefined && builtMs - found.mtimeMs > HOUR_MS;
-    if (isOld && !current.includes(chunk)) await rm(path.join(dist, chunk), { force: true });
+    if (isOld && !names.includes(chunk)) await rm(path.join(to, chunk), { force: true });
   }
 }
 

@@ -1,13 +1,15 @@
 // `npm run dev`: runs the daemon from its sources and restarts it when they change, and rebuilds the page and the workers when theirs change.
 // Arguments after `--` go to `headgate start`.
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { context } from 'esbuild';
 import { build as buildVite } from 'vite';
 import { build, toWorkerBundle } from './build.js';
+import { listParts } from './build-page.js';
+import { PARTS } from './page/inline-page.js';
 import { precompress } from './precompress.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -95,10 +97,14 @@ async function watchPage() {
 }
 
 async function putPageInPlace() {
-  for (const name of ['csp.json', 'licenses.txt', LAST]) {
+  await listParts(aside);
+  await mkdir(path.join(PAGE, PARTS), { recursive: true });
+  for (const name of await readdir(path.join(aside, PARTS)))
+    await replace(path.join(PAGE, PARTS, name), await readFile(path.join(aside, PARTS, name)));
+  for (const name of [`${PARTS}.json`, 'csp.json', 'licenses.txt', LAST]) {
     const contents = await readFile(path.join(aside, name));
     if (await holds(path.join(PAGE, name), contents)) continue;
-    if (name !== 'csp.json') {
+    if (!name.endsWith('.json')) {
       await precompress(path.join(aside, name));
       for (const ending of ['br', 'gzip']) {
         await replace(path.join(PAGE, `${name}.${ending}`), await readFile(path.join(aside, `${name}.${ending}`)));

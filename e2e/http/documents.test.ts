@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { button, visit } from '../support/clients/browser.ts';
 import { startDaemon } from '../support/daemon/daemon.ts';
 
@@ -84,6 +85,31 @@ test('A path below `/static` or `/shared` that names no file of the build must a
       const { status, body } = await send(`${folder}${name}`);
       assert.deepEqual([status, body.toString()], [404, 'Not found'], `${folder}${name}`);
     }
+});
+
+test('a part of the page is sent compressed, may be kept for ever, and is what the policy of the page and its list say', async () => {
+  const page = await send('/');
+  const listed = /<script type="application\/json" id="parts">(.*?)<\/script>/.exec(page.body.toString())?.[1];
+  const parts: Record<string, { file: string; integrity: string }> = JSON.parse(listed ?? '{}');
+  assert.ok(Object.keys(parts).length > 5);
+  for (const { file, integrity } of Object.values(parts)) {
+    assert.ok(page.headers['content-security-policy']?.includes(`'${integrity}'`), file);
+    const { status, headers, body } = await send(`/static/${file}`);
+    assert.deepEqual(
+      [status, headers['content-type'], headers['x-content-type-options'], headers['cache-control']],
+      [200, 'text/javascript; charset=utf-8', 'nosniff', 'public, max-age=31536000, immutable'],
+    );
+    assert.equal(`sha256-${createHash('sha256').update(body).digest('base64')}`, integrity);
+    const coded = await send(`/static/${file}`, { headers: { 'accept-encoding': 'gzip, br' } });
+    if (body.length > 1024) {
+      assert.equal(coded.headers['content-encoding'], 'br');
+      assert.deepEqual(brotliDecompressSync(coded.body), body);
+      const known = await send(`/static/${file}`, { headers: { 'if-none-match': headers.etag ?? '' } });
+      assert.deepEqual([known.status, known.body.length], [304, 0]);
+    }
+    assert.equal((await send(`/static/x${file}`)).status, 404);
+    assert.equal((await send(`/shared/${file}`)).status, 404);
+  }
 });
 
 test('the script and the styles of the page are the files of their own', async () => {

@@ -82,6 +82,7 @@ const SPECIFIED: [name: string, type: string, labels: string[]][] = [
 const ADDED: typeof SPECIFIED = [
   ['service_store_commit_seconds', 'histogram', []],
   ['service_queue_length', 'gauge', ['queue']],
+  ['service_watches_active', 'gauge', []],
   ['nodejs_eventloop_lag_p99_seconds', 'gauge', []],
   ['service_workstream_info', 'gauge', ['ws_id']],
   ['service_workstream_prompt_tokens_total', 'counter', ['ws_id']],

@@ -166,6 +166,33 @@ test('a view that loses its connection while it loads waits and then loads; anot
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'usage-title');
 });
 
+test('a part of the page that cannot be loaded can be tried again; one of another build asks for a reload, which keeps the draft', async (t) => {
+  const { page, openTab } = await visit(t, daemon, { expected: [/net::ERR_FAILED/, /status of 404/] });
+  await openWorkstream(page, 'parts');
+  await page.route(/\/static\/usage/, (route) => route.abort());
+  await page.keyboard.press('Alt+u');
+  await page.getByRole('alert').getByText('This part of the page could not be loaded.').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'usage-title');
+  await assertAccessible(page, 'a part of the page that could not be loaded');
+  await page.unrouteAll();
+  await button(page, 'Try again').press('Enter');
+  await page.getByRole('group', { name: 'Add up by' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('heading', { name: 'parts', level: 1 }).waitFor();
+  const other = await openTab();
+  await other.locator('.link-open').waitFor();
+  await field(other).fill('half a thought');
+  await other.route(/\/static\/nodes/, (route) => route.fulfill({ status: 404, body: 'Not found' }));
+  await other.keyboard.press('Alt+o');
+  await other.getByRole('alert').getByText('Headgate was updated since you opened this page.').waitFor();
+  await other.unrouteAll();
+  await button(other, 'Reload the page').click();
+  await other.locator('.link-open').waitFor();
+  await hasValue(field(other), 'half a thought');
+  await other.keyboard.press('Alt+o');
+  await other.getByRole('heading', { name: 'No nodes are paired' }).waitFor();
+});
+
 test('an API key that the provider refuses is reported in a banner', async (t) => {
   const strict = await startScriptedModel({ key: 'the right one' });
   const refused = await startDaemon({ model: strict.url, env: { OPENAI_API_KEY: 'the wrong one' } });

@@ -84,7 +84,13 @@ function bearer(token: string): RequestInit {
 
 test('every method and every route has its expected right', async () => {
   const siteRoutes = createSite({
-    page: { html: { text: '', encoded: {} }, licenses: { text: '', encoded: {} }, scriptSources: [], styleSources: [] },
+    page: {
+      html: { text: '', encoded: {} },
+      parts: new Map(),
+      licenses: { text: '', encoded: {} },
+      scriptSources: [],
+      styleSources: [],
+    },
     openapi: { text: '{}', encoded: {} },
     files: { find: async () => undefined },
     metrics: { text: async () => '' },

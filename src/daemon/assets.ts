@@ -5,6 +5,7 @@ import { createSiteFiles } from '../http/site/site-files.ts';
 import { StartError } from '../start-error.ts';
 import type { Assets } from './daemon-options.ts';
 
+const PartNames = z.array(z.string().regex(/^[\w.-]+\.js$/));
 const PolicyHashes = z.object({ scripts: z.array(z.string()), styles: z.array(z.string()) });
 
 /** Loads the files that the build put into `dist/` of the package. */
@@ -17,8 +18,15 @@ export async function loadAssets(root: URL): Promise<Assets> {
       const [text, br, gzip] = await Promise.all([read(name), ...encoded]);
       return { text, encoded: { ...(br && { br }), ...(gzip && { gzip }) } };
     };
-    const [pageHtml, licenses, hashes, openapi] = await Promise.all([
+    const readParts = async () => {
+      const names = PartNames.parse(JSON.parse(await read('ui/parts.json')));
+      return new Map(
+        await Promise.all(names.map(async (name) => [name, await readStatic(`ui/parts/${name}`)] as const)),
+      );
+    };
+    const [pageHtml, parts, licenses, hashes, openapi] = await Promise.all([
       readStatic('ui/index.html'),
+      readParts(),
       readStatic('ui/licenses.txt'),
       read('ui/csp.json'),
       readStatic('openapi.json'),
@@ -26,6 +34,7 @@ export async function loadAssets(root: URL): Promise<Assets> {
     const { scripts, styles } = PolicyHashes.parse(JSON.parse(hashes));
     return {
       pageHtml,
+      pageParts: parts,
       licenses,
       scriptSources: scripts,
       styleSources: styles,

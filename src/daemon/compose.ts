@@ -270,7 +270,7 @@ type HttpOptions = Pick<DaemonOptions, 'assets' | 'config' | 'clock' | 'ids' | '
 
 function createHttp({ assets, config, clock, ids, log, version }: HttpOptions, deps: HttpDeps): Server {
   const { gateway, originPolicy, clientAddress, authenticator, bodies, closing } = deps;
-  const { pageHtml: html, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
+  const { pageHtml: html, pageParts: parts, licenses, scriptSources, styleSources, openapi, siteFiles } = assets;
   const app = createHttpApp({
     dispatch: gateway.dispatch,
     authenticator,
@@ -284,7 +284,7 @@ function createHttp({ assets, config, clock, ids, log, version }: HttpOptions, d
     originPolicy,
     clientAddress,
     rateLimit: rateLimitOf(config.ratelimit, { clientAddress, clock }),
-    page: { html, licenses, scriptSources, styleSources },
+    page: { html, parts, licenses, scriptSources, styleSources },
     openapi,
     siteFiles,
     requestIdPrefix: ids.secret(4),

@@ -47,6 +47,8 @@ export interface DaemonOptions {
 /** The files of the build. */
 export interface Assets {
   pageHtml: StaticText;
+  /** The scripts that the page loads later, by their names below /static. */
+  pageParts: ReadonlyMap<string, StaticText>;
   /** Licenses of the page's dependencies. */
   licenses: StaticText;
   scriptSources: string[];

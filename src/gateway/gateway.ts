@@ -91,7 +91,7 @@ export function connectGateway(deps: GatewayDeps): { gateway: Gateway; parts: Ga
   const sockets = createSockets(deps, { dispatch, events, broadcast, presence, metrics, health, defer });
   const all = { list: () => workstreams.list(DAEMON) };
   metrics.mirror(stateOf({ live: deps.live, health, workstreams: all, sockets }));
-  metrics.observeLoad(loadOf({ workstreams: all, store, passwords: deps.auth.passwords }));
+  metrics.observeLoad(loadOf({ workstreams: all, store, server: deps.server, passwords: deps.auth.passwords }));
   metrics.observeLoaded(workstreams);
   const gateway: Gateway = {
     dispatch,

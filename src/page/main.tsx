@@ -8,8 +8,10 @@ import { createFiles } from './state/files.ts';
 import { createLogin } from './state/login.ts';
 import { ThemeChoice } from './state/theme.ts';
 import { Page } from './views/page.tsx';
+import { installParts } from './views/parts/browser-parts.ts';
 import { followVisibleHeight } from './views/visible-height.ts';
 
+installParts();
 const theme = new ThemeChoice({
   memory: localStorage,
   apply(choice) {

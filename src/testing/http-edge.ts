@@ -78,6 +78,7 @@ export async function httpEdge(
     clientAddress: createClientAddress([]),
     page: {
       html: { text: '<title>Headgate</title>', encoded: {} },
+      parts: new Map([['list-0a1b.js', { text: 'headgate.parts.list={}', encoded: {} }]]),
       licenses: { text: 'licences', encoded: {} },
       scriptSources: ["'sha256-AAAA'"],
       styleSources: [],

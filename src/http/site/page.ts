@@ -2,12 +2,14 @@ import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { StaticText } from '../encoding.ts';
 
-/** The browser app as one file. */
+/** The browser app: one document, and the scripts that it loads later. */
 export interface Page {
   html: StaticText;
+  /** By their names below /static, which contain their hashes. The document asks for those of its own build, so they are kept with it. */
+  parts: ReadonlyMap<string, StaticText>;
   /** Licence texts of the software in the page. */
   licenses: StaticText;
-  /** CSP sources of the page's inline scripts and styles: `'sha256-…'`. */
+  /** CSP sources of the page's inline scripts and styles, and of its parts: `'sha256-…'`. */
   scriptSources: readonly string[];
   styleSources: readonly string[];
 }

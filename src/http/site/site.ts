@@ -21,6 +21,14 @@ export function createSite({ page, openapi, files, metrics, respond }: SiteDeps)
     (_, { locals: { exchange } }) =>
       respond(Object.assign(exchange, { endpoint }), answer);
 
+  const servePart =
+    (endpoint: string): EdgeHandler =>
+    (...[req, res, next]) => {
+      const part = page.parts.get(res.locals.exchange.path.slice('/static/'.length));
+      if (part === undefined) next();
+      else serve(endpoint, partAnswer(part))(req, res, next);
+    };
+
   const serveFile =
     (endpoint: string) =>
     async (
@@ -42,7 +50,8 @@ export function createSite({ page, openapi, files, metrics, respond }: SiteDeps)
   site.get('/openapi.json', serve('/openapi.json', staticAnswer(openapi, 'application/json')));
   // Swagger UI sets styles by scripts only, which the policy does not restrict.
   site.get('/docs', pageHeaders({ scriptSources: OWN_FILES, styleSources: OWN_FILES }), serveFile('/docs'));
-  for (const folder of ['/static', '/shared']) site.get(`${folder}/:file`, serveFile(`${folder}/{file}`));
+  site.get('/static/:file', servePart('/static/{file}'), serveFile('/static/{file}'));
+  site.get('/shared/:file', serveFile('/shared/{file}'));
   site.get('/metrics', async (...[req, res, next]: Parameters<EdgeHandler>) =>
     serve('/metrics', metricsAnswer(await metrics.text()))(req, res, next),
   );
@@ -58,6 +67,12 @@ const staticAnswer = ({ text: body, encoded }: StaticText, contentType: string):
   body,
   known: { encoded, etag: toEtag(body) },
   headers: { 'Cache-Control': 'no-cache' },
+});
+
+/** Its name contains its hash. */
+const partAnswer = (part: StaticText): Answer => ({
+  ...staticAnswer(part, 'text/javascript; charset=utf-8'),
+  headers: { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' },
 });
 
 const metricsAnswer = (body: string): Answer => ({

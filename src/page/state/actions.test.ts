@@ -26,6 +26,7 @@ function open(schedule = (run: () => void) => run()) {
     isInFront: () => true,
     drafts,
     onRetitled: () => undefined,
+    onWatch: () => undefined,
     onGone: () => undefined,
   });
   return { ...fake, actions, shown, kept, tab };

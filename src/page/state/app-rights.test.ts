@@ -46,10 +46,14 @@ test('a right to administer something is not one to decide about tool calls, job
     'admin.audit': ['write', 'createTokens'],
     'workstreams.create': ['write', 'createWorkstreams', 'createTokens'],
     'workstreams.close': ['write', 'closeWorkstreams', 'createTokens'],
-    'tools.approve': ['write', 'decide', 'createTokens'],
+    'tools.approve': ['write', 'decide', 'releaseMemories', 'createTokens'],
+    'admin.memories': ['write', 'releaseMemories', 'createTokens'],
+    'admin.mcp': ['write', 'seeServers', 'createTokens'],
     'admin.schedules': ['write', 'changeJobs', 'createTokens'],
     'admin.nodes': ['write', 'changeNodes', 'createTokens'],
-    approve: ['write', 'decide', 'deleteConversations', 'changeJobs', 'changeNodes', 'createTokens'],
+    approve: [
+      ...['write', 'decide', 'deleteConversations', 'changeJobs', 'releaseMemories', 'changeNodes', 'createTokens'],
+    ],
   };
   await app.start();
   for (const [permission, expected] of Object.entries(rights)) {

@@ -1,11 +1,11 @@
-import { computed, type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { ConnectionStatus } from '../../../protocol/client/ws-client.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { HealthSummary } from '../../../protocol/methods/health.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import type { Accounts } from './accounts/accounts.ts';
 import { Confirmation } from './accounts/confirmation.ts';
 import { createHeldRights, type HeldRights } from './accounts/held-rights.ts';
+import type { Owners } from './accounts/owners.ts';
 import type { Who } from './accounts/who.ts';
 import type { Actions } from './actions.ts';
 import { toBanners } from './banners.ts';
@@ -32,7 +32,6 @@ import type { Nodes } from './nodes/nodes.ts';
 import type { PageClient } from './reading/reading.ts';
 import { tabState } from './tab.ts';
 import type { ThemeChoice } from './theme.ts';
-import type { UsageReport } from './usage/usage-report.ts';
 import type { Workstreams } from './workstreams.ts';
 
 /** The parts of a logged-in page. */
@@ -43,8 +42,11 @@ export interface Desk {
   inbox: Inbox;
   jobs: CronJobs;
   nodes: Nodes;
-  usage: UsageReport;
-  accounts: Accounts;
+  owners: Owners;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** As in the page. */
+  who: ReadonlySignal<Who | undefined>;
   confirmation: Confirmation;
   chips: ChipActions;
   models: ModelChoices;

@@ -40,6 +40,7 @@ function setUp() {
     isInFront: () => true,
     drafts: { find: () => '', keep: () => undefined },
     onRetitled: () => undefined,
+    onWatch: () => undefined,
     onGone: () => undefined,
   });
   const names = () => tab.chips.value.map(({ name, attachment }) => [name, attachment?.attachment_id]);

@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals';
-import { createAccounts } from './accounts/accounts.ts';
 import type { Confirmation } from './accounts/confirmation.ts';
 import type { HeldRights } from './accounts/held-rights.ts';
+import { Owners } from './accounts/owners.ts';
 import type { Who } from './accounts/who.ts';
 import { createActions } from './actions.ts';
 import type { Browser } from './browser.ts';
@@ -12,7 +12,6 @@ import { Inbox } from './inbox/inbox.ts';
 import { createModelChoices } from './model-choices.ts';
 import { Nodes } from './nodes/nodes.ts';
 import type { PageClient } from './reading/reading.ts';
-import { UsageReport } from './usage/usage-report.ts';
 import { Workstreams } from './workstreams.ts';
 
 interface Port {
@@ -35,8 +34,9 @@ export function createDesk({ browser, drafts, client, confirmation, rights, who 
     inbox: new Inbox({ client, now, mayDecide: () => rights.decide.peek() }),
     jobs: new CronJobs({ client, newKey }),
     nodes: new Nodes({ client, mayDecide: () => rights.changeNodes.peek(), now }),
-    usage: new UsageReport({ client, now }),
-    accounts: createAccounts({ client, now, who: () => who.peek() }),
+    owners: new Owners(client),
+    now,
+    who,
     confirmation,
     chips: createChips({ files, newKey }),
     models: createModelChoices(client),

@@ -4,6 +4,7 @@ export type ShortcutId =
   | 'new'
   | 'saved'
   | 'inbox'
+  | 'agent'
   | 'schedule'
   | 'nodes'
   | 'usage'
@@ -31,6 +32,7 @@ export const SHORTCUTS: Record<ShortcutId, Shortcut> = {
   new: { code: 'KeyW', modifier: 'alt', does: 'New workstream' },
   saved: { code: 'KeyK', modifier: 'control', does: 'Find a saved conversation' },
   inbox: { code: 'KeyI', modifier: 'alt', does: 'Inbox' },
+  agent: { code: 'KeyG', modifier: 'alt', does: 'Agent: watches, memories, skills, tool servers' },
   schedule: { code: 'KeyS', modifier: 'alt', does: 'Schedule' },
   nodes: { code: 'KeyO', modifier: 'alt', does: 'Nodes' },
   usage: { code: 'KeyU', modifier: 'alt', does: 'Usage' },

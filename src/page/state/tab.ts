@@ -1,6 +1,7 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import type { Subscription } from '../../../protocol/client/subscriptions.ts';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Watch } from '../../../protocol/events/watch.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type { QueuedMessage } from '../../../protocol/queue/queue-methods.ts';
 import type { Attachment, StreamEvent, WorkstreamState } from '../../../protocol/stream-events.ts';
@@ -52,13 +53,14 @@ interface TabPort {
   drafts: Pick<Drafts, 'find' | 'keep'>;
   /** The title has changed, or who sees it. The list has to be read again. */
   onRetitled(): void;
+  onWatch(watch: Watch): void;
   /** The daemon no longer knows the workstream. */
   onGone(): void;
 }
 
 export function openTab(
   first: WorkstreamRow,
-  { client, schedule, isInFront, drafts, onRetitled, onGone }: TabPort,
+  { client, schedule, isInFront, drafts, onRetitled, onWatch, onGone }: TabPort,
 ): Tab {
   const conversation = signal<Conversation | undefined>(undefined);
   const { wsId } = first;
@@ -80,6 +82,7 @@ export function openTab(
     conversation.value = events.reduce(foldEvent, shown);
     if (events.some(isNews) && !isInFront(wsId)) unread.value = true;
     if (events.some((event) => changesRow(event, row.peek()))) onRetitled();
+    events.filter(isWatch).forEach(onWatch);
   };
   const subscription: Subscription = client.subscribe(wsId, {
     onSnapshot(snapshot) {
@@ -129,6 +132,8 @@ const changesRow = (event: StreamEvent, row: WorkstreamRow) =>
 
 const changesTitle = ({ type }: StreamEvent, { title }: WorkstreamRow) =>
   type === 'ws_rename' || (title === null ? type === 'user_turn' : type === 'clear_ui' || type === 'rewound');
+
+const isWatch = (event: StreamEvent) => event.type === 'watch';
 
 const isNews = ({ type }: StreamEvent) =>
   type === 'content' || type === 'error' || type === 'approve_request' || type === 'user_turn';

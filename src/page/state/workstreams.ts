@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import type { Watch } from '../../../protocol/events/watch.ts';
 import type { ParamsInput } from '../../../protocol/index.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
@@ -17,7 +18,7 @@ interface Port {
 }
 
 /** What can be shown instead of a conversation. */
-export type Panel = 'inbox' | 'schedule' | 'nodes' | 'usage' | 'account';
+export type Panel = 'inbox' | 'agent' | 'schedule' | 'nodes' | 'usage' | 'account';
 
 const MEMORY_KEY = 'headgate.front';
 
@@ -28,6 +29,8 @@ export class Workstreams {
   readonly tabs = signal<readonly Tab[]>([]);
   /** Whether the front workstream or a panel is shown. */
   readonly shown = signal<'conversation' | Panel>('conversation');
+  /** The watch that changed last, in any of them. */
+  readonly watched = signal<Watch | undefined>(undefined);
   readonly front = computed(() => this.tabs.value.find(({ wsId }) => wsId === this.#front.value));
 
   constructor(port: Port) {
@@ -162,6 +165,9 @@ export class Workstreams {
       drafts,
       isInFront: (wsId) => isVisible() && this.shown.peek() === 'conversation' && this.#front.peek() === wsId,
       onRetitled: () => this.refreshLater(),
+      onWatch: (watch) => {
+        this.watched.value = watch;
+      },
       onGone: () => this.refreshLater(),
     });
   }

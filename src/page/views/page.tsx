@@ -2,21 +2,17 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App, Desk } from '../state/app.ts';
 import { tabName } from '../state/tab.ts';
-import { AccountView } from './accounts/account-view.tsx';
 import { ConfirmDialog } from './accounts/confirm-dialog.tsx';
 import { BannerList } from './banner-list.tsx';
 import { ConversationView } from './conversation/conversation-view.tsx';
-import { CronView } from './cron/cron-view.tsx';
 import { NewWorkstreamDialog } from './dialogs/new-workstream-dialog.tsx';
-import { SavedDialog } from './dialogs/saved-dialog.tsx';
-import { ShortcutsDialog } from './dialogs/shortcuts-dialog.tsx';
 import { InboxView } from './inbox/inbox-view.tsx';
 import { LoginCard } from './login/login-card.tsx';
-import { NodesView } from './nodes/nodes-view.tsx';
 import type { Overlay } from './overlay.ts';
+import { LazyDialog, LazyPanel } from './parts/lazy-views.tsx';
+import { ACCOUNT, AGENT, NODES, SAVED, SCHEDULE, SHORTCUT_LIST, USAGE } from './parts/parts.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
-import { UsageView } from './usage/usage-view.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 import { useWayBack } from './use-way-back.ts';
 
@@ -68,10 +64,36 @@ interface StageProps {
 function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   const { front, shown } = desk.workstreams;
   if (shown.value === 'inbox') return <InboxView app={app} desk={desk} />;
-  if (shown.value === 'schedule') return <CronView app={app} desk={desk} overlay={overlay} />;
-  if (shown.value === 'usage') return <UsageView app={app} desk={desk} />;
-  if (shown.value === 'account') return <AccountView app={app} desk={desk} overlay={overlay} />;
-  if (shown.value === 'nodes') return <NodesView app={app} desk={desk} />;
+  if (shown.value === 'agent')
+    return (
+      <LazyPanel part={AGENT} name="agent" title={PANELS.agent} desk={desk}>
+        {({ AgentView }) => <AgentView app={app} desk={desk} />}
+      </LazyPanel>
+    );
+  if (shown.value === 'schedule')
+    return (
+      <LazyPanel part={SCHEDULE} name="cron" title={PANELS.schedule} desk={desk}>
+        {({ CronView }) => <CronView app={app} desk={desk} overlay={overlay} />}
+      </LazyPanel>
+    );
+  if (shown.value === 'usage')
+    return (
+      <LazyPanel part={USAGE} name="usage" title={PANELS.usage} desk={desk}>
+        {({ UsageView }) => <UsageView app={app} desk={desk} />}
+      </LazyPanel>
+    );
+  if (shown.value === 'account')
+    return (
+      <LazyPanel part={ACCOUNT} name="account" title={PANELS.account} desk={desk}>
+        {({ AccountView }) => <AccountView app={app} desk={desk} overlay={overlay} />}
+      </LazyPanel>
+    );
+  if (shown.value === 'nodes')
+    return (
+      <LazyPanel part={NODES} name="nodes" title={PANELS.nodes} desk={desk}>
+        {({ NodesView }) => <NodesView app={app} desk={desk} />}
+      </LazyPanel>
+    );
   if (front.value)
     return (
       <ConversationView
@@ -94,9 +116,17 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'new':
       return <NewWorkstreamDialog app={app} desk={desk} onClose={close} />;
     case 'saved':
-      return <SavedDialog app={app} desk={desk} onClose={close} />;
+      return (
+        <LazyDialog part={SAVED} title="Saved conversations" desk={desk} onClose={close}>
+          {({ SavedDialog }) => <SavedDialog app={app} desk={desk} onClose={close} />}
+        </LazyDialog>
+      );
     case 'shortcuts':
-      return <ShortcutsDialog onClose={close} />;
+      return (
+        <LazyDialog part={SHORTCUT_LIST} title="Keyboard" desk={desk} onClose={close}>
+          {({ ShortcutsDialog }) => <ShortcutsDialog onClose={close} />}
+        </LazyDialog>
+      );
     case 'drawer':
     case 'job': // CronView shows this dialog, as it knows which job is edited
     case 'account': // AccountView shows this dialog, as it knows what is edited
@@ -120,4 +150,11 @@ function useTitle(app: App): void {
   }, [title]);
 }
 
-const PANELS = { inbox: 'Inbox', schedule: 'Schedule', nodes: 'Nodes', usage: 'Usage', account: 'Account' };
+const PANELS = {
+  inbox: 'Inbox',
+  agent: 'Agent',
+  schedule: 'Schedule',
+  nodes: 'Nodes',
+  usage: 'Usage',
+  account: 'Account',
+};

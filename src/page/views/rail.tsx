@@ -21,7 +21,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
   const isDrawn = overlay.value === 'drawer';
   useDrawerFocus(isDrawn, element.current);
   const rows = tabs.map(({ row }) => row.value);
-  const { owners } = desk.accounts;
+  const { owners } = desk;
   useEffect(() => void owners.read(rows), [owners, rows.map(({ userId }) => userId).join()]);
   const show = (what: 'new' | 'saved' | 'shortcuts') => () => {
     overlay.value = what;
@@ -92,6 +92,7 @@ export function Rail({ app, desk, overlay }: RailProps) {
               )}
             </PanelButton>
           )}
+          <PanelButton name="Agent" icon="spark" isShown={shown.value === 'agent'} show={showPanel('agent')} />
           <PanelButton name="Schedule" icon="clock" isShown={shown.value === 'schedule'} show={showPanel('schedule')} />
           <PanelButton
             name="Nodes"

@@ -31,7 +31,7 @@ export function TabButton({ app, tab, desk, mayClose, onChosen }: TabButtonProps
   const state = tabState(tab);
   const name = tabName(tab);
   const who = app.who.value;
-  const { owners } = desk.accounts;
+  const { owners } = desk;
   const owner = owners.otherThan(who, tab.row.value);
   const mayRename = app.rights.write.value;
   const rename = () => {

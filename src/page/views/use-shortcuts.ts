@@ -29,6 +29,9 @@ export function useShortcuts({ app, desk, overlay, isRenaming }: Situation): voi
       inbox: () => {
         if (app.rights.decide.peek()) desk.workstreams.shown.value = 'inbox';
       },
+      agent: () => {
+        desk.workstreams.shown.value = 'agent';
+      },
       schedule: () => {
         desk.workstreams.shown.value = 'schedule';
       },

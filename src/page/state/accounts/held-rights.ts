@@ -31,6 +31,9 @@ export function createHeldRights({ auth, who }: HeldBy) {
     decide: holder(DECIDING, approve),
     deleteConversations: holder(['approve'], approve),
     changeJobs: holder(['approve', 'admin.schedules'], approve),
+    /** Decide about memories that wait for a person. */
+    releaseMemories: holder([...DECIDING, 'admin.memories'], approve),
+    seeServers: holder(['admin.mcp'], approve),
     changeNodes: holder(['approve', 'admin.nodes'], approve),
     /** Their own ones. */
     createTokens: approve,

@@ -17,12 +17,11 @@ test('the rights of a person are named after the built-in role that has exactly 
 
 test('each part of the account view needs its own permission', () => {
   assert.deepEqual(sectionsFor([]), ['own']);
-  assert.deepEqual(sectionsFor(['read', 'write', 'approve']), ['own', 'rules', 'memories']);
+  assert.deepEqual(sectionsFor(['read', 'write', 'approve']), ['own', 'rules']);
   assert.deepEqual(sectionsFor(['admin.audit', 'admin.users']), ['own', 'users', 'audit']);
   assert.deepEqual(sectionsFor(PERMISSIONS), [
     'own',
     'rules',
-    'memories',
     'users',
     'roles',
     'policies',

@@ -1,7 +1,7 @@
 import { DECIDING, type Permission } from '../../../../protocol/methods/accounts/permissions.ts';
 
 /** The parts of the account view: the person's own account, and the administration. */
-export type Section = 'own' | 'rules' | 'memories' | 'users' | 'roles' | 'policies' | 'judge' | 'settings' | 'audit';
+export type Section = 'own' | 'rules' | 'users' | 'roles' | 'policies' | 'judge' | 'settings' | 'audit';
 
 interface SectionRow {
   title: string;
@@ -12,7 +12,6 @@ interface SectionRow {
 export const SECTIONS: Record<Section, SectionRow> = {
   own: { title: 'My account', permissions: undefined },
   rules: { title: 'Rules', permissions: DECIDING },
-  memories: { title: 'Memories', permissions: DECIDING },
   users: { title: 'Users', permissions: ['admin.users'] },
   roles: { title: 'Roles', permissions: ['admin.roles'] },
   policies: { title: 'Tool policies', permissions: ['admin.policies'] },
@@ -21,17 +20,7 @@ export const SECTIONS: Record<Section, SectionRow> = {
   audit: { title: 'Audit trail', permissions: ['admin.audit'] },
 };
 
-const ALL: readonly Section[] = [
-  'own',
-  'rules',
-  'memories',
-  'users',
-  'roles',
-  'policies',
-  'judge',
-  'settings',
-  'audit',
-];
+const ALL: readonly Section[] = ['own', 'rules', 'users', 'roles', 'policies', 'judge', 'settings', 'audit'];
 
 /** The sections that a person with these permissions sees. */
 export const sectionsFor = (permissions: readonly string[]): Section[] =>

@@ -152,7 +152,7 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'intent_verdict':
     case 'judge_state':
       return { ...now, blocks: addLate(blocks, event) };
-    case 'watch':
+    case 'watch': // lists show watches
     case 'ws_rename':
       return before; // lists show titles; the name stays
   }

@@ -20,7 +20,17 @@ function opened() {
 test('the board has the memories that wait and those in use', async () => {
   const { board } = opened();
   await board.read();
-  assert.deepEqual(board.listing.value, { waiting: [waiting], used: [MEMORY] });
+  assert.deepEqual(board.listing.value, { waiting: [waiting], used: [MEMORY], isPart: false });
+});
+
+test('a search finds those in use by the daemon, and those that wait by their words; a full answer is only a part', async () => {
+  const { board, answer, calls } = opened();
+  answer('memory.search', () => ({ memories: [MEMORY], total: 50 }));
+  await board.search(' KESTREL harb ');
+  assert.deepEqual(calls.at(-1), ['memory.search', { query: 'KESTREL harb', limit: 50 }]);
+  assert.deepEqual(board.listing.value, { waiting: [waiting], used: [MEMORY], isPart: true });
+  await board.search('kestrel owl');
+  assert.deepEqual(board.listing.value?.waiting, []);
 });
 
 test('after each decision both lists are read again, and a refusal is returned', async () => {

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { UsageRow, UsageTotal } from '../../../../protocol/methods/usage.ts';
 import type { BudgetState } from '../../../../protocol/run-outcome.ts';
+import type { Desk } from '../app.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
 
 /** What the page adds usage up by. The last two need the permission to see the usage of everybody. */
@@ -95,6 +96,15 @@ export class UsageReport {
     const names = breakdown.flatMap(({ key, username }) => (username === undefined ? [] : [[key, username] as const]));
     return { rows: breakdown, names, total: summary, ...(truncated && { truncated }) };
   }
+}
+
+const opened = new WeakMap<Desk, UsageReport>();
+
+/** The report of a desk, made when it is first shown: its code is not loaded before. */
+export function usageOf(desk: Desk): UsageReport {
+  const report = opened.get(desk) ?? new UsageReport(desk);
+  opened.set(desk, report);
+  return report;
 }
 
 interface Sums {

@@ -4,10 +4,10 @@ import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import { SECTIONS, type Section, sectionsFor } from '../../state/accounts/sections.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { JudgeList } from '../judge/judge-list.tsx';
-import { MemoryList } from '../memories/memory-list.tsx';
 import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
 import { RuleDialog } from '../rules/rule-dialog.tsx';
@@ -38,7 +38,7 @@ export type Edited =
 /** The person’s own account and, with the permissions for it, users, roles, verdicts and the audit trail. */
 export function AccountView({ app, desk, overlay }: AccountViewProps) {
   const edited = useSignal<Edited>({ user: undefined });
-  const { section } = desk.accounts;
+  const { section } = accountsOf(desk);
   const sections = sectionsFor(app.who.value?.permissions ?? []);
   const shown = sections.includes(section.value) ? section.value : 'own';
   const form = overlay.value === 'account' ? formIn(shown, edited.value) : undefined;
@@ -104,8 +104,6 @@ function Part({ app, desk, shown, edit }: PartProps) {
       return <OwnAccount app={app} desk={desk} />;
     case 'rules':
       return <RuleList app={app} desk={desk} onEdit={(rule) => edit({ rule })} />;
-    case 'memories':
-      return <MemoryList desk={desk} />;
     case 'users':
       return <UserList app={app} desk={desk} onEdit={(user) => edit({ user })} />;
     case 'roles':

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { AuditEvent } from '../../../../protocol/methods/accounts/audit.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { AuditPages } from '../../state/accounts/audit-pages.ts';
 import { AUDIT_ACTIONS, toDetailWords, toVerdictWords } from '../../state/accounts/audit-words.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -12,7 +13,7 @@ import { Choice } from '../rows/choice.tsx';
 
 /** Who did what, newest first, and whether the records are as they were written. */
 export function AuditList({ app, desk }: { app: App; desk: Desk }) {
-  const { audit } = desk.accounts;
+  const { audit } = accountsOf(desk);
   useEffect(() => void audit.read(), [audit]);
   const listing = audit.listing.value;
   return (

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { useSubmit } from '../use-submit.ts';
@@ -16,7 +17,7 @@ export function useIdentityLink(desk: Desk, user: User | undefined) {
     linked.value = '';
     if (user === undefined) return undefined;
     const { issuer = '', subject = '' } = fieldsOf(form);
-    const refused = await desk.accounts.identities.link({ userId: user.userId, issuer, subject });
+    const refused = await accountsOf(desk).identities.link({ userId: user.userId, issuer, subject });
     if (refused !== undefined) return refused;
     form.reset();
     linked.value = `${subject.trim()} now logs in as ${user.username}.`;

@@ -1,4 +1,5 @@
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { Who } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { IdentityList } from './identity-list.tsx';
@@ -14,7 +15,9 @@ interface OwnLoginsProps {
 export function OwnLogins({ app, desk, who: { username = '', hasPassword = true, identities = [] } }: OwnLoginsProps) {
   const { passwordEnabled, provider } = app.auth.value;
   const name = provider ? toVisibleLine(provider.name) : 'a provider';
-  const unlink = app.may('admin.users') ? desk.accounts.identities.unlink.bind(desk.accounts.identities) : undefined;
+  const unlink = app.may('admin.users')
+    ? accountsOf(desk).identities.unlink.bind(accountsOf(desk).identities)
+    : undefined;
   const isLast = identities.length === 1 && !(hasPassword && passwordEnabled);
   const loss = 'from your user? All your logins end at once, this one too.';
   return (

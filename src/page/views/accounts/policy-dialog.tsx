@@ -1,6 +1,7 @@
 import { POLICY_ACTIONS } from '../../../../protocol/events/policy-actions.ts';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { PolicyDraft } from '../../state/accounts/policy-board.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { fieldsOf } from '../form-fields.ts';
@@ -16,7 +17,7 @@ interface PolicyDialogProps {
 
 /** The form to add or change a tool policy. */
 export function PolicyDialog({ app, desk, policy, onClose }: PolicyDialogProps) {
-  const { policies: board } = desk.accounts;
+  const { policies: board } = accountsOf(desk);
   return (
     <TrialDialog
       app={app}

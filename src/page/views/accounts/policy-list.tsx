@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { ToolPolicy } from '../../../../protocol/methods/admin/policy.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
@@ -14,7 +15,7 @@ interface PolicyListProps {
 
 /** The tool policies in the order in which they decide. */
 export function PolicyList({ desk, onEdit }: PolicyListProps) {
-  const { policies: board } = desk.accounts;
+  const { policies: board } = accountsOf(desk);
   useEffect(() => void board.read(), [board]);
   const policies = board.policies.value;
   return (
@@ -49,7 +50,7 @@ export function PolicyList({ desk, onEdit }: PolicyListProps) {
 const WORDS = { allow: 'runs without a question', deny: 'is blocked', ask: 'asks a person' } as const;
 
 function PolicyCard({ desk, policy, onEdit }: { desk: Desk; policy: ToolPolicy; onEdit(): void }) {
-  const { policies: board } = desk.accounts;
+  const { policies: board } = accountsOf(desk);
   const { policyId, toolPattern, action, priority, enabled } = policy;
   return (
     <RecordCard

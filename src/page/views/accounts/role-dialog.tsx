@@ -1,6 +1,7 @@
 import { isPermission } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import { PERMISSION_GROUPS } from '../../state/accounts/permission-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Dialog } from '../dialogs/dialog.tsx';
@@ -17,7 +18,7 @@ interface RoleDialogProps {
 
 /** The form to define or change a role. Built-in roles can only be looked at. */
 export function RoleDialog({ app, desk, role, onClose }: RoleDialogProps) {
-  const { roles: board } = desk.accounts;
+  const { roles: board } = accountsOf(desk);
   const isFixed = role?.builtin === true;
   const { busy, problem, onSubmit } = useSubmit(async (form) => {
     const { name = '', displayName = '' } = fieldsOf(form);

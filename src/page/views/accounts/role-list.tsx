@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { Role } from '../../../../protocol/methods/accounts/role.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import { ROLE_WORDS } from '../../state/accounts/permission-words.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
@@ -18,7 +19,7 @@ interface RoleListProps {
 
 /** The roles and what they grant. */
 export function RoleList({ desk, onEdit }: RoleListProps) {
-  const { roles: board } = desk.accounts;
+  const { roles: board } = accountsOf(desk);
   useEffect(() => void board.read(), [board]);
   const roles = board.roles.value;
   return (
@@ -59,7 +60,7 @@ function RoleCard({ desk, role, onEdit }: { desk: Desk; role: Role; onEdit(): vo
           ? undefined
           : {
               loss: 'and take it away from everybody who holds it? This cannot be undone.',
-              remove: () => desk.accounts.roles.remove(roleId),
+              remove: () => accountsOf(desk).roles.remove(roleId),
               focusAfter: 'roles-title',
             }
       }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { rangeOf, toSettingText } from '../../../../protocol/text/setting-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import { factsOf, isReplaced, type SettingEntry } from '../../state/accounts/settings-board.ts';
 import type { Desk } from '../../state/app.ts';
 import { fieldsOf } from '../form-fields.ts';
@@ -8,7 +9,7 @@ import { useSubmit } from '../use-submit.ts';
 
 /** One setting, with its field, its facts and what is wrong with a value. */
 export function SettingForm({ desk, entry }: { desk: Desk; entry: SettingEntry }) {
-  const { settings: board } = desk.accounts;
+  const { settings: board } = accountsOf(desk);
   const { key, description, isSecret, settable, source } = entry;
   const shown = toSettingText(entry.value);
   const typed = useSignal(shown);

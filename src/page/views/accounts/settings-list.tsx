@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { SettingSection } from '../../state/accounts/settings-board.ts';
 import type { Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
@@ -8,7 +9,7 @@ import { SettingForm } from './setting-form.tsx';
 
 /** The settings of config.json, by section and with a search. */
 export function SettingsList({ desk }: { desk: Desk }) {
-  const { settings: board } = desk.accounts;
+  const { settings: board } = accountsOf(desk);
   useEffect(() => void board.read(), [board]);
   const { sections } = board;
   const found = sections.reduce((sum, { entries }) => sum + entries.length, 0);

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ApiToken } from '../../../../protocol/methods/accounts/token.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { NewToken, OwnTokens } from '../../state/accounts/own-tokens.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toDistance, toMoment } from '../../state/text/moment.ts';
@@ -11,7 +12,7 @@ import { TokenForm } from './token-form.tsx';
 
 /** The person’s API tokens, with a form for another one. */
 export function TokenList({ app, desk }: { app: App; desk: Desk }) {
-  const { tokens: own } = desk.accounts;
+  const { tokens: own } = accountsOf(desk);
   const mayCreate = app.rights.createTokens.value;
   useEffect(() => {
     if (mayCreate) void own.read();

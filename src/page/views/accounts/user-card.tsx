@@ -1,5 +1,6 @@
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toMoment } from '../../state/text/moment.ts';
 import { RecordCard } from '../rows/record-card.tsx';
@@ -13,7 +14,7 @@ interface UserCardProps {
 
 /** A user with name, roles and last login, and buttons to edit, disable and delete. */
 export function UserCard({ app, desk, user, onEdit }: UserCardProps) {
-  const { users: board, roles } = desk.accounts;
+  const { users: board, roles } = accountsOf(desk);
   const { userId, username, displayName, disabled, hasPassword, lastLoginAtMs } = user;
   const isSelf = app.who.value?.userId === userId;
   const facts = [

@@ -1,5 +1,6 @@
 import { isBuiltinRole } from '../../../../protocol/methods/accounts/permissions.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import { ROLE_WORDS } from '../../state/accounts/permission-words.ts';
 import type { RoleBoard } from '../../state/accounts/role-board.ts';
 import type { App, Desk } from '../../state/app.ts';
@@ -20,10 +21,10 @@ interface UserDialogProps {
 
 /** The form to add or edit a user. */
 export function UserDialog({ app, desk, user, onClose }: UserDialogProps) {
-  const { users: board } = desk.accounts;
+  const { users: board } = accountsOf(desk);
   const isSelf = user !== undefined && app.who.value?.userId === user.userId;
   const held = user?.roles ?? ['builtin-viewer'];
-  const choices = desk.accounts.roles.choices(held);
+  const choices = accountsOf(desk).roles.choices(held);
   // A ticked box that cannot be changed is no part of what a form sends.
   const kept = choices
     .filter(({ roleId, assignable }) => !assignable && held.includes(roleId))
@@ -118,7 +119,7 @@ interface RoleBoxesProps {
 }
 
 function RoleBoxes({ desk, held, isSelf }: RoleBoxesProps) {
-  const { roles } = desk.accounts;
+  const { roles } = accountsOf(desk);
   const choices = roles.choices(held);
   return (
     <fieldset class="boxes">
@@ -146,6 +147,6 @@ function RoleBoxes({ desk, held, isSelf }: RoleBoxesProps) {
 
 /** Says why a role is missing or cannot be unticked. */
 function RoleLimits({ desk, choices }: { desk: Desk; choices: ReturnType<RoleBoard['choices']> }) {
-  if (choices.every(({ assignable }) => assignable) && !desk.accounts.roles.hidesSome) return null;
+  if (choices.every(({ assignable }) => assignable) && !accountsOf(desk).roles.hidesSome) return null;
   return <p class="soft">You can give and take away only roles whose permissions you hold yourself.</p>;
 }

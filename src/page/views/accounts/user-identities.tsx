@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { ReadingNotice } from '../reading-notice.tsx';
 import { type IdentityLink, IdentityLinkFields } from './identity-link.tsx';
@@ -14,7 +15,7 @@ interface UserIdentitiesProps {
 
 /** Who at a provider logs in as the user, and the fields to link somebody else there. */
 export function UserIdentities({ app, desk, user: { userId, username, hasPassword }, link }: UserIdentitiesProps) {
-  const board = desk.accounts.identities;
+  const board = accountsOf(desk).identities;
   useEffect(() => void board.read(userId), [board, userId]);
   const identities = board.identities.value;
   const whose =

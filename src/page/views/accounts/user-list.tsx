@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { User } from '../../../../protocol/methods/accounts/user.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { Icon } from '../icons.tsx';
 import { toCount } from '../panel.tsx';
@@ -20,7 +21,7 @@ const PAUSE_MS = 150;
 
 /** The people who may log in. */
 export function UserList({ app, desk, onEdit }: UserListProps) {
-  const { users: board, roles } = desk.accounts;
+  const { users: board, roles } = accountsOf(desk);
   const query = useSignal('');
   useEffect(() => void roles.readChoices(), [roles]);
   useEffect(() => {

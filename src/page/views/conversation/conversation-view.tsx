@@ -7,6 +7,7 @@ import { BackgroundList } from '../background/background-list.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Overlay } from '../overlay.ts';
 import { STATE_WORDS } from '../tab-button.tsx';
+import { WatchBar } from '../watches/watch-bar.tsx';
 import { ConversationHead } from './head/conversation-head.tsx';
 import { SpeechRegion } from './speech-region.tsx';
 import { TodoPanel } from './todo-panel.tsx';
@@ -44,6 +45,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
       {conversation.background.length > 0 && (
         <BackgroundList app={app} desk={desk} tab={tab} commands={conversation.background} />
       )}
+      {app.rights.write.value && <WatchBar desk={desk} wsId={tab.wsId} />}
       {app.rights.write.value ? (
         <Composer app={app} desk={desk} tab={tab} conversation={conversation} />
       ) : (

@@ -12,11 +12,13 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const titleId = useId(); // one dialog may be over another
   const element = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
   useLayoutEffect(() => {
     const before = document.activeElement;
     const shown = shownTab();
     element.current?.showModal();
     return () => {
+      isGone.current = true; // its event comes later, when another dialog may be in its place
       element.current?.close();
       // After opening another conversation, a person wants to write there. The opener may be hidden (in a closed
       // drawer).
@@ -25,7 +27,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     };
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={titleId} closedby="any" onClose={onClose}>
+    <dialog ref={element} aria-labelledby={titleId} closedby="any" onClose={() => isGone.current || onClose()}>
       {/* Scrolls within the dialog, whose corners would not cut a scrollbar of its own. */}
       <div class="dialog-scroll">
         <header>

@@ -27,7 +27,7 @@ export function SavedDialog({ app, desk, onClose }: { app: App; desk: Desk; onCl
     return systemTimers.after(PAUSE_MS, search);
   }, [list, text.value]);
   const listing = list.listing.value;
-  const { owners } = desk.accounts;
+  const { owners } = desk;
   useEffect(() => void owners.read(listing?.rows ?? []), [owners, listing]);
   const open = async (row: SavedRow) => {
     try {

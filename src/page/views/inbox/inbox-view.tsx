@@ -22,7 +22,7 @@ export function InboxView({ app, desk }: { app: App; desk: Desk }) {
   useEffect(() => void inbox.read(), [inbox]);
   const now = useNow(app.now); // read only where it is shown, so that a second draws nothing else
   const tabs = desk.workstreams.tabs.value;
-  useEffect(() => void desk.accounts.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
+  useEffect(() => void desk.owners.read(tabs.map(({ row }) => row.peek())), [desk, tabs]);
   const most = useSignal(STEP);
   const waiting = inbox.waiting.value;
   const left = (waiting?.length ?? 0) - most.value;
@@ -72,7 +72,7 @@ function InboxCard({ app, desk, asked, now }: InboxCardProps) {
   const items = withModelVerdicts(asked.items, modelVerdicts);
   const tab = desk.workstreams.tabs.value.find((one) => one.wsId === wsId);
   const name = toVisibleLine(tab ? tabName(tab) : asked.sessionKey);
-  const owner = tab && desk.accounts.owners.otherThan(app.who.value, tab.row.value);
+  const owner = tab && desk.owners.otherThan(app.who.value, tab.row.value);
   const question = { approvalId, question: kind, items, budget };
   const id = `inbox-${approvalId}`;
   return (

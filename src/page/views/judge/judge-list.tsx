@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { type JudgeList as Kind, RISKS_OF } from '../../state/judge/judge-records.ts';
 import type { JudgeRecord } from '../../state/judge/judge-words.ts';
@@ -23,7 +24,7 @@ const SINCE = [
 
 /** What the judge said about calls, or the output guard about outputs, and what was decided; newest first. */
 export function JudgeList({ app, desk }: { app: App; desk: Desk }) {
-  const { judge } = desk.accounts;
+  const { judge } = accountsOf(desk);
   useEffect(() => void judge.read(), [judge]);
   const listing = judge.listing.value;
   const left = (listing?.total ?? 0) - (listing?.records.length ?? 0);
@@ -61,7 +62,7 @@ export function JudgeList({ app, desk }: { app: App; desk: Desk }) {
 }
 
 function Filters({ desk }: { desk: Desk }) {
-  const { judge } = desk.accounts;
+  const { judge } = accountsOf(desk);
   const { list, wsId, risk, withinMs } = judge.filter.value;
   const tabs = desk.workstreams.tabs.value;
   const closed = judge.workstreams.value.filter((id) => tabs.every((tab) => tab.wsId !== id));

@@ -74,7 +74,7 @@ export function PlaceFields({ app, desk, fields, wrong, giver, rule }: PlaceFiel
 
 /** Whose workstreams it is about. Administrators choose among all users. */
 function OwnerField({ desk, fields, wrong, giver }: Omit<PlaceFieldsProps, 'rule'>) {
-  const { owners } = desk.accounts;
+  const { owners } = desk;
   const users = useSignal<readonly UserName[]>([]);
   useEffect(() => {
     if (!giver.isAdmin) return;

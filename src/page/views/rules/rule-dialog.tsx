@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import { isUser } from '../../state/accounts/who.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { type RuleGiver, readFields, toFields, type WrongFields } from '../../state/rules/rule-draft.ts';
@@ -20,7 +21,8 @@ interface RuleDialogProps {
 
 /** The form to add or change a permission rule. */
 export function RuleDialog({ app, desk, rule, onClose }: RuleDialogProps) {
-  const { rules: board, owners } = desk.accounts;
+  const { owners } = desk;
+  const { rules: board } = accountsOf(desk);
   const giver = giverOf(app);
   const wrong = useSignal<WrongFields>({});
   const fields = toFields(rule, giver);

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Rule } from '../../../../protocol/methods/admin/rule.ts';
 import { toMatchWords } from '../../../../protocol/text/rule-words.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
+import { accountsOf } from '../../state/accounts/accounts.ts';
 import type { App, Desk } from '../../state/app.ts';
 import { toEndWords } from '../../state/rules/rule-end.ts';
 import type { Simulation } from '../../state/rules/simulation.ts';
@@ -24,7 +25,8 @@ interface RuleListProps {
 
 /** The permission rules that the person may see, in the order in which they decide. */
 export function RuleList({ app, desk, onEdit }: RuleListProps) {
-  const { rules: board, owners } = desk.accounts;
+  const { owners } = desk;
+  const { rules: board } = accountsOf(desk);
   useEffect(() => void board.read(), [board]);
   const rules = board.rules.value;
   useEffect(() => {
@@ -63,7 +65,7 @@ export function RuleList({ app, desk, onEdit }: RuleListProps) {
 const VERBS: Record<Rule['action'], string> = { allow: 'Allows', ask: 'Asks about', deny: 'Blocks' };
 
 function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule; onEdit(): void }) {
-  const { rules: board } = desk.accounts;
+  const { rules: board } = accountsOf(desk);
   const tried = useSignal<Simulation | undefined>(undefined);
   const title = `${VERBS[rule.action]} ${toMatchWords(rule.match)}`;
   const name = `“${title}”`;
@@ -101,7 +103,7 @@ function RuleRow({ app, desk, rule, onEdit }: { app: App; desk: Desk; rule: Rule
 function RuleFacts({ app, desk, rule }: { app: App; desk: Desk; rule: Rule }) {
   const { createdBy, createdAtMs, given } = rule;
   const now = app.now();
-  const giver = desk.accounts.owners.actorWords(app.who.value, createdBy);
+  const giver = desk.owners.actorWords(app.who.value, createdBy);
   return (
     <>
       {`${toPlace(rule, app, desk)} · given by ${giver} ${toMoment(createdAtMs, now)}`}
@@ -123,7 +125,7 @@ function toPlace({ wsId, folder, userId }: Rule, app: App, desk: Desk): string {
     ...(folder === undefined ? [] : [`below ${toVisibleLine(folder)}`]),
     ...(userId === undefined
       ? []
-      : [userId === '' ? 'for the operator' : `for ${desk.accounts.owners.actorWords(app.who.value, userId)}`]),
+      : [userId === '' ? 'for the operator' : `for ${desk.owners.actorWords(app.who.value, userId)}`]),
   ];
   return parts.length === 0 ? 'everywhere' : parts.join(', ');
 }

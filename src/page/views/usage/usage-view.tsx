@@ -14,6 +14,7 @@ import {
   type ReportUnit,
   toBars,
   type UsageReport,
+  usageOf,
 } from '../../state/usage/usage-report.ts';
 import { Icon } from '../icons.tsx';
 import { Panel } from '../panel.tsx';
@@ -22,7 +23,7 @@ import { UsageBar } from './usage-bar.tsx';
 
 /** The tokens and the money that models used. */
 export function UsageView({ app, desk }: { app: App; desk: Desk }) {
-  const { usage } = desk;
+  const usage = usageOf(desk);
   useEffect(() => void usage.read(), [usage]);
   const shown = usage.report.value;
   const unit = usage.unit.value;

@@ -1,8 +1,9 @@
 import type { App, Desk } from '../../../state/app.ts';
 import type { Tab } from '../../../state/tab.ts';
-import { ChangesDialog } from '../../changes/changes-dialog.tsx';
 import { Icon } from '../../icons.tsx';
 import type { Overlay } from '../../overlay.ts';
+import { LazyDialog } from '../../parts/lazy-views.tsx';
+import { CHANGES } from '../../parts/parts.ts';
 
 interface ChangesButtonProps {
   app: App;
@@ -30,7 +31,11 @@ export function ChangesButton({ app, desk, tab, overlay }: ChangesButtonProps) {
       >
         <Icon name="back" />
       </button>
-      {overlay.value === 'changes' && <ChangesDialog app={app} desk={desk} tab={tab} onClose={close} />}
+      {overlay.value === 'changes' && (
+        <LazyDialog part={CHANGES} title="Changes on disk" desk={desk} onClose={close}>
+          {({ ChangesDialog }) => <ChangesDialog app={app} desk={desk} tab={tab} onClose={close} />}
+        </LazyDialog>
+      )}
     </>
   );
 }

@@ -133,7 +133,7 @@ function usePeople(desk: Desk, query: string): { people: readonly UserName[] | u
     const keep = (found: readonly UserName[]) => {
       people.value = found;
     };
-    const search = () => void reading.read(() => desk.accounts.owners.find(query), keep);
+    const search = () => void reading.read(() => desk.owners.find(query), keep);
     const cancel = systemTimers.after(query === '' ? 0 : PAUSE_MS, search);
     return () => {
       cancel();

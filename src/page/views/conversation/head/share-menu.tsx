@@ -3,8 +3,9 @@ import type { App, Desk } from '../../../state/app.ts';
 import type { Tab } from '../../../state/tab.ts';
 import { Icon } from '../../icons.tsx';
 import type { Overlay } from '../../overlay.ts';
+import { LazyDialog } from '../../parts/lazy-views.tsx';
+import { OWNER } from '../../parts/parts.ts';
 import { HeadMenu } from './head-menu.tsx';
-import { OwnerDialog } from './owner-dialog.tsx';
 
 interface ShareMenuProps {
   app: App;
@@ -18,12 +19,15 @@ export function ShareMenu({ app, desk, tab, overlay }: ShareMenuProps) {
   const row = tab.row.value;
   const who = app.who.value;
   const { hasUsers } = app.auth.value;
-  const { owners } = desk.accounts;
+  const { owners } = desk;
   // The main session and those of jobs are everyone’s, so their owner says nothing.
   const owner = isOfEveryone(row) ? undefined : owners.otherThan(who, row);
   const only = owners.onlyWords(who, row);
   const give = () => {
     overlay.value = 'owner';
+  };
+  const close = () => {
+    overlay.value = undefined;
   };
   if (!mayShare(who, row, hasUsers))
     return (
@@ -36,7 +40,11 @@ export function ShareMenu({ app, desk, tab, overlay }: ShareMenuProps) {
     <>
       <Choices desk={desk} tab={tab} only={only} onGive={hasUsers ? give : undefined} />
       {owner !== undefined && <Sign icon="person" label={`Owner: ${owner}`} text={owner} />}
-      {overlay.value === 'owner' && <OwnerDialog app={app} desk={desk} tab={tab} overlay={overlay} />}
+      {overlay.value === 'owner' && (
+        <LazyDialog part={OWNER} title="Give to somebody else" desk={desk} onClose={close}>
+          {({ OwnerDialog }) => <OwnerDialog app={app} desk={desk} tab={tab} overlay={overlay} />}
+        </LazyDialog>
+      )}
     </>
   );
 }

@@ -1,0 +1,60 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
+import { attempt } from '../accounts/refusal.ts';
+import type { PageClient } from '../reading/reading.ts';
+import { Reading } from '../reading/reading.ts';
+
+/** The tool servers, with their state and tools. Nothing is read until they are shown. */
+export class ServerBoard {
+  readonly #client: PageClient;
+  readonly reading: Reading;
+  readonly #servers = signal<readonly McpServer[] | undefined>(undefined);
+
+  constructor(client: PageClient) {
+    this.#client = client;
+    this.reading = new Reading(client);
+  }
+
+  /** In the order of the daemon. Undefined until the first answer. */
+  get servers(): ReadonlySignal<readonly McpServer[] | undefined> {
+    return this.#servers;
+  }
+
+  /** Called when the list is shown. No event tells of a changed state, so it is read with each tick, until the returned function is called. */
+  follow(): () => void {
+    void this.read();
+    return this.#client.on('tick', () => void this.read());
+  }
+
+  read(): Promise<void> {
+    return this.reading.read(
+      () => this.#client.call('mcp.list', {}),
+      ({ servers }) => {
+        this.#servers.value = servers;
+      },
+    );
+  }
+
+  /** Asks a server for its tools now. This and the next method return an error message, or undefined on success. */
+  refresh(name: string): Promise<string | undefined> {
+    return this.#change(() => this.#client.call('mcp.refresh', { name }));
+  }
+
+  /** Accepts the tools of a server as it describes them now, all or one. */
+  accept(name: string, tool: string | undefined): Promise<string | undefined> {
+    return this.#change(() => this.#client.call('mcp.accept', { name, ...(tool !== undefined && { tool }) }));
+  }
+
+  async #change(act: () => Promise<McpServer>): Promise<string | undefined> {
+    const problem = await attempt(async () => {
+      const changed = await act();
+      this.#servers.value = this.#servers.peek()?.map((one) => (one.name === changed.name ? changed : one));
+    });
+    if (problem !== undefined) await this.read(); // it says why it cannot be used
+    return problem;
+  }
+}
+
+/** The tools whose server describes them in another way than the one that was accepted. */
+export const changedTools = ({ tools }: Pick<McpServer, 'tools'>) =>
+  tools.filter(({ changed }) => changed !== undefined);

@@ -1,0 +1,52 @@
+import { AGENT_PARTS, type AgentPart, agentPanelOf, partsFor } from '../../state/agent-panel/agent-panel.ts';
+import type { App, Desk } from '../../state/app.ts';
+import styles from '../../styles/agent-panel.css?inline';
+import { MemoryList } from '../memories/memory-list.tsx';
+import { Panel } from '../panel.tsx';
+import { adoptStyles } from '../parts/adopt-styles.ts';
+import { ServerList } from '../servers/server-list.tsx';
+import { SkillList } from '../skills/skill-list.tsx';
+import { WatchList } from '../watches/watch-list.tsx';
+
+adoptStyles(styles);
+
+/** What the agent has besides its conversations: watches, memories, skills and tool servers. */
+export function AgentView({ app, desk }: { app: App; desk: Desk }) {
+  const { part } = agentPanelOf(desk);
+  const parts = partsFor(app.rights);
+  const shown = parts.includes(part.value) ? part.value : parts[0];
+  return (
+    <Panel name="agent" title="Agent" count="" desk={desk}>
+      <nav class="usage-choice account-nav" aria-label="Parts of the agent view">
+        {parts.map((one) => (
+          <button
+            key={one}
+            type="button"
+            class="quiet"
+            aria-current={one === shown ? 'page' : undefined}
+            onClick={() => {
+              part.value = one;
+            }}
+          >
+            {AGENT_PARTS[one]}
+          </button>
+        ))}
+      </nav>
+      {/* A change of rights draws the part anew, so that it reads what may be seen now. */}
+      {shown && <Part key={app.who.value?.permissions.join()} app={app} desk={desk} shown={shown} />}
+    </Panel>
+  );
+}
+
+function Part({ app, desk, shown }: { app: App; desk: Desk; shown: AgentPart }) {
+  switch (shown) {
+    case 'watches':
+      return <WatchList app={app} desk={desk} />;
+    case 'memories':
+      return <MemoryList app={app} desk={desk} />;
+    case 'skills':
+      return <SkillList app={app} desk={desk} />;
+    case 'servers':
+      return <ServerList desk={desk} />;
+  }
+}

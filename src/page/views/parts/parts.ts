@@ -1,0 +1,12 @@
+import { LazyPart } from './lazy-part.ts';
+
+// What many people never open. Each is a script of its own (scripts/page/inline-page.js).
+export const ACCOUNT = new LazyPart(() => import('../accounts/account-view.tsx'));
+export const AGENT = new LazyPart(() => import('../agent-panel/agent-view.tsx'));
+export const SCHEDULE = new LazyPart(() => import('../cron/cron-view.tsx'));
+export const NODES = new LazyPart(() => import('../nodes/nodes-view.tsx'));
+export const USAGE = new LazyPart(() => import('../usage/usage-view.tsx'));
+export const SAVED = new LazyPart(() => import('../dialogs/saved-dialog.tsx'));
+export const SHORTCUT_LIST = new LazyPart(() => import('../dialogs/shortcuts-dialog.tsx'));
+export const CHANGES = new LazyPart(() => import('../changes/changes-dialog.tsx'));
+export const OWNER = new LazyPart(() => import('../conversation/head/owner-dialog.tsx'));
