@@ -15,6 +15,8 @@ export interface LiveSettings {
   readonly alwaysMs: number;
   /** How many sub-agents of a run work at once. */
   readonly subAgents: number;
+  /** The longest time limit of a sub-agent. */
+  readonly subAgentMs: number;
   /** The maximum number of loaded workstreams. */
   readonly maxWorkstreams: number;
   /** Who sees the workstreams that users create without saying it. */

@@ -106,6 +106,9 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
     get subAgents() {
       return current.agents.parallel;
     },
+    get subAgentMs() {
+      return current.agents.maxTimeoutSecs * 1000;
+    },
     get maxWorkstreams() {
       return current.server.maxWorkstreams;
     },

@@ -222,3 +222,17 @@ test('a sub-agent is trusted as much as its parent, and what it reads taints the
     [{ kind: 'network', target: 'example.org' }, { kind: 'message' }],
   );
 });
+
+test('calls of a sub-agent that end at the same moment are all stored and counted', async () => {
+  await using machine = await machineWith();
+  const names = ['one', 'two', 'three', 'four'];
+  delegate(machine, prompts(1), () => names.map((text) => calling('look', { text }, `call_${text}`)));
+  const run = await machine.accept('hello');
+  assert.equal((await run?.ended)?.status, 'ok');
+  const wsId = await machine.main();
+  const [agent] = (await machine.call('subagent.list', { wsId })).agents;
+  assert.deepEqual([agent?.outcome, agent?.tool_calls], ['done', 4]);
+  const { messages } = await machine.call('subagent.messages', { wsId, agentId: agent?.agent_id ?? '' });
+  const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+  assert.deepEqual(new Set(results), new Set(names.map((text) => `looked ${text}`)));
+});

@@ -37,6 +37,7 @@ export const LIVE: LiveSettings = {
     alwaysMs: 28_800_000,
     maxWorkstreams: 50,
     subAgents: 4,
+    subAgentMs: 7_200_000,
     visibility: 'shared',
     heartbeatMs: 0,
   },
