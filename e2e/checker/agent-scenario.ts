@@ -15,7 +15,7 @@ interface AgentTalk {
 }
 
 const PLAN = (what: string) =>
-  `## Goal\n${what}\n\n## Current State\nNothing.\n\n## Plan\n1. Begin.\n\n## Risks\nNone.`;
+  `## Goal\n${what}\n\n## Current State\nThe folder holds a few files, and none of them is about this.\n\n## Plan\n1. Begin with the files.\n\n## Risks\nNone.`;
 
 /** Two sub-agents with a call each, a plan that is revised and then approved, a watch that fires, and two memories. */
 export async function delegateWork(talk: AgentTalk, model: ScriptedModel, file: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { Disk, Effect, WorkstreamOnDisk } from '../checker/evidence.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import { readEffects } from '../checker/recording/effects-file.ts';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
+import { pause } from '../support/deadline.ts';
 import { type Answer, type ChatRequest, startScriptedModel } from '../support/model/scripted-model.ts';
 import type { StepKills } from './kill-at-steps.ts';
 import { inTime, wasKilledBefore } from './trial.ts';
@@ -118,8 +119,10 @@ async function finish(daemon: DaemonUnderTest, client: GatewayClient, { ask, tri
     for (;;) {
       const { approvals } = await client.call('approval.list', { wsId });
       for (const approval of approvals) await decide(client, approval, feature);
-      const { status } = await client.call('agent.wait', { runId: runId ?? '', timeoutMs: 20 });
-      if (status !== 'timeout' && ((await feature.isOver?.(client, wsId)) ?? true)) return;
+      const { status } = await sender.call('agent.wait', { runId: runId ?? '', timeoutMs: 20 });
+      if (status === 'timeout') continue;
+      if ((await feature.isOver?.(client, wsId)) ?? true) return;
+      await pause(200); // not so often that requests are refused
     }
   } finally {
     if (sender !== client) sender.close();

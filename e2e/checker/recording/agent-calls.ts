@@ -27,4 +27,5 @@ export const memoryCall = (tag: string): ScriptedCall => ({
 export const isForPlan = ({ messages }: { messages: readonly { content: unknown }[] }): boolean =>
   String(messages[0]?.content).includes('You are planning now');
 
-export const PLAN_TEXT = '## Goal\nIt.\n\n## Current State\nNothing.\n\n## Plan\n1. Begin.\n2. End.\n\n## Risks\nNone.';
+export const PLAN_TEXT =
+  '## Goal\nIt.\n\n## Current State\nThe folder holds a few files, and none of them is about this.\n\n## Plan\n1. Begin.\n2. End.\n\n## Risks\nNone.';

@@ -24,7 +24,7 @@ export function* endToldOnce({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, messages } of disk.workstreams) {
     const told = messages.flatMap(({ message }) =>
       message.role === 'user' && message.environment
-        ? [...message.content.matchAll(/command (bg_\w+) .*has ended/g)]
+        ? [...message.content.matchAll(/command (bg_[\w-]+) .*has ended/g)]
         : [],
     );
     const ids = told.map(([, id]) => id);

@@ -34,5 +34,5 @@ const listing = (id: string) => callTools({ name: 'list_directory', id, argument
 
 const toPlan = (asked: string): string => {
   const goal = asked.includes('says:\\nmuch smaller') ? 'It is much smaller.' : 'It is large.';
-  return `## Goal\n${goal}\n\n## Current State\nNothing.\n\n## Plan\n1. Begin.\n2. End.\n\n## Risks\nNone.`;
+  return `## Goal\n${goal}\n\n## Current State\nThe folder holds a few files, and none of them is about this.\n\n## Plan\n1. Begin.\n2. End.\n\n## Risks\nNone.`;
 };

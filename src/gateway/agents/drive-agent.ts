@@ -58,7 +58,7 @@ export const subAgentsOf = (parent: Parent, family: Family): SubAgents => ({
     return whyNotModel(alias, { own: modelOfAgent({ task: { model: parent.own?.model } }, { live, data }), models });
   },
   get maxTimeoutMs() {
-    return family.deps.live.subAgentMs;
+    return family.deps.live.subAgents.maxTimeoutMs;
   },
   get tools() {
     return toolsForSubAgents(parent.context.toolbox);

@@ -42,7 +42,7 @@ export class RunAgents implements AskingTurns {
     this.#host = host;
     this.#isAdopted = adopted !== undefined;
     this.#deps = deps;
-    this.seats = new Seats(() => deps.live.subAgents);
+    this.seats = new Seats(() => deps.live.subAgents.parallel);
     // Parents first.
     for (const one of adopted?.toSorted((a, b) => a.stored.state.depth - b.stored.state.depth) ?? []) {
       const agent = this.#add(one);

@@ -71,7 +71,7 @@ test('a sub-agent has its own context, and its answer is the result of the call'
 });
 
 test('the questions of five sub-agents come one after the other, and none is lost', async () => {
-  await using machine = await machineWith({ live: { ...LIVE, subAgents: 2 } });
+  await using machine = await machineWith({ live: { ...LIVE, subAgents: { ...LIVE.subAgents, parallel: 2 } } });
   delegate(machine, prompts(5), (request) => [calling('touch', { text: firstOf(request) })]);
   const run = await machine.accept('hello');
   const wsId = await machine.main();
@@ -106,7 +106,7 @@ test('no more sub-agents work at once than the setting says, also nested ones', 
     working -= 1;
     return { output: 'looked', outcome: 'done' };
   };
-  await using machine = await machineWith({ live: { ...LIVE, subAgents: 1 }, execute });
+  await using machine = await machineWith({ live: { ...LIVE, subAgents: { ...LIVE.subAgents, parallel: 1 } }, execute });
   delegate(machine, prompts(3), (request) =>
     firstOf(request).startsWith('part')
       ? [calling('task', { title: 'Below', prompt: `below ${firstOf(request)}` })]

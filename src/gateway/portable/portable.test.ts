@@ -73,6 +73,22 @@ test('the rest of a long output stays behind, and whoever reads it learns that',
   });
 });
 
+test('the result of a watch is exported like another message', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', {});
+  const workstream = await gateway.parts.workstreams.get(wsId, DAEMON);
+  const request = { watch: { id: 'wat_1', taint: { kind: 'network' as const } } };
+  await (await gateway.accept('[watch "build"] done', { to: workstream, request }))?.ended;
+  const file = await exported(gateway, wsId);
+  assert.deepEqual(
+    file.messages.map(({ role, content }) => [role, content]),
+    [
+      ['user', '[watch "build"] done'],
+      ['assistant', 'ok'],
+    ],
+  );
+});
+
 test('Exporting an imported conversation must give the same file', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();
