@@ -55,7 +55,7 @@ export function createMoods(
     ]);
   };
   // Without ids of their own: as from some servers, the calls of each answer are `call_0`, `call_1`, and so on.
-  const call = (): ScriptedCall => (random.chance(0.65) ? bash() : random.chance(0.5) ? used() : random.pick(harmless));
+  const call = (): ScriptedCall => (random.chance(0.5) ? bash() : random.chance(0.7) ? used() : random.pick(harmless));
   const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),

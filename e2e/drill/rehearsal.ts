@@ -63,7 +63,8 @@ export async function rehearse({ wsId, recorder, model, effect, next }: Rehearsa
     await untilIdle();
     await untilIdle(); // the run with its result
     await send(PLAN);
-    await decide(true);
+    await decide(true); // that a plan is made
+    await decide(true); // the plan
     await untilIdle();
   };
 
@@ -101,7 +102,7 @@ function rehearsed({ tag, file }: RehearsalParts['effect'], held: Step): (reques
     [PLAN, callTools(planCall(tagOf('plan')))],
     [DELEGATE, callTools(...shared)],
     [SLOWLY, [held, callTools({ name: 'list_directory', arguments: {} })]],
-    [RUN, callTools({ name: 'bash', arguments: { command: effectCommand({ tag, file, secs: 10 }) } })],
+    [RUN, callTools({ name: 'bash', arguments: { command: effectCommand({ tag: tagOf('run'), file, secs: 10 }) } })],
   ];
   return (request) => {
     if (isForPlan(request)) return say(PLAN_TEXT);
