@@ -77,15 +77,16 @@ test('the result of a watch is exported like another message', async () => {
   await using gateway = await wholeGateway();
   const { wsId } = await gateway.call('workstream.create', {});
   const workstream = await gateway.parts.workstreams.get(wsId, DAEMON);
-  const request = { watch: { id: 'wat_1', taint: { kind: 'network' as const } } };
-  await (await gateway.accept('[watch "build"] done', { to: workstream, request }))?.ended;
+  const watch = { id: 'wat_1', taint: { kind: 'network' as const } };
+  const handle = await gateway.parts.runs.accept(workstream, {
+    ...{ message: '[watch "build"] done', principal: 'ada', rights: 'approve', source: 'agent' },
+    ...{ request: { watch }, also: () => [] },
+  });
+  await handle.ended;
   const file = await exported(gateway, wsId);
   assert.deepEqual(
-    file.messages.map(({ role, content }) => [role, content]),
-    [
-      ['user', '[watch "build"] done'],
-      ['assistant', 'ok'],
-    ],
+    file.messages.map((message) => 'content' in message && message.content),
+    ['[watch "build"] done', 'ok'],
   );
 });
 
