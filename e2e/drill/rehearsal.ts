@@ -56,22 +56,10 @@ export async function rehearse({ wsId, recorder, model, effect, next }: Rehearsa
     await untilIdle();
   };
 
-  /** Work for a sub-agent, a plan, a watch and a memory. */
-  const delegate = async () => {
-    await send(DELEGATE);
-    await decide(true); // the watch
-    await untilIdle();
-    await untilIdle(); // the run with its result
-    await send(PLAN);
-    await decide(true); // that a plan is made
-    await decide(true); // the plan
-    await untilIdle();
-  };
-
   const held = stall();
   model.onRequest(rehearsed(effect, held));
   await talk();
-  await delegate();
+  await delegate({ send, decide, untilIdle });
   await send(SLOWLY);
   await held.reached;
   await send('steer', { steer: true });
@@ -92,6 +80,24 @@ export async function rehearse({ wsId, recorder, model, effect, next }: Rehearsa
   await recorder.kill9();
   await socket.ended;
   await recorder.restart();
+}
+
+interface Acts {
+  send(message: string): Promise<void>;
+  decide(approved: boolean): Promise<void>;
+  untilIdle(): Promise<unknown>;
+}
+
+/** Work for a sub-agent, a watch, a memory and a plan. */
+async function delegate({ send, decide, untilIdle }: Acts): Promise<void> {
+  await send(DELEGATE);
+  await decide(true); // the watch
+  await untilIdle();
+  await untilIdle(); // the run with its result
+  await send(PLAN);
+  await decide(true); // that a plan is made
+  await decide(true); // the plan
+  await untilIdle();
 }
 
 /** The model of the rehearsal. */

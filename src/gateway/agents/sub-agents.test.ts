@@ -106,7 +106,10 @@ test('no more sub-agents work at once than the setting says, also nested ones', 
     working -= 1;
     return { output: 'looked', outcome: 'done' };
   };
-  await using machine = await machineWith({ live: { ...LIVE, subAgents: { ...LIVE.subAgents, parallel: 1 } }, execute });
+  await using machine = await machineWith({
+    live: { ...LIVE, subAgents: { ...LIVE.subAgents, parallel: 1 } },
+    execute,
+  });
   delegate(machine, prompts(3), (request) =>
     firstOf(request).startsWith('part')
       ? [calling('task', { title: 'Below', prompt: `below ${firstOf(request)}` })]
