@@ -19,14 +19,12 @@ export function planAsLogged(sent: Record<string, unknown>): StreamEvent | undef
   if (sent.type === 'plan_review') {
     const { content, round, revisions_left, goal, call_id, approval_id, expires_at_ms } =
       TRANSIENT_EVENTS.plan_review.parse(sent);
-    const named = {
-      header: `plan_agent: ${goal}`,
-      subject: goal,
-      func_name: 'plan_agent',
-      approval_label: 'plan_review',
+    // In the order of the log.
+    const item = {
+      ...{ call_id, header: `plan_agent: ${goal}`, subject: goal, preview: content },
+      ...{ func_name: 'plan_agent', approval_label: 'plan_review', needs_approval: true, error: null },
+      plan: { content, round, revisions_left },
     };
-    const plan = { content, round, revisions_left };
-    const item = { call_id, ...named, preview: content, needs_approval: true, error: null, plan };
     return { type: 'approve_request', items: [item], approval_id, kind: 'plan', expires_at_ms };
   }
   if (sent.type !== 'plan_resolved') return undefined;
@@ -35,9 +33,9 @@ export function planAsLogged(sent: Record<string, unknown>): StreamEvent | undef
   return { type: 'approval_resolved', ...decided, call_ids: [call_id], plan };
 }
 
-/** Events of the state and of names are about a workstream in the log, too. */
+/** Events of the state, of names and of watches are about a workstream in the log, too. */
 const isOwn = ({ type }: Record<string, unknown>, name: string): boolean =>
-  name === 'ws_id' && (type === 'ws_state' || type === 'ws_rename');
+  name === 'ws_id' && (type === 'ws_state' || type === 'ws_rename' || type === 'watch');
 
 /** The pseudo call of a question about a budget, or its id in the decision. */
 function isBudgetCall(name: string, value: unknown): boolean {

@@ -16,6 +16,10 @@ import { steeredOnce, steeredToModel } from './rules/steering.ts';
 import { oneResultPerCall, permittedStarts } from './rules/tools.ts';
 import { transcript } from './rules/transcript.ts';
 import { answersKept, backgroundEndsOnce, endToldOnce, wholePatches } from './rules/uses.ts';
+import { agentEndsOnce, agentsEndFirst, denseAgentMessages, oneAgentPerCall } from './rules/work/agents.ts';
+import { memoriesKept } from './rules/work/memories.ts';
+import { plansAsDecided, plansInRounds } from './rules/work/plans.ts';
+import { watchEndsOnce, watchToldOnce } from './rules/work/watches.ts';
 
 /** The rules that need only the database. */
 const DISK_RULES = {
@@ -39,6 +43,14 @@ const DISK_RULES = {
   'a background command ends once': backgroundEndsOnce,
   'the end of a background command is told once': endToldOnce,
   'a question gets the answer that was decided': answersKept,
+  'a sub-agent ends once': agentEndsOnce,
+  'a call starts one sub-agent and gets its end': oneAgentPerCall,
+  'sub-agents end before their run': agentsEndFirst,
+  'the messages of a sub-agent have no gaps': denseAgentMessages,
+  'a plan is asked about in rounds': plansInRounds,
+  'a plan counts as it was decided': plansAsDecided,
+  'a watch ends once': watchEndsOnce,
+  'the result of a watch is told once': watchToldOnce,
 } as const satisfies Record<string, Rule>;
 
 /** Every rule, by the sentence it checks. The rules of schedules are in cron-drill and cron-simulation. */
@@ -72,6 +84,7 @@ export const RULES = {
   'every side effect has exactly one start': effectsOfStarts,
   'no process outlives its run': nothingOutlives,
   'a patch is applied completely or its outcome is unknown': wholePatches,
+  'what an agent remembers is kept': memoriesKept,
   'memory stays within its budget': withinBudget,
   'secrets stay secret': noSecret,
 } as const satisfies Record<string, Rule>;

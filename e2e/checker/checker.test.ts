@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, RULES } from './check.ts';
+import { AGENT_DEFECTS } from './defects/agents.ts';
 import { BUDGET_DEFECTS } from './defects/budgets.ts';
 import { CUT_DEFECTS } from './defects/cuts.ts';
 import { DEED_DEFECTS } from './defects/deeds.ts';
+import { LATER_WORK_DEFECTS } from './defects/later-work.ts';
 import { PACKED_DEFECTS } from './defects/packed.ts';
 import { PROJECTION_DEFECTS } from './defects/projections.ts';
 import { SEEN_DEFECTS } from './defects/seen.ts';
@@ -26,6 +28,8 @@ const DEFECTS = [
   ...SPENDING_DEFECTS,
   ...STEERING_DEFECTS,
   ...USE_DEFECTS,
+  ...AGENT_DEFECTS,
+  ...LATER_WORK_DEFECTS,
 ];
 const SEEDS = [1, 2, 3, 4, 5];
 

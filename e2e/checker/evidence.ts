@@ -1,10 +1,14 @@
+import type { SubAgent } from '../../protocol/events/sub-agent.ts';
 import type { TransientEvent } from '../../protocol/events/transient.ts';
 import type { Frame, RequestFrame } from '../../protocol/frames.ts';
 import type { StreamEvent } from '../../protocol/stream-events.ts';
 import type { Message } from '../../src/agent/message.ts';
 import type { JournalEntry } from '../../src/agent/run/journal.ts';
+import type { SubAgentEnd } from '../../src/agent/subagents/sub-agents.ts';
+import type { SubAgentTable } from '../../src/gateway/store/schema/agents/sub-agent-schema.ts';
 import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { BudgetGrantTable, UsageTable } from '../../src/gateway/store/schema/usage-schema.ts';
+import type { WatchTable } from '../../src/gateway/store/schema/watches/watch-schema.ts';
 
 /**
  * All that is known of some time with a daemon: what every client saw and did, over any number of restarts, what is on
@@ -39,6 +43,15 @@ export interface Disk {
   /** Of all workstreams, and of deleted ones. */
   usage: UsageTable[];
   grants: BudgetGrantTable[];
+  memories: MemoryOnDisk[];
+}
+
+/** Something that an agent keeps. */
+export interface MemoryOnDisk {
+  name: string;
+  content: string;
+  /** It waits for a person. */
+  waits: boolean;
 }
 
 export interface WorkstreamOnDisk {
@@ -56,6 +69,21 @@ export interface WorkstreamOnDisk {
   approvals: ApprovalTable[];
   /** In the order of their numbers. */
   cuts: CutTable[];
+  /** In the order in which they were started. */
+  agents: AgentOnDisk[];
+  watches: WatchTable[];
+}
+
+/** A sub-agent of a run. */
+export interface AgentOnDisk {
+  row: Pick<SubAgentTable, 'agent_id' | 'run_id' | 'parent_id' | 'call_id' | 'is_running'>;
+  state: SubAgent;
+  /** What the call that started it got; missing until its end, and after a forced cancel. */
+  end?: SubAgentEnd;
+  /** Its messages that were summarized: how often. */
+  summaries: number;
+  journal: RunOnDisk['journal'];
+  messages: Pick<StoredMessage, 'seq' | 'message'>[];
 }
 
 export interface Logged {

@@ -4,7 +4,8 @@ import { bodyOfBlock } from '../../src/gateway/store/compaction/block.ts';
 import { unpack } from '../../src/gateway/store/compaction/packed-body.ts';
 import type { ApprovalTable, CutTable, RunTable } from '../../src/gateway/store/schema/schema.ts';
 import type { BudgetGrantTable, UsageTable } from '../../src/gateway/store/schema/usage-schema.ts';
-import type { Disk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
+import type { WatchTable } from '../../src/gateway/store/schema/watches/watch-schema.ts';
+import type { AgentOnDisk, Disk, MemoryOnDisk, RunOnDisk, WorkstreamOnDisk } from './evidence.ts';
 
 /** Reads the database of a home, with or without a running daemon; `wsIds` selects workstreams. */
 export function readDisk(home: string, wsIds?: readonly string[]): Disk {
@@ -22,6 +23,7 @@ export function readDisk(home: string, wsIds?: readonly string[]): Disk {
       workstreams: ids.map((wsId) => readWorkstream(db, wsId)),
       usage: usage.map((row) => ({ ...row })),
       grants: grants.map((row) => ({ ...row })),
+      memories: [...readMemories(db, 'memories'), ...readMemories(db, 'quarantined_memories')],
     };
   } finally {
     db.close();
@@ -38,6 +40,7 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
   const runs = all('select * from runs where ws_id = ? order by accepted_ms, run_id') as unknown as RunTable[];
   const approvals = all('select * from approvals where ws_id = ? order by asked_ms') as unknown as ApprovalTable[];
   const cuts = all('select * from cuts where ws_id = ? order by n') as unknown as CutTable[];
+  const watches = all('select * from watches where ws_id = ? order by created_ms') as unknown as WatchTable[];
   const bodies = messages.map(({ body_json }) => String(body_json));
   const texts = Map.groupBy(messages, ({ run_id }) => run_id);
   return {
@@ -58,8 +61,44 @@ function readWorkstream(db: DatabaseSync, wsId: string): WorkstreamOnDisk {
     runs: runs.map((run) => ({ run: withText(run, texts), journal: (journal.get(run.run_id) ?? []).map(toEntry) })),
     approvals: approvals.map((approval) => ({ ...approval })),
     cuts: cuts.map((cut) => ({ ...cut })),
+    agents: readAgents(db, wsId),
+    watches: watches.map((watch) => ({ ...watch })),
   };
 }
+
+function readAgents(db: DatabaseSync, wsId: string): AgentOnDisk[] {
+  const all = (sql: string) => db.prepare(sql).all(wsId);
+  const own = '(select agent_id from sub_agents where ws_id = ?)';
+  const journal = Map.groupBy(all(`select * from journal where run_id in ${own} order by seq`), ({ run_id }) => run_id);
+  const messages = Map.groupBy(
+    all(`select * from sub_agent_messages where agent_id in ${own} order by seq`),
+    ({ agent_id }) => agent_id,
+  );
+  return all('select * from sub_agents where ws_id = ? order by started_ms, agent_id').map((row) => {
+    const { agent_id: id, end_json: end } = row;
+    const text = (name: string) => String(row[name]);
+    return {
+      row: {
+        ...{ agent_id: text('agent_id'), run_id: text('run_id'), parent_id: text('parent_id') },
+        ...{ call_id: text('call_id'), is_running: Number(row.is_running) },
+      },
+      state: JSON.parse(text('state_json')),
+      ...(end !== null && { end: JSON.parse(String(end)) }),
+      summaries: JSON.parse(text('cuts_json')).length,
+      journal: (journal.get(id ?? null) ?? []).map(toEntry),
+      messages: (messages.get(id ?? null) ?? []).map(({ seq, body_json }) => ({
+        seq: Number(seq),
+        message: JSON.parse(String(body_json)),
+      })),
+    };
+  });
+}
+
+const readMemories = (db: DatabaseSync, table: 'memories' | 'quarantined_memories'): MemoryOnDisk[] =>
+  db
+    .prepare(`select name, content from ${table} order by name`)
+    .all()
+    .map(({ name, content }) => ({ name: String(name), content: String(content), waits: table !== 'memories' }));
 
 /** The body of a row of a log. */
 const bodyOf = (stored: unknown, messages: readonly string[]): string =>

@@ -9,6 +9,7 @@ import { type DaemonUnderTest, startDaemon } from '../support/daemon/daemon.ts';
 import { isForSummary } from '../support/model/bounded-answers.ts';
 import { type ScriptedModel, startScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, type ScriptedCall, say, stall, think, useTokens } from '../support/model/scripted-steps.ts';
+import { delegateWork } from './agent-scenario.ts';
 import type { CallHistory, CallParams, Evidence, StreamFrame } from './evidence.ts';
 import { readDisk } from './read-disk.ts';
 import { effectCommand } from './recording/effects-file.ts';
@@ -50,6 +51,7 @@ export async function recordScenario(): Promise<Evidence> {
   await spend(second, model);
   await steer(second, model);
   await useTools(second, model);
+  await delegateWork(second, model, EFFECTS);
   const earlier = readDisk(daemon.home);
   await die({ first, second }, { model, recorder });
   await recorder.sampleMemory();

@@ -1,4 +1,5 @@
 import type { Random } from '../checker/random.ts';
+import { SERVER_TOOL } from './besides/agent-tools.ts';
 import type { Reply } from './simulate.ts';
 import type { Talk } from './talk.ts';
 
@@ -9,17 +10,41 @@ export type Run = (talk: Talk, random: Random) => Promise<void>;
 export function answerOf(talk: Talk, random: Random, calls: number): Reply {
   const thoughts = random.chance(0.6) ? { thoughts: `I think about ${talk.nextMessage()}.` } : {};
   const text = calls === 0 || random.chance(0.4) ? { text: `answer to ${talk.nextMessage()}` } : {};
-  const made = Array.from({ length: calls }, () => {
-    const name = random.pick(CALLED);
+  const made = Array.from({ length: calls }, (_, index) => {
+    const picked = random.pick(CALLED);
+    // One beside the conversation at a time, so that a seed always gives the same conversation.
+    const name = index > 0 && BESIDE.some((one) => one === picked) ? 'look' : picked;
     return { id: talk.nextCallId(), name, arguments: argumentsOf(name, talk.nextMessage(), random) };
   });
   return { answer: { ...thoughts, ...text, ...(made.length > 0 && { calls: made }) } };
 }
 
-const CALLED = ['look', 'look', 'look', 'touch', 'touch', 'fetch', 'start', 'apply_patch', 'ask_user'] as const;
+const BESIDE = ['task', 'plan_agent', 'memory', SERVER_TOOL] as const;
+const CALLED = [
+  ...([
+    'look',
+    'look',
+    'look',
+    'look',
+    'touch',
+    'touch',
+    'touch',
+    'fetch',
+    'start',
+    'apply_patch',
+    'ask_user',
+  ] as const),
+  ...BESIDE,
+] as const;
 
 function argumentsOf(name: (typeof CALLED)[number], text: string, random: Random): Record<string, unknown> {
   switch (name) {
+    case 'task':
+      return { title: 'a part', prompt: text, ...(random.chance(0.3) && { mode: 'read_only' }) };
+    case 'plan_agent':
+      return { goal: text };
+    case 'memory':
+      return memoryArguments(random);
     case 'ask_user':
       return { question: text, choices: random.chance(0.5) ? [{ label: 'yes' }, { label: 'no' }] : [] };
     case 'apply_patch': // a file that is there already is refused
@@ -27,6 +52,14 @@ function argumentsOf(name: (typeof CALLED)[number], text: string, random: Random
     default:
       return { text, chars: random.pick([5, 30, 900]) };
   }
+}
+
+/** Their words are those of long messages, so that they are brought in with those. */
+function memoryArguments(random: Random): Record<string, unknown> {
+  const name = `word_${random.int(1, 8)}`;
+  const mood = random.fraction();
+  if (mood < 0.6) return { action: 'save', name, content: `A word about word number ${random.int(1, 100)}.` };
+  return mood < 0.8 ? { action: 'search', query: 'word' } : { action: 'delete', name };
 }
 
 const FILES = Array.from({ length: 20 }, (_, n) => `f${n}`);

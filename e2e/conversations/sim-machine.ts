@@ -32,6 +32,7 @@ export async function openSimMachine(surroundings: SimSurroundings, servers: Wir
   const world: ToolWorld = {
     confinement: createConfinement({ home: path.join(root, 'home') }),
     commands: () => machine.background.commands,
+    memories: () => machine.memories.agents,
     running: new Set(),
   };
   let toolbox = toolsOf(surroundings.release, world);

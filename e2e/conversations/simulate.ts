@@ -1,6 +1,7 @@
 import { createRandom, type Random } from '../checker/random.ts';
 import type { Refusal, ScriptedAnswer } from '../support/wires/wire.ts';
 import type { WireRequest, WireResponse } from '../support/wires/wire-server.ts';
+import { createOtherAgents } from './besides/other-agents.ts';
 import { ALIASES } from './model-servers.ts';
 import { createPrefixWitness } from './prefix-witness.ts';
 import { openSimMachine, type SimSurroundings } from './sim-machine.ts';
@@ -20,6 +21,8 @@ export interface Outcome {
   /** What was done, in order. */
   steps: string[];
   requests: number;
+  /** Those of sub-agents and planners. */
+  besides: number;
   /** Requests to each wire. */
   wires: Record<string, number>;
   violations: Violation[];
@@ -43,7 +46,7 @@ const IMAGES = 20;
 /** One random conversation, the same for the same seed. */
 export async function simulate(seed: number, { mostSteps = 14 } = {}): Promise<Outcome> {
   const random = createRandom(seed);
-  const outcome: Outcome = { seed, steps: [], requests: 0, wires: {}, violations: [] };
+  const outcome: Outcome = { seed, steps: [], requests: 0, besides: 0, wires: {}, violations: [] };
   const witness = createWitness(outcome);
   const surroundings: SimSurroundings = {
     release: { version: 1, hasDepth: false, hasThird: false },
@@ -72,6 +75,7 @@ function createWitness(outcome: Outcome) {
   const violate = (what: string) =>
     outcome.violations.push({ step: outcome.steps.length, doing: outcome.steps.at(-1) ?? '', what });
   const prefix = createPrefixWitness(violate);
+  const others = createOtherAgents(violate);
   const witnessed = (request: WireRequest, { answer, holdAfter, released, fail }: Reply): void => {
     const isSilent = !answer?.text && !answer?.calls?.length;
     const isBrokenOff = holdAfter !== undefined && !released;
@@ -101,6 +105,11 @@ function createWitness(outcome: Outcome) {
       const hasTools = JSON.stringify(request.before ?? '').includes('look');
       if (!hasTools || request.isForSummary)
         return { kind: 'answer', answer: { text: `A summary after ${outcome.requests} requests.` } };
+      const other = others.decide(request);
+      if (other) {
+        outcome.besides += 1;
+        return toResponse(other);
+      }
       [latestBefore, latestMessages] = [JSON.stringify(request.before), JSON.stringify(request.messages)];
       const reply: Reply = unreadableImages.refuse(latestMessages) ?? replies.shift() ?? answerTo(outcome);
       witnessed(request, reply);

@@ -1,4 +1,5 @@
 import type { Random } from '../checker/random.ts';
+import { watchResult } from './besides/watch-step.ts';
 import { elsewhere } from './elsewhere-step.ts';
 import { endBackground, undoFiles } from './file-steps.ts';
 import { ALIASES, familyOf, hasFallback } from './model-servers.ts';
@@ -205,6 +206,7 @@ const STEPS: Step[] = [
   { name: 'retry', weight: 1, run: takingBack('workstream.retry') },
   { name: 'undo files', weight: 2, run: undoFiles },
   { name: 'end background', weight: 2, run: endBackground },
+  { name: 'watch result', weight: 2, run: watchResult },
   { name: 'edit', weight: 1, run: takingBack('workstream.edit') },
   { name: 'remove', weight: 1, run: removeFailed },
   { name: 'begin later', weight: 2, run: beginLater },

@@ -51,7 +51,7 @@ function evidence(): CronEvidence {
         })),
       ...{ cursors: { [JOB]: 16_000 }, wsIds: {}, mainWsId: undefined },
     },
-    disk: { epoch: 'e', workstreams: [], usage: [], grants: [] },
+    disk: { epoch: 'e', workstreams: [], usage: [], grants: [], memories: [] },
     effects: [],
     boots: [
       { spawnedMs: 9_000, readyMs: 10_000, diedMs: 11_500 },
@@ -121,7 +121,7 @@ const DEFECTS: Record<string, [rule: string, spoil: (evidence: CronEvidence) => 
       ledger.mainWsId = 'main';
       disk.workstreams.push({
         ...{ wsId: 'main', messageCount: 1, runEpoch: 1, eventRows: 0, messages },
-        ...{ events: [], runs: [], approvals: [], cuts: [] },
+        ...{ events: [], runs: [], approvals: [], cuts: [], agents: [], watches: [] },
       });
     },
   ],

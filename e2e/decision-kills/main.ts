@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { toWholeNumber } from '../support/whole-number.ts';
 import { killBackgroundAtSteps } from './background-kills.ts';
+import { FEATURES, isFeature } from './features/features.ts';
 import { killAtSteps } from './kill-at-steps.ts';
+import { killFeatureAtSteps } from './kill-feature.ts';
 
 const HELP = `npm run decision-kills -- [--from 1] [--by 1] [--mode ask]
 
@@ -10,9 +12,11 @@ is killed (kill -9) after the first database statement of this, then again after
 the end. After each kill another daemon goes on, and the run must end with every call done, one rule and no lost decision.
 In the mode auto, there is one call, and the judge answers its question, nobody else. In the mode background, the run starts
 a command in the background, reads its output and ends it; no process may be left, and the model must hear of every end.
+Further modes do the same for sub-agents (task), a plan with a revision (plan), a watch whose result is told (watch), and
+memories (memory), also those that wait for a person (quarantine).
 
   --from N   the first statement after which it is killed (1)
-  --mode M   ask, auto or background (ask)
+  --mode M   ask, auto, background, task, plan, watch, memory or quarantine (ask)
   --by N     how many statements later the next kill comes (1)
 `;
 
@@ -33,11 +37,15 @@ else {
     ...{ from: toWholeNumber('--from', values.from), by: toWholeNumber('--by', values.by) },
     say: (line: string) => say(`${line}\n`),
   };
-  const { kills, findings } =
-    values.mode === 'background'
-      ? await killBackgroundAtSteps(steps)
-      : await killAtSteps({ ...steps, mode: values.mode === 'auto' ? 'auto' : 'ask' });
+  const { kills, findings } = await killIn(values.mode, steps);
   for (const finding of findings) say(`✖ ${finding}\n`);
   say(`${kills} kills, ${findings.length} findings\n`);
   process.exitCode = findings.length > 0 ? 1 : 0;
+}
+
+function killIn(mode: string, steps: Parameters<typeof killBackgroundAtSteps>[0]) {
+  if (isFeature(mode)) return killFeatureAtSteps(FEATURES[mode], steps);
+  if (mode === 'background') return killBackgroundAtSteps(steps);
+  if (mode === 'ask' || mode === 'auto') return killAtSteps({ ...steps, mode });
+  throw new Error(`There is no mode ${mode}. See --help.`);
 }

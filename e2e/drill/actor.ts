@@ -111,11 +111,23 @@ export function createActor(parts: ActorParts): Actor {
         await pause(random.int(20, 80));
         await lookWhatWaits(scene.socket);
       }
+      await cancelWatches(scene);
       await callAny(scene, { method: 'workstream.cancel', params: { wsId } }).answered;
       keyed = [];
     },
     close: () => socket?.close(),
   };
+}
+
+/** Ends what would begin further runs. */
+async function cancelWatches({ parts: { wsId }, socket }: Scene): Promise<void> {
+  const { promise: listed, resolve } = Promise.withResolvers<void>();
+  socket.request('watch.list', { wsId }, ({ payload }) => {
+    for (const { watch_id: watchId } of (payload as Result<'watch.list'>).watches)
+      socket.request('watch.cancel', { watchId });
+    resolve();
+  });
+  await Promise.race([listed, socket.ended]);
 }
 
 /** By the method's contract. */
@@ -146,6 +158,7 @@ const isWorthRepeating = (random: Random) => (call: RecordedCall) =>
   call.history.answers.length === 0 || random.chance(0.2);
 
 function doSomething(scene: Scene): RecordedCall | undefined {
+  if (scene.random.chance(0.04)) cancelAgent(scene);
   const isLeftAlone = scene.known.left.size > 0 && scene.random.chance(0.96);
   return isLeftAlone ? undefined : act(scene);
 }
@@ -163,6 +176,16 @@ function act(scene: Scene): RecordedCall | undefined {
   if (approvalId !== undefined && mood < 0.85) return decide(scene, approvalId);
   if (!known.busy && mood > 0.6) return takeBack(scene);
   return known.busy && mood < 0.75 ? steerOrWait(scene) : send(scene);
+}
+
+/** Stops one sub-agent, and not its run. */
+function cancelAgent({ parts: { wsId }, socket, random }: Scene): void {
+  socket.request('subagent.list', { wsId }, ({ payload, ok }) => {
+    const agents = ok ? (payload as Result<'subagent.list'>).agents : []; // by the method's contract
+    const running = agents.filter(({ state }) => state !== 'ended');
+    if (running.length === 0) return;
+    socket.request('subagent.cancel', { wsId, agentId: random.pick(running).agent_id });
+  });
 }
 
 /** A pending approval, or one that was left alone for long, perhaps too long. */

@@ -1,3 +1,4 @@
+import type { Disk } from '../checker/evidence.ts';
 import type { Random } from '../checker/random.ts';
 import { readDisk } from '../checker/read-disk.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
@@ -50,7 +51,10 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
     /** Ends all runs, and waits until all readers have received the end. */
     async settle(random: Random): Promise<void> {
       for (const { reader } of readers) reader.stay();
-      await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index}`))));
+      for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+        await Promise.all(actors.map((actor, index) => actor.finish(random.fork(`actor ${index} ${attempt}`))));
+        if (isAtRest(readDisk(daemon.home, wsIds))) break; // otherwise, the result of a watch has begun another run
+      }
       await heardAll(daemon.home, readers);
     },
     leave(): void {
@@ -59,6 +63,15 @@ export async function openChapter({ name, daemon, recorder, onCut }: ChapterPart
     },
   };
 }
+
+const MOST_ATTEMPTS = 10;
+
+const isAtRest = ({ workstreams }: Disk): boolean =>
+  workstreams.every(
+    ({ runs, watches }) =>
+      runs.every(({ run }) => run.ended_ms !== null) &&
+      watches.every(({ active, result_json: waiting }) => active === 0 && waiting === null),
+  );
 
 const PATIENCE_MS = 5_000;
 

@@ -9,7 +9,8 @@ const HELP = `npm run drill -- [--rounds 300] [--seed N] [--home FOLDER] [--no-s
 Kills a daemon again and again (kill -9, also while it starts) while eight workstreams stream, ask, decide, cancel and
 run commands, and while readers are cut off at random bytes and go on. After every round a checker decides from all
 that was seen and from the database whether a promise was broken. Before the first round, a rehearsal does once what
-happens only by chance: a steered message, a retry, a rewind, a summary, used-up budgets, a kill during a command.
+happens only by chance: a sub-agent, a plan, a watch, a memory, a steered message, a retry, a rewind, a summary, used-up
+budgets, a kill during a command.
 
   --rounds N     how often it is killed at work (300)
   --seed N       chooses what happens; a run prints its own. What real processes do at which moment no seed can choose,

@@ -1,4 +1,5 @@
 import type { Random } from '../checker/random.ts';
+import { isForPlan, memoryCall, PLAN_TEXT, planCall, taskCall, watchCall } from '../checker/recording/agent-calls.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
 import { patchCall } from '../checker/recording/patch-call.ts';
 import type { Answer, ChatRequest } from '../support/model/scripted-model.ts';
@@ -22,7 +23,7 @@ interface MoodsOptions {
   tokens: { from: number; to: number };
 }
 
-/** An unpredictable model: it talks, thinks, is slow, hangs, breaks off, and calls tools. */
+/** An unpredictable model: it talks, thinks, is slow, hangs, breaks off, calls tools, and gives work to sub-agents. */
 export function createMoods(
   random: Random,
   { name, effectsFile: file, tokens }: MoodsOptions,
@@ -50,10 +51,11 @@ export function createMoods(
       { name: 'ask_user', arguments: { question: `Which way, ${tag}?` } },
       { name: 'bash', arguments: { command: `echo ${tag}; sleep ${random.int(0, 4)}`, run_in_background: true } },
       { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:9/' } }, // refused, but asked about
+      ...[taskCall(tag), taskCall(tag), planCall(tag), watchCall(tag, file), memoryCall(tag)],
     ]);
   };
   // Without ids of their own: as from some servers, the calls of each answer are `call_0`, `call_1`, and so on.
-  const call = (): ScriptedCall => (random.chance(0.65) ? bash() : random.chance(0.5) ? used() : random.pick(harmless));
+  const call = (): ScriptedCall => (random.chance(0.5) ? bash() : random.chance(0.7) ? used() : random.pick(harmless));
   const tools = () => [
     ...(random.chance(0.5) ? speech(random, 3) : []),
     callTools(...Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, call)),
@@ -67,6 +69,7 @@ export function createMoods(
   };
   const next = () => (random.chance(0.3) ? tools() : speech(random, random.int(1, 12)));
   return (request) => {
+    if (isForPlan(request) && random.chance(0.8)) return [say(PLAN_TEXT), uses()];
     const depth = resultsSinceUser(request);
     if (depth === 0) return [...first(), uses()];
     return [...(depth < 4 ? next() : speech(random, 2)), uses()];

@@ -1,9 +1,10 @@
 import type { StreamEvent } from '../../protocol/stream-events.ts';
+import { isForPlan, memoryCall, PLAN_TEXT, planCall, taskCall, watchCall } from '../checker/recording/agent-calls.ts';
 import { effectCommand } from '../checker/recording/effects-file.ts';
 import type { CallWish } from '../checker/recording/record-call.ts';
 import type { Recorder } from '../checker/recording/recorder.ts';
-import type { ScriptedModel } from '../support/model/scripted-model.ts';
-import { callTools, say, stall } from '../support/model/scripted-steps.ts';
+import type { Answer, ChatRequest, ScriptedModel } from '../support/model/scripted-model.ts';
+import { callTools, type Step, say, stall } from '../support/model/scripted-steps.ts';
 
 interface RehearsalParts {
   wsId: string;
@@ -19,7 +20,7 @@ type Params = Omit<CallWish['params'], 'wsId'>;
 
 /**
  * Does once, before the first round, what actors do only by chance, and on a slow machine hardly ever: a message steers a
- * run, turns are taken back and answered again with a call of the same id, a summary replaces the conversation, a used-up
+ * run, work is given to a sub-agent, a watch and a planner, turns are taken back and answered again with a call of the same id, a summary replaces the conversation, a used-up
  * budget is raised or not, and the daemon is killed during a command. It has to survive the other kills.
  */
 export async function rehearse({ wsId, recorder, model, effect, next }: RehearsalParts): Promise<void> {
@@ -56,14 +57,9 @@ export async function rehearse({ wsId, recorder, model, effect, next }: Rehearsa
   };
 
   const held = stall();
-  const command = effectCommand({ ...effect, secs: 10 });
-  model.onRequest(({ messages }) => {
-    const last = messages.at(-1);
-    const asked = last?.role === 'user' ? JSON.stringify(last.content) : '';
-    if (asked.includes(SLOWLY)) return [held, callTools({ name: 'list_directory', arguments: {} })];
-    return asked.includes(RUN) ? callTools({ name: 'bash', arguments: { command } }) : say('Calmly.');
-  });
+  model.onRequest(rehearsed(effect, held));
   await talk();
+  await delegate({ send, decide, untilIdle });
   await send(SLOWLY);
   await held.reached;
   await send('steer', { steer: true });
@@ -86,7 +82,45 @@ export async function rehearse({ wsId, recorder, model, effect, next }: Rehearsa
   await recorder.restart();
 }
 
+interface Acts {
+  send(message: string): Promise<void>;
+  decide(approved: boolean): Promise<void>;
+  untilIdle(): Promise<unknown>;
+}
+
+/** Work for a sub-agent, a watch, a memory and a plan. */
+async function delegate({ send, decide, untilIdle }: Acts): Promise<void> {
+  await send(DELEGATE);
+  await decide(true); // the watch
+  await untilIdle();
+  await untilIdle(); // the run with its result
+  await send(PLAN);
+  await decide(true); // that a plan is made
+  await decide(true); // the plan
+  await untilIdle();
+}
+
+/** The model of the rehearsal. */
+function rehearsed({ tag, file }: RehearsalParts['effect'], held: Step): (request: ChatRequest) => Answer {
+  const tagOf = (kind: string) => `${tag}-${kind}`;
+  const shared = [taskCall(tagOf('task')), watchCall(tagOf('watch'), file), memoryCall(tagOf('memory'))];
+  const answers: [string, Answer][] = [
+    [PLAN, callTools(planCall(tagOf('plan')))],
+    [DELEGATE, callTools(...shared)],
+    [SLOWLY, [held, callTools({ name: 'list_directory', arguments: {} })]],
+    [RUN, callTools({ name: 'bash', arguments: { command: effectCommand({ tag: tagOf('run'), file, secs: 10 }) } })],
+  ];
+  return (request) => {
+    if (isForPlan(request)) return say(PLAN_TEXT);
+    const last = request.messages.at(-1);
+    const asked = last?.role === 'user' ? JSON.stringify(last.content) : '';
+    return answers.find(([words]) => asked.includes(words))?.[1] ?? say('Calmly.');
+  };
+}
+
 const SLOWLY = 'slowly';
+const DELEGATE = 'share the work';
+const PLAN = 'plan ahead';
 const RUN = 'run it';
 
 /** The events that `until` has not yet seen. */

@@ -41,6 +41,12 @@ export interface Score {
   /** Turns taken back, and turns answered again. */
   rewinds: number;
   retries: number;
+  /** Sub-agents, and those that were cancelled alone; questions about plans, watches, and memories. */
+  subAgents: number;
+  cancelledAlone: number;
+  plans: number;
+  watches: number;
+  memories: number;
   compactions: number;
   violations: number;
   /** From the start of a process to its first served request. */
@@ -63,7 +69,7 @@ export function tallyOf(evidence: Evidence, { ...tally }: Tally): Tally {
 }
 
 /** The final contents of the database. */
-export function storedIn({ workstreams }: Disk) {
+export function storedIn({ workstreams, memories }: Disk) {
   const runs = workstreams.flatMap((workstream) => workstream.runs);
   const approvals = workstreams.flatMap((workstream) => workstream.approvals);
   const cuts = workstreams.flatMap((workstream) => workstream.cuts);
@@ -78,12 +84,24 @@ export function storedIn({ workstreams }: Disk) {
     runs: runs.length,
     approvals: approvals.length,
     toolStarts: runs.flatMap(({ journal }) => journal.filter(({ kind }) => kind === 'tool_started')).length,
+    ...besidesIn(workstreams),
+    memories: memories.length,
     ...rulingsIn(events),
     ...budgetsIn(approvals),
     unknownOutcomes: approvals.filter(({ kind }) => kind === 'outcome').length,
     rewinds: rewound.filter(({ reason }) => reason === 'rewind').length,
     retries: rewound.filter(({ reason }) => reason === 'retry').length,
     compactions: cuts.filter(({ kind }) => kind === 'compaction').length,
+  };
+}
+
+function besidesIn(workstreams: Disk['workstreams']) {
+  const agents = workstreams.flatMap((workstream) => workstream.agents);
+  return {
+    subAgents: agents.length,
+    cancelledAlone: agents.filter(({ state }) => state.cancelled_by !== undefined).length,
+    plans: workstreams.flatMap(({ approvals }) => approvals.filter(({ kind }) => kind === 'plan')).length,
+    watches: workstreams.flatMap(({ watches }) => watches).length,
   };
 }
 
@@ -131,6 +149,8 @@ export function toScoreCard({ recoveryMs, ...score }: Score): string {
       'budgets',
       `${score.budgetQuestions} questions (${score.granted} approved, ${score.declined} declined, ${score.expired} expired)`,
     ],
+    ['sub-agents', `${score.subAgents} (${score.cancelledAlone} cancelled alone)`],
+    ['further', `${score.plans} plans, ${score.watches} watches, ${score.memories} memories`],
     ['taken back', `${score.rewinds} times, ${score.retries} retries, ${score.compactions} summaries`],
     ['ready after', `${p50} ms (p50), ${p99} ms (p99), ${worst} ms (worst)`],
     ['violations', score.violations],

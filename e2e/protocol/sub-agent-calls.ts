@@ -24,5 +24,6 @@ export function subAgentCalls({ call, newSession, model, key }: Session) {
   return {
     'subagent.list': ended,
     'subagent.messages': async () => call('subagent.messages', await ended()),
+    'subagent.cancel': async () => call('subagent.cancel', await ended()),
   } satisfies Partial<Record<MethodName, () => Promise<unknown>>>;
 }

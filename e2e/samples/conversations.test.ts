@@ -13,15 +13,17 @@ test('150 random conversations: no request is refused, and each extends the last
   const steps = new Set<string>();
   const wires = new Set<string>();
   const violations: string[] = [];
+  let besides = 0;
   const judge = (outcome: Outcome) => {
     for (const step of outcome.steps) steps.add(step);
+    besides += outcome.besides;
     for (const wire of Object.keys(outcome.wires)) wires.add(wire);
     for (const { step, what } of outcome.violations) {
       violations.push(`seed ${outcome.seed}, step ${step} of ${outcome.steps.join(', ')}: ${what}`);
     }
   };
   for (const range of RANGES) await simulateAll(range, judge);
-  assert.deepEqual([violations, steps.size > 15, wires.size], [[], true, 5]);
+  assert.deepEqual([violations, steps.size > 15, wires.size, besides > 20], [[], true, 5, true]);
 });
 
 test('the same seed gives the same conversation', async () => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { killBackgroundAtSteps } from '../decision-kills/background-kills.ts';
+import { FEATURES } from '../decision-kills/features/features.ts';
 import { killAtSteps } from '../decision-kills/kill-at-steps.ts';
+import { killFeatureAtSteps } from '../decision-kills/kill-feature.ts';
 
 for (const [mode, who, by] of [
   ['ask', 'a person', 30],
@@ -22,3 +24,21 @@ test('a command in the background is started, read and ended whatever statement 
   assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode background`);
   assert.ok(kills >= 1, `${kills} kills`);
 });
+
+for (const [mode, by] of [
+  ['task', 100],
+  ['plan', 50],
+  ['watch', 40],
+  ['memory', 40],
+  ['quarantine', 40],
+] as const)
+  test(`the feature "${mode}" survives a kill after any statement`, async (t) => {
+    const from = randomInt(1, by);
+    const { kills, findings } = await killFeatureAtSteps(FEATURES[mode], {
+      from,
+      by,
+      say: (line) => t.diagnostic(line),
+    });
+    assert.deepEqual(findings, [], `npm run decision-kills -- --from ${from} --by ${by} --mode ${mode}`);
+    assert.ok(kills >= 1, `${kills} kills`);
+  });

@@ -16,9 +16,11 @@ test('nothing is lost, duplicated or left open across fifteen kills', async (t) 
   // A drill in which nothing happens proves nothing. Its rehearsal does what actors do only by chance.
   const { rounds, kills, cuts, resumes, runs, approvals, toolStarts, unknownOutcomes } = score;
   const { rewinds, retries, compactions, steered, taken, granted, declined } = score;
+  const { subAgents, plans, watches, memories } = score;
   const happened = {
     ...{ cuts, resumes, runs, approvals, toolStarts, unknownOutcomes },
     ...{ rewinds, retries, compactions, steered, taken, granted, declined },
+    ...{ subAgents, plans, watches, memories },
   };
   const missing = Object.entries(happened).filter(([, count]) => count === 0);
   assert.deepEqual({ rounds, missing, killed: kills >= 15 }, { rounds: 15, missing: [], killed: true });

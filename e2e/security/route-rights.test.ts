@@ -7,9 +7,9 @@ import {
   ROUTES_BY_PERMISSION,
   ROUTES_BY_SCOPE,
   refusalOf,
-  routedOf,
 } from '../support/clients/expected-rights.ts';
 import { readBody } from '../support/clients/read-body.ts';
+import { routedOf } from '../support/clients/routed-routes.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { NAMING_ROUTES, privateRoutes, routesThatName, UNKNOWN } from './private-routes.ts';
 

@@ -70,6 +70,11 @@ export const endpoints: Addresses = {
     output: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/output' },
     kill: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/background/{command_id}/kill' },
   },
+  subAgent: {
+    list: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/agents' },
+    messages: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/agents/{agent_id}/messages' },
+    cancel: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/agents/{agent_id}/cancel' },
+  },
   plan: {
     resolve: { verb: 'post', path: '/v1/api/plan' },
   },

@@ -5,8 +5,8 @@ import { MODES } from './modes.ts';
 export const SUB_AGENT_OUTCOMES = [
   'done',
   'failed', // its model did not answer, or its answer was cut off
-  'cancelled', // with the run
-  'limit', // it used up its turns, its tokens or a budget; its text says what is done
+  'cancelled', // with the run or with the sub-agent above it, or alone by a person: see `cancelled_by`
+  'limit', // it used up its turns, its tokens, its time or a budget; its text says what is done
 ] as const;
 /** One of SUB_AGENT_OUTCOMES. */
 export type SubAgentOutcome = (typeof SUB_AGENT_OUTCOMES)[number];
@@ -30,6 +30,12 @@ export const subAgentShape = {
   mode: z.enum(MODES).optional(),
   /** The tools that it was restricted to; absent: all. */
   tools: z.array(z.string()).optional(),
+  /** The alias of the model that it was given; absent: the model of the run. */
+  model: z.string().optional(),
+  /** How long it may work, without waits for people; absent: as long as the one that started it. */
+  timeout_secs: z.int().min(1).optional(),
+  /** Who cancelled it alone: the id of a credential. Present before it has ended. */
+  cancelled_by: z.string().optional(),
   /** Model turns, and tool calls that it made, so far. */
   turns: z.int().min(0),
   tool_calls: z.int().min(0),

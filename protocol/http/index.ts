@@ -10,6 +10,7 @@ import { verdictEndpoints } from './admin/verdict.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
+import { subAgentEndpoints } from './commands/sub-agent.ts';
 import { watchEndpoints } from './commands/watch.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -39,6 +40,7 @@ export const ENDPOINTS = {
   attachment: attachmentEndpoints,
   conversation: conversationEndpoints,
   background: backgroundEndpoints,
+  subAgent: subAgentEndpoints,
   plan: planEndpoints,
   watch: watchEndpoints,
   sharing: sharingEndpoints,

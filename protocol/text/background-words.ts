@@ -65,17 +65,21 @@ export function commandName(command: string): string {
   return more.length > 0 || short !== first ? `${short} …` : first;
 }
 
-type ToldAgent = Pick<SubAgent, 'state' | 'outcome' | 'turns' | 'tool_calls'>;
+type ToldAgent = Pick<SubAgent, 'state' | 'outcome' | 'cancelled_by' | 'turns' | 'tool_calls'>;
 
 /** What a sub-agent does, or how it ended: `working, 2 turns, 3 calls`. */
-export function subAgentWords({ state, outcome, turns, tool_calls: calls }: ToldAgent): string {
+export function subAgentWords({ turns, tool_calls: calls, ...agent }: ToldAgent): string {
   const did =
     turns === 0 ? '' : `, ${turns} ${turns === 1 ? 'turn' : 'turns'}, ${calls} ${calls === 1 ? 'call' : 'calls'}`;
-  return `${stateWords({ state, outcome })}${did}`;
+  return `${stateWords(agent)}${did}`;
 }
 
-function stateWords({ state, outcome }: Pick<ToldAgent, 'state' | 'outcome'>): string {
+function stateWords({
+  state,
+  outcome,
+  cancelled_by: by,
+}: Pick<ToldAgent, 'state' | 'outcome' | 'cancelled_by'>): string {
   if (state !== 'ended') return state === 'waiting' ? 'waiting' : 'working';
   if (outcome === 'limit') return 'ended at a limit';
-  return outcome ?? 'ended';
+  return outcome === 'cancelled' && by !== undefined ? 'cancelled by a person' : (outcome ?? 'ended');
 }

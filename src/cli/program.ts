@@ -5,6 +5,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../home/home-path.ts';
 import { readVersion } from '../version.ts';
 import { addAccountCommands } from './account-commands.ts';
+import { addAgentCommands } from './commands/agents/agent-commands.ts';
 import { addBackgroundCommands } from './commands/background/background-commands.ts';
 import { addWatchCommands } from './commands/background/watch-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
@@ -134,6 +135,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addPortableCommands(program, { root, around, withTarget });
   addEditorCommands(program, { root, around, withTarget });
   addMcpCommands(program, { root, around, withTarget });
+  addAgentCommands(program, { root, around, withTarget });
   addBackgroundCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });
   addWatchCommands(program, { root, around, withTarget });

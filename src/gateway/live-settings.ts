@@ -13,8 +13,7 @@ export interface LiveSettings {
   readonly approvalMs: number;
   /** How long auto-approve lasts; 0: without end. */
   readonly alwaysMs: number;
-  /** How many sub-agents of a run work at once. */
-  readonly subAgents: number;
+  readonly subAgents: SubAgentSettings;
   /** The maximum number of loaded workstreams. */
   readonly maxWorkstreams: number;
   /** Who sees the workstreams that users create without saying it. */
@@ -29,6 +28,14 @@ export interface LiveSettings {
   readonly memory: MemorySettings;
   /** The request limit of each connection. */
   readonly inbound: InboundLimit;
+}
+
+/** The limits of sub-agents. */
+interface SubAgentSettings {
+  /** How many of a run work at once. */
+  readonly parallel: number;
+  /** The longest time limit that one can be given. */
+  readonly maxTimeoutMs: number;
 }
 
 /** How conversations are kept and named. */

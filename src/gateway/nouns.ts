@@ -135,7 +135,7 @@ export function joinNouns(
     plan: { methods: planMethods({ workstreams, approvals }) },
     always: { run: (signal) => announceAlwaysEnds({ workstreams, always, store, clock, log }, signal) },
     ...backgroundNouns(deps, conversations),
-    subAgent: { methods: subAgentMethods({ workstreams, store }) },
+    subAgent: { methods: subAgentMethods({ workstreams, store, clock }) },
     attachments: { recover: () => attachments.sweep(), run: (signal) => attachments.run(signal) },
     chat: { methods: chatMethods({ workstreams, runs, messages, attachments, outputChecks, store }) },
     cron: { methods: cronMethods({ cron, live, storePath, clock, hostTimeZone }), run: (signal) => cron.run(signal) },

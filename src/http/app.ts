@@ -46,6 +46,7 @@ import { verdictRoutes } from './routes/admin/verdict.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
+import { subAgentRoutes } from './routes/commands/sub-agent.ts';
 import { watchRoutes } from './routes/commands/watch.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
@@ -226,6 +227,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...verdictRoutes,
     ...ruleRoutes,
     ...backgroundRoutes,
+    ...subAgentRoutes,
     ...planRoutes,
     ...watchRoutes,
     ...settingsRoutes,

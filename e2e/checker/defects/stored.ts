@@ -175,8 +175,12 @@ export const STORED_DEFECTS: Defect[] = [
     name: 'a denied tool is started',
     rule: 'a tool starts once per permission',
     apply(evidence, random) {
-      const { part } = pickRun(evidence, random, ({ journal }) =>
-        journal.some((entry) => entry.kind === 'approval_decided' && !entry.decision.approved),
+      const { part } = pickRun(
+        evidence,
+        random,
+        ({ journal }) =>
+          journal.some((entry) => entry.kind === 'approval_decided' && !entry.decision.approved) &&
+          journal.every((entry) => entry.kind !== 'approval_asked' || entry.question === 'tools'),
       );
       const asked = part.journal.find((entry) => entry.kind === 'approval_asked');
       const [callId = ''] = asked?.kind === 'approval_asked' ? Object.keys(asked.digests) : [];

@@ -16,12 +16,12 @@ export function* oneDecision({ disk }: Evidence): Generator<Finding> {
 /** Several workstreams may ask it; rules about budgets check them. */
 const isShared = ({ kind }: Pick<ApprovalTable, 'kind'>): boolean => kind === 'budget';
 
-function* settledOnce(approval: ApprovalTable, { wsId, events, runs }: WorkstreamOnDisk): Generator<Finding> {
+function* settledOnce(approval: ApprovalTable, { wsId, events, runs, agents }: WorkstreamOnDisk): Generator<Finding> {
   const { approval_id: id, status } = approval;
   const isOpen = status === 'pending';
   const tellings = events.flatMap(({ event }) => ('approval_id' in event && event.approval_id === id ? [event] : []));
   const resolved = tellings.filter((event) => event.type === 'approval_resolved');
-  const journal = runs.flatMap((run) => run.journal);
+  const journal = [...runs, ...agents].flatMap((worker) => worker.journal);
   const decisions = journal.flatMap((entry) =>
     entry.kind === 'approval_decided' && entry.approvalId === id ? [entry.decision] : [],
   );

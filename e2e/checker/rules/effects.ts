@@ -1,4 +1,5 @@
-import type { Boot, Effect, Evidence, Finding, RunOnDisk } from '../evidence.ts';
+import type { Boot, Effect, Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+import { callsBy, type Worker, workersOf } from '../workers.ts';
 
 /** How long a process may take to end after its run: SIGTERM, half a second of grace, SIGKILL. */
 const GRACE_MS = 2_000;
@@ -7,7 +8,14 @@ const GRACE_MS = 2_000;
 interface Performance {
   tag: string;
   effects: Effect[];
-  call: { callId: string; onDisk: RunOnDisk } | undefined;
+  call: Call | undefined;
+}
+
+interface Call {
+  callId: string;
+  worker: Worker;
+  /** How often it may run: a watch polls its command, each time after a claim. */
+  polls: number | undefined;
 }
 
 /** Each line was written once, by a started call, which ran at most as often as the journal says (I7). */
@@ -26,20 +34,22 @@ function* excesses({ effects, call }: Performance): Generator<string> {
   const twice = lines.find((line, index) => lines.indexOf(line) < index);
   if (twice !== undefined) yield `${twice} was written twice`;
   const startsMs = startsOf(call);
+  const most = call.polls ?? startsMs.length;
   const ran = new Set(effects.map(({ start }) => start)).size;
-  if (ran > startsMs.length) yield `ran ${ran} times, started ${startsMs.length} times`;
+  if (ran > most) yield `ran ${ran} times, started ${most} times`;
   const [firstMs] = startsMs;
   if (firstMs !== undefined && effects.some(({ atMs }) => atMs < firstMs)) yield 'ran before its start was recorded';
 }
 
 /** The starts in the journal, oldest first. */
-const startsOf = ({ callId, onDisk }: NonNullable<Performance['call']>): number[] =>
-  onDisk.journal.flatMap((entry) => (entry.kind === 'tool_started' && entry.callId === callId ? [entry.atMs] : []));
+const startsOf = ({ callId, worker }: Call): number[] =>
+  worker.journal.flatMap((entry) => (entry.kind === 'tool_started' && entry.callId === callId ? [entry.atMs] : []));
 
 /** No line is written after the end of the run, nor by a process of a dead daemon after the next daemon is ready. */
 export function* nothingOutlives(evidence: Evidence): Generator<Finding> {
   for (const performance of performancesIn(evidence)) {
-    const endedMs = performance.call?.onDisk.run.ended_ms ?? Number.POSITIVE_INFINITY;
+    const { polls, worker } = performance.call ?? {};
+    const endedMs = (polls === undefined && worker?.run.ended_ms) || Number.POSITIVE_INFINITY;
     const goneMs = deadlineOf(endedMs, evidence.boots);
     for (const effect of performance.effects) {
       const where = placeOf(performance);
@@ -68,7 +78,7 @@ function hasOutlived({ start, atMs }: Effect, { effects }: Performance, boots: r
 }
 
 function performancesIn({ disk, effects }: Evidence): Performance[] {
-  const calls = disk.workstreams.flatMap(({ runs }) => runs.flatMap(callsIn));
+  const calls = disk.workstreams.flatMap(callsIn);
   return [...Map.groupBy(effects, ({ tag }) => tag)].map(([tag, lines]) => ({
     tag,
     effects: lines,
@@ -76,12 +86,19 @@ function performancesIn({ disk, effects }: Evidence): Performance[] {
   }));
 }
 
-const callsIn = (onDisk: RunOnDisk) =>
-  onDisk.journal.flatMap((entry) =>
-    entry.kind === 'model_answered'
-      ? entry.calls.map((call) => ({ callId: call.id, text: call.arguments, onDisk }))
-      : [],
+const callsIn = (workstream: WorkstreamOnDisk) =>
+  workersOf(workstream).flatMap((worker) =>
+    // Of a task, the calls of its sub-agent do it.
+    callsBy(worker).flatMap(({ id: callId, name, arguments: text }) =>
+      name === 'task'
+        ? []
+        : [{ callId, text, worker, polls: name === 'watch' ? pollsOf(workstream, text) : undefined }],
+    ),
   );
 
+/** All claimed polls of the watches with the command of this call. */
+const pollsOf = ({ watches }: WorkstreamOnDisk, text: string): number =>
+  watches.reduce((sum, { command, poll_count: polls }) => sum + (JSON.parse(text).command === command ? polls : 0), 0);
+
 const placeOf = ({ tag, call }: Performance): string =>
-  call ? `${tag}, call ${call.callId} of ${call.onDisk.run.run_id}` : tag;
+  call ? `${tag}, call ${call.callId} of ${call.worker.place}` : tag;

@@ -1,21 +1,32 @@
 import type { BudgetQuestion } from '../../../protocol/run-outcome.ts';
 import type { UsageTable } from '../../../src/gateway/store/schema/usage-schema.ts';
-import type { CallHistory, Disk, Evidence, Finding, WorkstreamOnDisk } from '../evidence.ts';
+import type { CallHistory, Disk, Evidence, Finding, RunOnDisk, WorkstreamOnDisk } from '../evidence.ts';
+import { callsBy } from '../workers.ts';
 import { answersIn, questionsIn, sum, timedAnswers } from './budget-facts.ts';
 
 /** Each answer of a model is counted once, however often the daemon was killed meanwhile. */
 export function* countedOnce({ disk }: Evidence): Generator<Finding> {
   const usage = Map.groupBy(disk.usage, ({ run_id }) => run_id);
-  for (const { wsId, runs, cuts } of disk.workstreams) {
-    const summaries = cuts.filter(({ kind }) => kind === 'compaction').length;
+  for (const { wsId, runs, cuts, agents } of disk.workstreams) {
+    const compactions = cuts.filter(({ kind }) => kind === 'compaction').length;
     for (const { run, journal } of runs) {
-      const answers = journal.filter(({ kind }) => kind === 'model_answered').length;
+      const own = agents.filter(({ row }) => row.run_id === run.run_id);
+      const answers = sum([{ journal }, ...own].map(answersOf));
       const counted = sum((usage.get(run.run_id) ?? []).map(({ turns }) => turns));
-      if (counted >= answers && counted <= answers + summaries) continue;
+      const summaries = compactions + sum(own.map((agent) => agent.summaries));
+      const most = hasPlans(journal) ? Number.POSITIVE_INFINITY : answers + summaries;
+      if (counted >= answers && counted <= most) continue;
       yield { what: `${answers} answers of ${run.run_id} were counted as ${counted}`, where: wsId };
     }
   }
 }
+
+const answersOf = ({ journal }: Pick<RunOnDisk, 'journal'>): number =>
+  journal.filter(({ kind }) => kind === 'model_answered').length;
+
+/** What a planner says is not in the journal. */
+const hasPlans = (journal: RunOnDisk['journal']): boolean =>
+  callsBy({ journal }).some(({ name }) => name === 'plan_agent');
 
 /** The tokens of all answers of a log were counted for its workstream. */
 export function* countedWhole({ disk }: Evidence): Generator<Finding> {
@@ -130,4 +141,10 @@ const lastAnswersOf = (declined: readonly { budget: BudgetQuestion }[], oneCall:
 
 /** An answer, or a call that broke off. */
 const largestCall = ({ usage, workstreams }: Disk): number =>
-  Math.max(0, ...usage.map(({ estimated }) => estimated), ...workstreams.flatMap(({ events }) => answersIn(events)));
+  Math.max(
+    0,
+    ...usage.map(({ estimated }) => estimated),
+    ...workstreams.flatMap(({ events }) => answersIn(events)),
+    // Their answers are not in the log one by one.
+    ...workstreams.flatMap(({ agents }) => agents.map(({ state }) => state.tokens)),
+  );

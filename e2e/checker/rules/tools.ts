@@ -1,13 +1,12 @@
 import type { JournalEntry } from '../../../src/agent/run/journal.ts';
-import type { Evidence, Finding, RunOnDisk } from '../evidence.ts';
+import type { Evidence, Finding } from '../evidence.ts';
+import { callsBy, type Worker, workersOf } from '../workers.ts';
 
 /** A tool with side effects starts at most once per permission (I7, promise 4). */
 export function* permittedStarts({ disk }: Evidence): Generator<Finding> {
-  for (const { wsId, runs } of disk.workstreams) {
-    for (const { run, journal } of runs) {
-      for (const callId of startsWithoutPermission(journal)) {
-        yield { what: `${callId} was started without its own permission`, where: `${wsId} ${run.run_id}` };
-      }
+  for (const { place: where, journal } of disk.workstreams.flatMap(workersOf)) {
+    for (const callId of startsWithoutPermission(journal)) {
+      yield { what: `${callId} was started without its own permission`, where };
     }
   }
 }
@@ -33,34 +32,29 @@ function permitted(entry: JournalEntry, asked: ReadonlyMap<string, string[]>): s
 
 /** Every tool call of the model gets exactly one result by the end of its run. */
 export function* oneResultPerCall({ disk }: Evidence): Generator<Finding> {
-  for (const { wsId, runs, messages, events } of disk.workstreams) {
-    const stored = countBy(
-      messages.flatMap(({ runId, message }) => (runId !== null && message.role === 'tool' ? [message.callId] : [])),
-    );
-    const told = countBy(events.flatMap(({ event }) => (event.type === 'tool_result' ? [event.call_id] : [])));
-    for (const onDisk of runs) {
-      const entries = onDisk.journal.flatMap((entry) => (entry.kind === 'tool_finished' ? [entry.callId] : []));
-      const what = wrongCounts(onDisk, { stored, told, finished: countBy(entries) });
-      if (what !== '') yield { what, where: `${wsId} ${onDisk.run.run_id}` };
+  for (const workstream of disk.workstreams) {
+    const results = workstream.events.flatMap(({ event }) => (event.type === 'tool_result' ? [event.call_id] : []));
+    const told = countBy(results);
+    for (const worker of workersOf(workstream)) {
+      const entries = worker.journal.flatMap((entry) => (entry.kind === 'tool_finished' ? [entry.callId] : []));
+      const stored = countBy(worker.results.map(({ callId }) => callId));
+      const what = wrongCounts(worker, { stored, told, finished: countBy(entries) });
+      if (what !== '') yield { what, where: worker.place };
     }
   }
 }
 
-function wrongCounts(onDisk: RunOnDisk, counts: Record<'stored' | 'told' | 'finished', Map<string, number>>): string {
-  const isOver = onDisk.run.ended_ms !== null;
-  const lines = callsOf(onDisk).flatMap((callId) => {
+function wrongCounts(worker: Worker, counts: Record<'stored' | 'told' | 'finished', Map<string, number>>): string {
+  const lines = callsBy(worker).flatMap(({ id: callId }) => {
     const [stored = 0, told = 0, finished = 0] = [counts.stored, counts.told, counts.finished].map((count) =>
       count.get(callId),
     );
-    const isMissing = isOver && (stored === 0 || finished === 0);
+    const isMissing = worker.isOver && (stored === 0 || finished === 0);
     if (!isMissing && Math.max(stored, told, finished) <= 1) return [];
     return [`${callId} has ${stored} results, told ${told} times, finished ${finished} times`];
   });
   return lines.join('; ');
 }
-
-const callsOf = ({ journal }: RunOnDisk): string[] =>
-  journal.flatMap((entry) => (entry.kind === 'model_answered' ? entry.calls.map(({ id }) => id) : []));
 
 function countBy(names: string[]): Map<string, number> {
   const counts = new Map<string, number>();

@@ -48,9 +48,11 @@ const questions = ({ messages }: WorkstreamOnDisk): string[] =>
   messages.flatMap(({ runId, message }) => (runId !== null && isAsked(message) ? [message.content] : []));
 
 /** An abandoned run sends no results, so fewer may be sent than stored. */
-function* resultsAsStored({ wsId, events, messages }: WorkstreamOnDisk): Generator<Finding> {
+function* resultsAsStored({ wsId, events, messages, agents }: WorkstreamOnDisk): Generator<Finding> {
   const stored = new Map(
-    messages.flatMap(({ message }) => (message.role === 'tool' ? [[message.callId, message] as const] : [])),
+    [...messages, ...agents.flatMap((agent) => agent.messages)].flatMap(({ message }) =>
+      message.role === 'tool' ? [[message.callId, message] as const] : [],
+    ),
   );
   for (const { offset, event } of events) {
     if (event.type !== 'tool_result') continue;

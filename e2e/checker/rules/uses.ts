@@ -1,4 +1,5 @@
-import type { Evidence, Finding, RunOnDisk, WorkstreamOnDisk } from '../evidence.ts';
+import type { Evidence, Finding } from '../evidence.ts';
+import { callsBy, resultFor, type Worker, workersOf } from '../workers.ts';
 
 /** A background command that has ended does not run again, and ends in one way. */
 export function* backgroundEndsOnce({ disk, settled }: Evidence): Generator<Finding> {
@@ -23,7 +24,7 @@ export function* endToldOnce({ disk }: Evidence): Generator<Finding> {
   for (const { wsId, messages } of disk.workstreams) {
     const told = messages.flatMap(({ message }) =>
       message.role === 'user' && message.environment
-        ? [...message.content.matchAll(/command (bg_\w+) .*has ended/g)]
+        ? [...message.content.matchAll(/command (bg_[\w-]+) .*has ended/g)]
         : [],
     );
     const ids = told.map(([, id]) => id);
@@ -34,21 +35,18 @@ export function* endToldOnce({ disk }: Evidence): Generator<Finding> {
 
 /** The result of a question of the agent is the answer that was decided. */
 export function* answersKept({ disk }: Evidence): Generator<Finding> {
-  for (const { workstream, onDisk } of runsOf(disk)) {
-    for (const [callId, { text, choice }] of answersIn(onDisk)) {
-      const output = resultOf(workstream, onDisk, callId)?.output;
+  for (const worker of disk.workstreams.flatMap(workersOf)) {
+    for (const [callId, { text, choice }] of answersIn(worker)) {
+      const output = resultFor(worker, callId)?.output;
       const wanted = JSON.stringify({ answer: text ?? choice ?? null, ...(choice !== undefined && { choice }) });
       // Without a result, the run ended before.
       if (output !== undefined && output !== wanted)
-        yield { what: `${callId} was answered ${wanted}, not ${output}`, where: placeOf(workstream, onDisk) };
+        yield { what: `${callId} was answered ${wanted}, not ${output}`, where: worker.place };
     }
   }
 }
 
-const runsOf = ({ workstreams }: Evidence['disk']) =>
-  workstreams.flatMap((workstream) => workstream.runs.map((onDisk) => ({ workstream, onDisk })));
-
-function answersIn({ journal }: RunOnDisk) {
+function answersIn({ journal }: Worker) {
   return journal.flatMap((entry) =>
     entry.kind === 'approval_decided' && entry.decision.approved ? Object.entries(entry.decision.answers ?? {}) : [],
   );
@@ -60,37 +58,19 @@ function answersIn({ journal }: RunOnDisk) {
  */
 export function* wholePatches({ disk, patched, settled }: Evidence): Generator<Finding> {
   if (!settled || !patched) return;
-  for (const { workstream, onDisk } of runsOf(disk)) {
-    for (const { callId, tag } of patchesIn(onDisk)) {
-      const outcome = resultOf(workstream, onDisk, callId)?.outcome;
+  for (const worker of disk.workstreams.flatMap(workersOf)) {
+    for (const { callId, tag } of patchesIn(worker)) {
+      const outcome = resultFor(worker, callId)?.outcome;
       const made = [`${tag}-a.patched`, `${tag}-b.patched`].filter((name) => patched.includes(name)).length;
       const isKnown = outcome !== undefined && outcome !== 'unknown';
       const isWrong = made === 1 || (made === 2 && outcome !== 'done');
-      if (isKnown && isWrong)
-        yield { what: `${callId} (${outcome}) made ${made} of two files`, where: placeOf(workstream, onDisk) };
+      if (isKnown && isWrong) yield { what: `${callId} (${outcome}) made ${made} of two files`, where: worker.place };
     }
   }
 }
 
-const patchesIn = ({ journal }: RunOnDisk) =>
-  journal.flatMap((entry) =>
-    entry.kind !== 'model_answered'
-      ? []
-      : entry.calls.flatMap(({ id: callId, arguments: text }) => {
-          const tag = /Add File: (\S+)-a\.patched/.exec(text)?.[1];
-          return tag === undefined ? [] : [{ callId, tag }];
-        }),
-  );
-
-/** Calls of different turns may have the same id. */
-function resultOf({ messages }: WorkstreamOnDisk, { run, journal }: RunOnDisk, callId: string) {
-  const uses = journal.filter(
-    (entry) => entry.kind === 'model_answered' && entry.calls.some(({ id }) => id === callId),
-  );
-  if (uses.length !== 1) return undefined;
-  return messages
-    .flatMap(({ runId, message }) => (runId === run.run_id && message.role === 'tool' ? [message] : []))
-    .find((message) => message.callId === callId);
-}
-
-const placeOf = ({ wsId }: WorkstreamOnDisk, { run }: RunOnDisk): string => `${wsId} ${run.run_id}`;
+const patchesIn = (worker: Worker) =>
+  callsBy(worker).flatMap(({ id: callId, arguments: text }) => {
+    const tag = /Add File: (\S+)-a\.patched/.exec(text)?.[1];
+    return tag === undefined ? [] : [{ callId, tag }];
+  });

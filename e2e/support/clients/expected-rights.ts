@@ -31,7 +31,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
-    'memory.quarantine.discard',
+    ...['memory.quarantine.discard', 'subagent.cancel'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
   ],
   approve: [
@@ -59,7 +59,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   node: ['node.invoke.result', 'node.event'],
 };
 
-const UNDO = ['undo', 'undo/preview', 'redo'];
+const UNDO = ['undo', 'undo/preview', 'redo', 'agents/{agent_id}/cancel'];
 const POLICIES = '/v1/api/admin/policies';
 const POLICY_ROUTES = [
   ...[`GET ${POLICIES}`, `POST ${POLICIES}`, `POST ${POLICIES}/simulate`],
@@ -97,7 +97,9 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
     ),
-    ...['checkpoints', 'diff'].map((path) => `GET /v1/api/workstreams/{ws_id}/${path}`),
+    ...['checkpoints', 'diff', 'agents', 'agents/{agent_id}/messages'].map(
+      (path) => `GET /v1/api/workstreams/{ws_id}/${path}`,
+    ),
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
@@ -274,17 +276,6 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'node.pair.approve': [],
   'node.token.rotate': [],
   'secrets.rotate': [],
-};
-
-/** The routes that are also served below `/v1/api/route`, as they begin. */
-const ROUTED = ['send', 'approve', 'cancel', 'command', 'workstreams/close', 'workstreams/new', 'workstreams/{ws_id}'];
-
-/** A route below `/v1/api/route`; undefined if it is not served there. */
-export const routedOf = (route: string): string | undefined => {
-  const [verb = '', path = ''] = route.split(' ');
-  const rest = path.startsWith('/v1/api/') ? path.slice('/v1/api/'.length) : '';
-  const isRouted = ROUTED.some((known) => rest === known || (known.endsWith('}') && rest.startsWith(`${known}/`)));
-  return isRouted ? `${verb} /v1/api/route/${rest}` : undefined;
 };
 
 /** Public routes that answer only to a login, with the answers to callers without one, and with a token. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { MemoryScope, MemoryType } from '../../../protocol/methods/memory.ts';
 import { taintIn } from '../run/approval/taint.ts';
 import type { Prepared, Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
-import type { AgentPlaces, FoundMemories, MemorySource } from './memory-source.ts';
+import type { AgentMemory, AgentPlaces, FoundMemories, MemorySource } from './memory-source.ts';
 import { quotedMemory, taintOfMemories } from './quoted.ts';
 
 const ACTIONS = ['save', 'search', 'list', 'delete'] as const;
@@ -103,9 +103,23 @@ const prepareDelete = (args: MemoryArguments, { context, places, deps }: Prepari
   execute: () =>
     orFailed(async () => {
       const scope = args.scope ?? places.usual;
-      return done(`${await deps.memories.remove(context.wsId, args.name ?? '', scope)} (${scope}): deleted.`);
+      return done(`${await removed(args.name ?? '', scope, { context, deps })} (${scope}): deleted.`);
     }),
 });
+
+/** The name as it was stored. A call that a restart repeats has perhaps deleted it already. */
+async function removed(
+  name: string,
+  scope: AgentMemory['scope'],
+  { context, deps }: Pick<Preparing, 'context' | 'deps'>,
+): Promise<string> {
+  try {
+    return await deps.memories.remove(context.wsId, name, scope);
+  } catch (error) {
+    if (context.wasInterrupted === true && error instanceof GatewayError && error.code === 'NOT_FOUND') return name;
+    throw error;
+  }
+}
 
 const isTainted = ({ history }: ToolContext): boolean => taintIn(history) !== undefined;
 

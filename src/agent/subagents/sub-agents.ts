@@ -18,6 +18,10 @@ export interface SubAgentTask {
   /** Narrows the mode of the workstream. */
   mode?: Exclude<Mode, 'full'> | undefined;
   maxTurns: number;
+  /** The alias of its model; absent: that of its parent. */
+  model?: string | undefined;
+  /** How long it may work; absent: as long as its parent. */
+  timeoutMs?: number | undefined;
   /** Input and output of all its requests; absent: only the budgets hold. */
   maxTokens?: number | undefined;
 }
@@ -26,6 +30,8 @@ export interface SubAgentTask {
 export interface SubAgentEnd {
   agentId: string;
   outcome: SubAgentOutcome;
+  /** A person cancelled it, and not the run. */
+  isByPerson?: true;
   /** Its last answer, or why there is none. */
   text: string;
   turns: number;
@@ -37,8 +43,14 @@ export interface SubAgentEnd {
 
 /** Starts the sub-agents of one agent. */
 export interface SubAgents {
+  /** Whether the call has started one before a restart. */
+  hasStarted(callId: string): boolean;
   /** Why it starts none, in words for the model; undefined: it does. */
   whyNot(): string | undefined;
+  /** Why one cannot have this model, in words for the model that asks; undefined: it can. */
+  whyNotModel(alias: string): Promise<string | undefined>;
+  /** The longest time limit that one can have. */
+  readonly maxTimeoutMs: number;
   /** The names of the tools that they can have. */
   readonly tools: readonly string[];
   /**

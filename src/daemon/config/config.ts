@@ -102,6 +102,12 @@ const AgentsConfig = z.object({
     .default([])
     .describe('Folders, with everything below them, whose instruction files and commands are used.'),
   parallel: z.int().min(1).max(16).default(4).describe('How many sub-agents of a run work at once.'),
+  maxTimeoutSecs: z
+    .int()
+    .min(1)
+    .max(604_800)
+    .default(7_200)
+    .describe('The longest time limit that the agent can give a sub-agent, in seconds.'),
 });
 
 const OtelConfig = z.object({

@@ -92,6 +92,11 @@ function judgeOf(config: Config, environment: LiveConfigOptions['environment']):
   return { ...judge, own: ownJudge(config.judge), usesModel, timeoutMs: timeoutSecs * 1000 };
 }
 
+const subAgentsOf = ({ agents: { parallel, maxTimeoutSecs } }: Config): LiveConfig['subAgents'] => ({
+  parallel,
+  maxTimeoutMs: maxTimeoutSecs * 1000,
+});
+
 /** Keys that need a restart are compared with the configuration of the start. */
 export function createLiveConfig({ config, environment, setLogLevel, onChange }: LiveConfigOptions): LiveConfig {
   let current = config; // that of the file
@@ -104,7 +109,7 @@ export function createLiveConfig({ config, environment, setLogLevel, onChange }:
       return current.approvals.alwaysSecs * 1000;
     },
     get subAgents() {
-      return current.agents.parallel;
+      return subAgentsOf(current);
     },
     get maxWorkstreams() {
       return current.server.maxWorkstreams;

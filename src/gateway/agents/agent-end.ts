@@ -42,7 +42,7 @@ function stateAfter(state: SubAgent, step: Step): SubAgent {
 
 /** What the parent of a sub-agent gets at its end. */
 function endOf(
-  { agent_id: agentId, turns, tool_calls: toolCalls, tokens }: SubAgent,
+  { agent_id: agentId, turns, tool_calls: toolCalls, tokens, cancelled_by: by }: SubAgent,
   ended: NonNullable<Step['ended']>,
   messages: readonly Message[],
 ): SubAgentEnd {
@@ -51,6 +51,7 @@ function endOf(
   return {
     agentId,
     outcome,
+    ...(outcome === 'cancelled' && by !== undefined && { isByPerson: true as const }),
     text: textOf(outcome, ended, messages),
     turns,
     toolCalls,
@@ -65,8 +66,9 @@ function outcomeOf({ status, limit }: NonNullable<Step['ended']>): SubAgentOutco
   return status === 'ok' ? 'done' : 'failed';
 }
 
+/** What it said last comes with the reason why it says no more. */
 function textOf(outcome: SubAgentOutcome, { summary }: NonNullable<Step['ended']>, messages: readonly Message[]) {
-  if (outcome !== 'limit') return summary;
-  const last = messages.at(-1);
+  if (outcome !== 'limit' && outcome !== 'cancelled') return summary;
+  const last = messages.findLast(({ role }) => role === 'assistant');
   return last?.role === 'assistant' && last.content !== '' ? `${last.content}\n\n[${summary}]` : summary;
 }

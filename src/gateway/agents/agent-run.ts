@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SubAgent } from '../../../protocol/events/sub-agent.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
@@ -5,21 +6,21 @@ import type { Message } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
 import { advance, type Decision, type Progress } from '../../agent/run/journal.ts';
 import { RunWaits } from '../../agent/run/model/run-waits.ts';
-import type { Recorder, Step } from '../../agent/run/recorder.ts';
+import { type Recorder, RunSuperseded, type Step } from '../../agent/run/recorder.ts';
 import { afterCut } from '../../agent/run/window/after-cut.ts';
 import type { ContextCount, NumberedMessage } from '../../agent/run/window/run-window.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import type { SubAgentEnd } from '../../agent/subagents/sub-agents.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { RunQuestions } from '../questions/run-questions.ts';
 import type { LiveRunDeps } from '../runs/live-run-deps.ts';
 import type { RunRecord } from '../runs/run-record.ts';
-import { stepStatements } from '../runs/run-rows.ts';
 import type { Statement } from '../store/store.ts';
-import { chargeBrokenOff, forgetReservation } from '../usage/reservation-rows.ts';
-import { addUsage } from '../usage/usage-rows.ts';
 import type { AdoptedAgent } from './adopted-agent.ts';
 import { afterStep } from './agent-end.ts';
+import { agentStatements } from './agent-statements.ts';
 import { toAgentEvents } from './sub-agent-events.ts';
-import { insertAgentMessage, type StoredAgent, updateAgent } from './sub-agent-rows.ts';
+import { type StoredAgent, updateAgent } from './sub-agent-rows.ts';
 
 /** What a sub-agent does in a step, for the run that it belongs to. */
 export interface Beside {
@@ -40,13 +41,18 @@ export interface AgentHost {
 
 /** Who may ask now: one sub-agent of a run at a time. */
 export interface AskingTurns {
-  take(agentId: string, approvalId: string): Promise<void>;
+  take(agent: Pick<AgentRun, 'id' | 'signal'>, approvalId: string): Promise<void>;
   end(agentId: string): void;
   /** A question of a sub-agent waits for its decision. */
   readonly isAsking: boolean;
 }
 
+/** Whoever is stopped together with its sub-agents: the run, or a sub-agent. */
+type Stopped = Pick<AgentHost, 'signal'>;
+
 type Deps = Pick<LiveRunDeps, 'data' | 'questions' | 'always' | 'clock' | 'observer'>;
+
+const byPerson = () => new StopReason('cancel', 'a person cancelled the sub-agent', { isByUser: true });
 
 /** One sub-agent while its run is in memory: its recorder, its question and its context. */
 export class AgentRun implements Recorder {
@@ -61,7 +67,10 @@ export class AgentRun implements Recorder {
   readonly #turns: AskingTurns;
   readonly #deps: Deps;
   readonly #questions: RunQuestions;
+  readonly #stopping = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
+  /** Its steps are stored one after the other: each numbers its messages and counts on from the one before. */
+  readonly #steps = createSerialKeys();
   #stored: StoredAgent;
   #numbered: NumberedMessage[];
   #messageCount: number;
@@ -70,7 +79,7 @@ export class AgentRun implements Recorder {
 
   constructor(
     { stored, progress, numbered, pending }: AdoptedAgent,
-    { host, turns, deps }: { host: AgentHost; turns: AskingTurns; deps: Deps },
+    { host, parent, turns, deps }: { host: AgentHost; parent: Stopped; turns: AskingTurns; deps: Deps },
   ) {
     this.#host = host;
     this.#turns = turns;
@@ -80,7 +89,8 @@ export class AgentRun implements Recorder {
     this.#messageCount = numbered.at(-1)?.seq ?? 0;
     this.#numbered = stored.cuts.reduce(afterCut, numbered);
     this.messages = this.#numbered.map(({ message }) => message);
-    this.signal = host.signal;
+    this.signal = AbortSignal.any([parent.signal, this.#stopping.signal]);
+    if (stored.state.cancelled_by !== undefined) this.stop(byPerson());
     this.run = { ...host.run, runId: stored.state.agent_id };
     this.#questions = new RunQuestions(
       {
@@ -130,7 +140,7 @@ export class AgentRun implements Recorder {
 
   async record(step: Step): Promise<void> {
     if (!step.approval) return this.#commit(step, []);
-    await this.#turns.take(this.id, step.approval.approvalId);
+    await this.#turns.take(this, step.approval.approvalId);
     try {
       await this.#commit(step, []);
     } catch (error) {
@@ -160,10 +170,42 @@ export class AgentRun implements Recorder {
     return this.#questions.follow(approvalId, decision);
   }
 
+  /** Resolves when its end is stored. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Stops it with its own sub-agents. */
+  stop(reason: StopReason): void {
+    this.#stopping.abort(reason);
+  }
+
+  /** A person stops it: stored first, so that it also ends after a crash. False: it had ended before. */
+  async cancel(by: string): Promise<boolean> {
+    if (this.end) return false;
+    try {
+      await this.#report(({ cancelled_by = by }) => ({ cancelled_by }));
+    } catch (error) {
+      if (error instanceof RunSuperseded) return false; // a forced cancel of the run was faster
+      throw error;
+    }
+    this.stop(byPerson());
+    return this.state.cancelled_by !== undefined;
+  }
+
   /** It works now, or waits again for others. */
-  async report(state: 'waiting' | 'running'): Promise<void> {
-    if (this.state.state === state || this.end) return;
-    const stored = { ...this.#stored, state: { ...this.state, state } };
+  report(state: 'waiting' | 'running'): Promise<void> {
+    return this.#report(() => ({ state }));
+  }
+
+  #report(toNews: (state: SubAgent) => Partial<SubAgent>): Promise<void> {
+    return this.#steps.run('', () => this.#storeNews(toNews(this.state)));
+  }
+
+  async #storeNews(news: Partial<SubAgent>): Promise<void> {
+    const state = { ...this.state, ...news };
+    if (this.end || isDeepStrictEqual(state, this.state)) return;
+    const stored = { ...this.#stored, state };
     await this.#host.recordBeside({
       statements: [updateAgent(stored)],
       events: [{ type: 'sub_agent', ...stored.state }],
@@ -172,11 +214,17 @@ export class AgentRun implements Recorder {
     this.#stored = stored;
   }
 
-  async #commit(whole: Step, also: Statement[]): Promise<void> {
+  async #commit(step: Step, also: Statement[]): Promise<void> {
+    const { settled } = step;
+    // Before it waits for the steps before, one of which may be that decision.
+    if (settled?.status === 'cancelled') await this.#questions.stillPending(settled.approvalId);
+    await this.#steps.run('', () => this.#store(step, also));
+  }
+
+  async #store(whole: Step, also: Statement[]): Promise<void> {
     const { clock, questions } = this.#deps;
     const nowMs = clock.now();
     const { settled } = whole;
-    if (settled?.status === 'cancelled') await this.#questions.stillPending(settled.approvalId);
     const left = settled?.status === 'cancelled' ? questions.leave(settled.approvalId, this.run) : undefined;
     const step: Step = settled && left?.isElsewhere ? { ...whole, settled: { ...settled, isElsewhere: true } } : whole;
     const stored = afterStep(this.#stored, step, { messages: this.messages, nowMs });
@@ -186,7 +234,7 @@ export class AgentRun implements Recorder {
       statements: [
         ...also,
         ...(left?.statements ?? []),
-        ...this.#statements(step, nowMs),
+        ...agentStatements(step, { run: this.run, spender: this.#host.run, count: this.#messageCount, nowMs }),
         ...(stored === this.#stored ? [] : [updateAgent(stored)]),
       ],
       events: [
@@ -202,34 +250,6 @@ export class AgentRun implements Recorder {
       throw error;
     }
     this.#apply(step, stored);
-  }
-
-  #statements(step: Step, nowMs: number): Statement[] {
-    const { journal, attachments, approval, assessments, verdicts, settled, reserved, trust } = step;
-    const spender = this.#host.run;
-    const own: Step = {
-      ...(journal && { journal }),
-      ...(attachments && { attachments }),
-      ...(approval && { approval }),
-      ...(assessments && { assessments }),
-      ...(verdicts && { verdicts }),
-      ...(settled && { settled }),
-      ...(reserved && { reserved }),
-      ...(trust && { trust }),
-    };
-    const toolCalls = (step.messages ?? []).reduce(
-      (sum, message) => sum + (message.role === 'assistant' ? message.toolCalls.length : 0),
-      0,
-    );
-    const spent = [step.summarized, step.usage && { ...step.usage, toolCalls }].filter((one) => one !== undefined);
-    return [
-      ...stepStatements(this.run, own, nowMs),
-      ...(step.messages ?? []).map((message, index) =>
-        insertAgentMessage({ agentId: this.id, seq: this.#messageCount + index + 1 }, message, nowMs),
-      ),
-      ...spent.flatMap((one) => [addUsage(spender, one, nowMs), forgetReservation(this.id)]),
-      ...(step.ended ? chargeBrokenOff(this.id, spender.runId) : []),
-    ];
   }
 
   #apply(step: Step, stored: StoredAgent): void {

@@ -2,11 +2,13 @@ import type { RunHooks } from '../../agent/hooks/hooked-run.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
+import { limitTime, type TimeLimit } from '../../agent/run/limits/time-limit.ts';
 import { createRunModel } from '../../agent/run/model/run-model.ts';
 import type { Recorder } from '../../agent/run/recorder.ts';
 import { runToEnd } from '../../agent/run/run.ts';
 import type { RunContext, RunLimits, RunSettings } from '../../agent/run/run-context.ts';
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
+import { StopReason } from '../../agent/stop-reason.ts';
 import { CallInterrupted } from '../../agent/subagents/call-interrupted.ts';
 import { narrowedRights, narrowedToolbox, toolsForSubAgents } from '../../agent/subagents/narrow-rights.ts';
 import { Seat } from '../../agent/subagents/seats.ts';
@@ -23,15 +25,15 @@ import type { LiveRun } from '../runs/live-run.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { WorkstreamDeps } from '../workstreams/workstream-deps.ts';
+import { modelOfAgent, whyNotModel } from './agent-model.ts';
 import type { AgentRun } from './agent-run.ts';
-import { chosenModel } from './chosen-model.ts';
 
 /** An agent that may start sub-agents. */
 interface Parent {
   context: RunContext;
   depth: number;
   /** Of a sub-agent. */
-  own?: { agentId: string; seat: Seat };
+  own?: { agentId: string; seat: Seat; model: string | undefined };
 }
 
 /** The run that all of them belong to. */
@@ -49,6 +51,14 @@ export const subAgentsOf = (parent: Parent, family: Family): SubAgents => ({
     if (parent.depth >= MAX_DEPTH) return `Sub-agents can be nested ${MAX_DEPTH} deep, and you are at that depth.`;
     const { count } = family.live.agents;
     return count < MAX_PER_RUN ? undefined : `This run has started ${MAX_PER_RUN} sub-agents; it can start no more.`;
+  },
+  hasStarted: (callId) => family.live.agents.find(parent.own?.agentId, callId) !== undefined,
+  whyNotModel(alias) {
+    const { live, data, models } = family;
+    return whyNotModel(alias, { own: modelOfAgent({ task: { model: parent.own?.model } }, { live, data }), models });
+  },
+  get maxTimeoutMs() {
+    return family.deps.live.subAgents.maxTimeoutMs;
   },
   get tools() {
     return toolsForSubAgents(parent.context.toolbox);
@@ -69,23 +79,41 @@ async function runOne({ parent, callId, task }: Asked, family: Family): Promise<
   const { live } = family;
   const parentId = parent.own?.agentId;
   const isTrusted = taintIn(parent.context.messages) === undefined;
-  const begun = { parentId, callId, depth: parent.depth + 1, task: { ...task, isTrusted } };
+  const model = task.model ?? parent.own?.model;
+  const begun = { parentId, callId, depth: parent.depth + 1, task: { ...task, model, isTrusted } };
   const agent = live.agents.find(parentId, callId) ?? (await live.agents.begin(begun));
   if (agent.end) return agent.end; // before a restart, which interrupted only the report of its end
-  const seat = new Seat(live.agents.seats, live.signal);
+  const seat = new Seat(live.agents.seats, agent.signal);
+  let limit: TimeLimit | undefined;
   try {
-    await seat.take().catch(() => undefined); // a run that stops has its ends recorded, too
-    if (!live.signal.aborted) await agent.report('running');
-    const how = await runToEnd(contextOf(agent, { parent, seat }, family));
+    await seat.take().catch(() => undefined); // one that is stopped has its end recorded, too
+    if (!agent.signal.aborted) await agent.report('running');
+    limit = limitAgent(agent, family);
+    const how = await runToEnd(contextOf(agent, { parent, seat, limit }, family));
     if (how !== 'ended' || !agent.end) throw new CallInterrupted(`its sub-agent is ${how}`);
     return agent.end;
   } finally {
+    limit?.end();
     seat.leave();
   }
 }
 
+/** While a person is asked, the time of all sub-agents of the run stands still, as that of the run does. */
+function limitAgent(agent: AgentRun, { live, deps }: Family): TimeLimit | undefined {
+  const { timeoutMs: limitMs } = agent.task;
+  if (limitMs === undefined) return undefined;
+  const onOver = () => agent.stop(new StopReason('timeout', `The sub-agent took longer than ${limitMs / 1_000} s`));
+  return limitTime({ limitMs, stands: () => live.pendingApproval() !== undefined, onOver, clock: deps.clock });
+}
+
+interface Place {
+  parent: Parent;
+  seat: Seat;
+  limit: TimeLimit | undefined;
+}
+
 /** What a sub-agent works with: its own conversation, and the rights of its parent or fewer. */
-function contextOf(agent: AgentRun, { parent: of, seat }: { parent: Parent; seat: Seat }, family: Family): RunContext {
+function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: Family): RunContext {
   const { live, data, hooks, models, deps } = family;
   const { context: parent } = of;
   const { clock, log } = deps;
@@ -116,7 +144,7 @@ function contextOf(agent: AgentRun, { parent: of, seat }: { parent: Parent; seat
     settings: settingsOf(agent, parent.settings, { live, data, models, deps }),
     toolbox,
     notSandboxed: parent.notSandboxed,
-    signal: live.signal,
+    signal: agent.signal,
     stopping: parent.stopping,
     decision: (approvalId) => seat.whileWaiting(() => decisionInTime(agent, approvalId, { expiry, deps })),
     expiry,
@@ -131,7 +159,7 @@ function contextOf(agent: AgentRun, { parent: of, seat }: { parent: Parent; seat
     },
     checkpoint: { before: () => parent.checkpoint.before(), ended: async () => undefined },
     hooks,
-    isTimeShort: () => parent.isTimeShort(),
+    isTimeShort: () => limit?.isShort() === true || parent.isTimeShort(),
     budget: deps.budgets.forRun({ ...spenderOf(live), agentId: agent.id }),
     limits: limitsOf(agent),
     subAgents: undefined,
@@ -143,7 +171,7 @@ function contextOf(agent: AgentRun, { parent: of, seat }: { parent: Parent; seat
     ids: deps.ids,
     log,
   };
-  context.subAgents = subAgentsOf({ context, depth, own: { agentId: agent.id, seat } }, family);
+  context.subAgents = subAgentsOf({ context, depth, own: { agentId: agent.id, seat, model: task.model } }, family);
   return context;
 }
 
@@ -168,7 +196,7 @@ type Modelled = Omit<Family, 'hooks'>;
 
 function settingsOf(agent: AgentRun, parent: RunSettings, { live, data, models, deps }: Modelled): RunSettings {
   const rights = narrowedRights(parent, agent.task.mode);
-  const modelAlias = chosenModel(live, data);
+  const modelAlias = modelOfAgent(agent, { live, data });
   return {
     workdir: parent.workdir,
     get autoApprove() {
@@ -203,7 +231,7 @@ const windowOf = (agent: AgentRun, { live, data, models, deps }: Family): RunWin
   read: async () => [...agent.context.numbered],
   onSummary: () => undefined, // clients show summaries of the conversation
   summarizer: (account) =>
-    summarizerOf(agent.progress.fallback ?? chosenModel(live, data), account, {
+    summarizerOf(agent.progress.fallback ?? modelOfAgent(agent, { live, data }), account, {
       models,
       recorder: agent,
       waits: agent.waits,

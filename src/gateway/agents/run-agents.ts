@@ -42,8 +42,9 @@ export class RunAgents implements AskingTurns {
     this.#host = host;
     this.#isAdopted = adopted !== undefined;
     this.#deps = deps;
-    this.seats = new Seats(() => deps.live.subAgents);
-    for (const one of adopted ?? []) {
+    this.seats = new Seats(() => deps.live.subAgents.parallel);
+    // Parents first.
+    for (const one of adopted?.toSorted((a, b) => a.stored.state.depth - b.stored.state.depth) ?? []) {
       const agent = this.#add(one);
       const asked = one.stored.end ? undefined : pendingApproval(one.progress);
       if (asked) this.#asking.set(agent.id, asked.approvalId);
@@ -71,6 +72,10 @@ export class RunAgents implements AskingTurns {
     return this.#agents.get(nameOf(parentId, callId));
   }
 
+  byId(agentId: string): AgentRun | undefined {
+    return [...this.#agents.values()].find(({ id }) => id === agentId);
+  }
+
   /** Stores it before it does anything. */
   async begin({ parentId, callId, depth, task }: NewAgent): Promise<AgentRun> {
     const { clock, ids } = this.#deps;
@@ -88,6 +93,8 @@ export class RunAgents implements AskingTurns {
         state: 'waiting',
         ...(task.mode && { mode: task.mode }),
         ...(task.tools && { tools: [...task.tools] }),
+        ...(task.model !== undefined && { model: task.model }),
+        ...(task.timeoutMs !== undefined && { timeout_secs: Math.ceil(task.timeoutMs / 1_000) }),
         turns: 0,
         tool_calls: 0,
         tokens: 0,
@@ -121,7 +128,13 @@ export class RunAgents implements AskingTurns {
 
   #add(adopted: AdoptedAgent): AgentRun {
     const { parent_agent_id: parentId, call_id: callId } = adopted.stored.state;
-    const agent = new AgentRun(adopted, { host: this.#host, turns: this, deps: this.#deps });
+    const parent = parentId === undefined ? undefined : this.byId(parentId);
+    const agent = new AgentRun(adopted, {
+      host: this.#host,
+      parent: parent ?? this.#host,
+      turns: this,
+      deps: this.#deps,
+    });
     this.#agents.set(nameOf(parentId, callId), agent);
     return agent;
   }
@@ -144,11 +157,11 @@ export class RunAgents implements AskingTurns {
     return this.#asking.size > 0;
   }
 
-  /** In the order in which they came; a question that is asked already may be joined. Rejects when the run stops. */
-  async take(agentId: string, approvalId: string): Promise<void> {
+  /** In the order in which they came; a question that is asked already may be joined. Rejects when it is stopped. */
+  async take({ id, signal }: Pick<AgentRun, 'id' | 'signal'>, approvalId: string): Promise<void> {
     const mayAsk = () => [...this.#asking.values()].every((asked) => asked === approvalId);
-    while (!mayAsk()) await until(this.#freed.promise, this.#host.signal);
-    this.#asking.set(agentId, approvalId);
+    while (!mayAsk()) await until(this.#freed.promise, signal);
+    this.#asking.set(id, approvalId);
   }
 
   end(agentId: string): void {

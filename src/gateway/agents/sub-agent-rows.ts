@@ -1,5 +1,6 @@
 import { SubAgent } from '../../../protocol/events/sub-agent.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
+import type { ListedSubAgent } from '../../../protocol/methods/conversation/sub-agent.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Prefix } from '../../agent/prefix/prefix.ts';
 import type { ContextCut } from '../../agent/run/window/run-window.ts';
@@ -86,8 +87,8 @@ export const endAgentsOf = (runId: string, nowMs: number): Statement[] => [
 /** So many are listed. */
 const LISTED = 500;
 
-/** The latest sub-agents of a workstream, in the order in which they were started. */
-export async function readAgentsIn(store: Readable, wsId: string): Promise<SubAgent[]> {
+/** The latest sub-agents of a workstream, in the order in which they were started, with what each said last. */
+export async function readAgentsIn(store: Readable, wsId: string): Promise<ListedSubAgent[]> {
   const rows = await store.db
     .selectFrom('sub_agents')
     .selectAll()
@@ -95,7 +96,34 @@ export async function readAgentsIn(store: Readable, wsId: string): Promise<SubAg
     .orderBy('started_ms', 'desc')
     .limit(LISTED)
     .execute();
-  return rows.reverse().flatMap((row) => toAgent(row, store)?.state ?? []);
+  const agents = rows.reverse().flatMap((row) => toAgent(row, store) ?? []);
+  const listed: ListedSubAgent[] = [];
+  for (const { state, end } of agents) {
+    const said = end?.text ?? (await readLastWords(store, state.agent_id));
+    listed.push({ ...state, ...(said && { last_output: said.slice(0, LAST_CHARS) }) });
+  }
+  return listed;
+}
+
+const LAST_CHARS = 500;
+/** Behind its last words there are only the results of the calls that it made with them. */
+const LAST_MESSAGES = 20;
+
+/** What one that has not ended said last. */
+async function readLastWords(store: Readable, agentId: string): Promise<string | undefined> {
+  const rows = await store.db
+    .selectFrom('sub_agent_messages')
+    .select('body_json')
+    .where('agent_id', '=', agentId)
+    .orderBy('seq', 'desc')
+    .limit(LAST_MESSAGES)
+    .execute();
+  const read = storedReader(store);
+  for (const { body_json } of rows) {
+    const message = read(body_json, `a message of sub-agent ${agentId}`, isMessage);
+    if (message?.role === 'assistant' && message.content !== '') return message.content;
+  }
+  return undefined;
 }
 
 /** All sub-agents of a run, also those that have ended. Damaged ones are left out, which is reported. */

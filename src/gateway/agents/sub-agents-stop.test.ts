@@ -179,3 +179,31 @@ test('a deleted workstream leaves nothing of its sub-agents', async () => {
     return rows.length + messages.length === 0;
   }, 'no rows');
 });
+
+test('five parents whose sub-agents ask at once: every question is answered once, over a crash', async () => {
+  await using machine = await machineWith();
+  delegate(machine, prompts(5), (request) => {
+    const task = firstOf(request);
+    return task.startsWith('below')
+      ? [calling('touch', { text: task })]
+      : [calling('task', { title: 'Below', prompt: `below ${task}` })];
+  });
+  await machine.accept('hello');
+  const wsId = await machine.main();
+  let previous: string | undefined;
+  for (let count = 0; count < 5; count += 1) {
+    previous = (await nextQuestion(machine, previous)).approvalId;
+    if (count === 2) {
+      await machine.crash();
+      assert.equal((await nextQuestion(machine)).approvalId, previous);
+    }
+    await machine.call('approval.resolve', { approvalId: previous, approved: true });
+  }
+  await machine.isIdle(wsId);
+  const touched = resultsOf(await machine.events(wsId), 'touch').map(({ output }) => output);
+  assert.deepEqual(new Set(touched), new Set(prompts(5).map(({ prompt }) => `touched below ${prompt}`)));
+  assert.equal(touched.length, 5);
+  const { agents } = await machine.call('subagent.list', { wsId });
+  assert.deepEqual(new Set(agents.map(({ outcome }) => outcome)), new Set(['done']));
+  assert.equal(agents.length, 10);
+});

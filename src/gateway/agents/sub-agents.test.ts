@@ -71,7 +71,7 @@ test('a sub-agent has its own context, and its answer is the result of the call'
 });
 
 test('the questions of five sub-agents come one after the other, and none is lost', async () => {
-  await using machine = await machineWith({ live: { ...LIVE, subAgents: 2 } });
+  await using machine = await machineWith({ live: { ...LIVE, subAgents: { ...LIVE.subAgents, parallel: 2 } } });
   delegate(machine, prompts(5), (request) => [calling('touch', { text: firstOf(request) })]);
   const run = await machine.accept('hello');
   const wsId = await machine.main();
@@ -106,7 +106,10 @@ test('no more sub-agents work at once than the setting says, also nested ones', 
     working -= 1;
     return { output: 'looked', outcome: 'done' };
   };
-  await using machine = await machineWith({ live: { ...LIVE, subAgents: 1 }, execute });
+  await using machine = await machineWith({
+    live: { ...LIVE, subAgents: { ...LIVE.subAgents, parallel: 1 } },
+    execute,
+  });
   delegate(machine, prompts(3), (request) =>
     firstOf(request).startsWith('part')
       ? [calling('task', { title: 'Below', prompt: `below ${firstOf(request)}` })]
@@ -221,4 +224,18 @@ test('a sub-agent is trusted as much as its parent, and what it reads taints the
     stored.flatMap(({ json }) => JSON.parse(json ?? '{}').taint ?? []),
     [{ kind: 'network', target: 'example.org' }, { kind: 'message' }],
   );
+});
+
+test('calls of a sub-agent that end at the same moment are all stored and counted', async () => {
+  await using machine = await machineWith();
+  const names = ['one', 'two', 'three', 'four'];
+  delegate(machine, prompts(1), () => names.map((text) => calling('look', { text }, `call_${text}`)));
+  const run = await machine.accept('hello');
+  assert.equal((await run?.ended)?.status, 'ok');
+  const wsId = await machine.main();
+  const [agent] = (await machine.call('subagent.list', { wsId })).agents;
+  assert.deepEqual([agent?.outcome, agent?.tool_calls], ['done', 4]);
+  const { messages } = await machine.call('subagent.messages', { wsId, agentId: agent?.agent_id ?? '' });
+  const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+  assert.deepEqual(new Set(results), new Set(names.map((text) => `looked ${text}`)));
 });

@@ -11,7 +11,7 @@ const UNRECORDED: Readonly<Record<string, readonly string[]>> = {
   'a conversation, which tells by itself what was said and done': [
     ...['agent', 'agent.wait', 'chat.send', 'chat.abort', 'send', 'system-event', 'wake'],
     ...['send', 'cancel', 'proceed', 'rewind', 'retry', 'edit', 'remove', 'retitle'].map((it) => `workstream.${it}`),
-    ...['background.kill', 'watch.cancel'],
+    ...['background.kill', 'watch.cancel', 'subagent.cancel'],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
     ...['sessions.patch', 'sessions.reset', 'sessions.compact'],
   ],

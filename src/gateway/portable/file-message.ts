@@ -8,36 +8,55 @@ import type { StoredMessage } from '../history/messages.ts';
  * behind: hashes and places of files, who was trusted, and signed reasoning.
  */
 
-/** The message of a file. `placeOf` returns the place of an attachment among the file's contents. */
+/**
+ * The message of a file. `placeOf` returns the place of an attachment among the file's contents. Field by field, because a
+ * further field of messages would make a file that nobody can import.
+ */
 export function toFileMessage(
   { message, createdMs }: StoredMessage,
   placeOf: (attachment: Attachment) => number,
 ): FileMessage {
   switch (message.role) {
     case 'user': {
-      const { attachments = [], trusted: _trusted, environment: _daemon, steered: _whenSent, ...rest } = message;
-      return { createdMs, ...rest, ...(attachments.length > 0 && { files: attachments.map(placeOf) }) };
+      const { role, content, attachments = [], failed } = message;
+      const files = attachments.map(placeOf);
+      return { createdMs, role, content, ...(failed && { failed }), ...(files.length > 0 && { files }) };
     }
     case 'assistant':
-      return { createdMs, ...toFileAnswer(message) };
-    case 'tool': {
-      const {
-        files: _files,
-        decision: _how,
-        taint: _trust,
-        limit: _limit,
-        refusedHosts: _hosts,
-        kept,
-        ...rest
-      } = message;
-      return { createdMs, ...rest, ...(kept && { wholeBytes: kept.bytes }) };
-    }
+      return toFileAnswer(message, createdMs);
+    case 'tool':
+      return toFileResult(message, createdMs);
   }
 }
 
-function toFileAnswer(message: AssistantMessage): Omit<Extract<FileMessage, { role: 'assistant' }>, 'createdMs'> {
-  const { providerData: _signed, images: _machine, cutPart, ...rest } = message;
-  return { ...rest, ...(cutPart && { cutPart: lengthsOf(cutPart) }) };
+function toFileAnswer(message: AssistantMessage, createdMs: number): FileMessage {
+  const { role, content, reasoning, toolCalls, partial, cutPart } = message;
+  return {
+    createdMs,
+    role,
+    content,
+    ...(reasoning !== undefined && { reasoning }),
+    toolCalls,
+    ...(partial !== undefined && { partial }),
+    ...(cutPart && { cutPart: lengthsOf(cutPart) }),
+  };
+}
+
+function toFileResult(message: ToolMessage, createdMs: number): FileMessage {
+  const { role, callId, name, output, outcome, exitCode, durationMs, notSandboxed, notice, kept } = message;
+  return {
+    createdMs,
+    role,
+    callId,
+    name,
+    output,
+    outcome,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(notSandboxed !== undefined && { notSandboxed }),
+    ...(notice !== undefined && { notice }),
+    ...(kept && { wholeBytes: kept.bytes }),
+  };
 }
 
 const lengthsOf = ({ contentChars, reasoningChars }: CutPart) => ({ contentChars, reasoningChars });

@@ -73,6 +73,23 @@ test('the rest of a long output stays behind, and whoever reads it learns that',
   });
 });
 
+test('the result of a watch is exported like another message', async () => {
+  await using gateway = await wholeGateway();
+  const { wsId } = await gateway.call('workstream.create', {});
+  const workstream = await gateway.parts.workstreams.get(wsId, DAEMON);
+  const watch = { id: 'wat_1', taint: { kind: 'network' as const } };
+  const handle = await gateway.parts.runs.accept(workstream, {
+    ...{ message: '[watch "build"] done', principal: 'ada', rights: 'approve', source: 'agent' },
+    ...{ request: { watch }, also: () => [] },
+  });
+  await handle.ended;
+  const file = await exported(gateway, wsId);
+  assert.deepEqual(
+    file.messages.map((message) => 'content' in message && message.content),
+    ['[watch "build"] done', 'ok'],
+  );
+});
+
 test('Exporting an imported conversation must give the same file', async () => {
   await using gateway = await wholeGateway();
   const wsId = await gateway.main();

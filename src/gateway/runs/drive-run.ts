@@ -1,6 +1,7 @@
 import type { RunOutput } from '../../agent/output/asked-output.ts';
 import { createApprovalExpiry } from '../../agent/run/approval/approval-expiry.ts';
 import type { UnattendedPolicy } from '../../agent/run/approval/unattended-policy.ts';
+import { limitTime, type TimeLimit } from '../../agent/run/limits/time-limit.ts';
 import { USUAL_LIMITS } from '../../agent/run/limits/wrap-up.ts';
 import { createRunModel } from '../../agent/run/model/run-model.ts';
 import { runToEnd } from '../../agent/run/run.ts';
@@ -53,7 +54,7 @@ async function drive(
   const { timeoutMs } = run.request;
   const settings = settingsOf(live, data, { deps, models: traced.models });
   const { hooks, recorder } = hooksOfRun(live, { data, workdir: settings.workdir }, deps);
-  const limit = timeoutMs ? limitTime(live, timeoutMs, clock) : undefined;
+  const limit = timeoutMs ? limitRun(live, timeoutMs, clock) : undefined;
   try {
     const context: RunContext = {
       wsId: run.wsId,
@@ -200,29 +201,12 @@ const windowOf = (live: LiveRun, data: WorkstreamData, { deps, models }: ModelPa
     }),
 });
 
-const SLICE_MS = 1_000;
-
-/** The time for the model to finish: a tenth of the limit, at most this. */
-const MOST_TO_FINISH_MS = 60_000;
-
 /** Stops a run that exceeds its timeout. Time spent waiting for a person does not count. */
-function limitTime(live: LiveRun, timeoutMs: number, clock: Clock) {
-  const over = new AbortController();
-  let leftMs = timeoutMs;
-  const countDown = async () => {
-    while (leftMs > 0) {
-      const sliceMs = Math.min(leftMs, SLICE_MS);
-      try {
-        await clock.sleep(sliceMs, over.signal);
-      } catch {
-        return; // the run is over
-      }
-      if (!live.pendingApproval()) leftMs -= sliceMs;
-    }
+function limitRun(live: LiveRun, limitMs: number, clock: Clock): TimeLimit {
+  const onOver = () => {
     const { reason } = live.waits;
     const waited = reason === undefined ? '' : `, because its model did not answer: ${reason}`;
-    live.stop(new StopReason('timeout', `The run took longer than ${timeoutMs / 1000} s${waited}`));
+    live.stop(new StopReason('timeout', `The run took longer than ${limitMs / 1000} s${waited}`));
   };
-  void countDown();
-  return { isShort: () => leftMs <= Math.min(MOST_TO_FINISH_MS, timeoutMs / 10), end: () => over.abort('ended') };
+  return limitTime({ limitMs, stands: () => live.pendingApproval() !== undefined, onOver, clock });
 }

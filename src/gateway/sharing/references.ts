@@ -103,6 +103,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'output.read': ({ wsId, callId }) => [{ wsId, callId }],
   'subagent.list': ({ wsId }) => [{ wsId }],
   'subagent.messages': ({ wsId }) => [{ wsId, agentId: 'agt_1' }],
+  'subagent.cancel': ({ wsId }) => [{ wsId, agentId: 'agt_1' }],
   'background.list': ({ wsId }) => [{ wsId }],
   'background.output': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
   'background.kill': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],

@@ -36,7 +36,7 @@ export const LIVE: LiveSettings = {
     approvalMs: 3_600_000,
     alwaysMs: 28_800_000,
     maxWorkstreams: 50,
-    subAgents: 4,
+    subAgents: { parallel: 4, maxTimeoutMs: 7_200_000 },
     visibility: 'shared',
     heartbeatMs: 0,
   },
