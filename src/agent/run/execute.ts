@@ -11,6 +11,7 @@ import { unaskedVerdict } from './approval/rate-call.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
 import type { BatchCall } from './batch-call.ts';
+import { inputDesk } from './inputs/ask-input.ts';
 import { reviewPlan } from './plan/review-plan.ts';
 import { recordResult, recordReturned } from './record-result.ts';
 import type { NewVerdict } from './recorder.ts';
@@ -121,6 +122,7 @@ async function resultOf(run: RunContext, item: BatchCall, prepared: ReadyCall): 
       signal: run.signal,
       grants: grantedTo(run, item),
       taint: taintOf(item),
+      inputs: inputDesk(run, item),
       reviewPlan: (goal) => reviewPlan(run, item, goal),
       answer: run.progress.approval?.decision?.answers?.[call.id],
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),

@@ -32,6 +32,17 @@ export interface JournaledPlan {
   content: string;
 }
 
+/** A question that came up while a call ran. */
+export interface JournaledInput {
+  callId: string;
+  /** Of who asks and what. */
+  digest: string;
+  /** 0, and one more each time the call went on after answers. */
+  round: number;
+  /** What the call goes on with after a restart; absent: it has to begin again. */
+  resume?: string;
+}
+
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */
 export type JournalEntry =
   | { kind: 'accepted' }
@@ -46,6 +57,7 @@ export type JournalEntry =
       digests: Record<string, string>;
       budget?: BudgetQuestion;
       plan?: JournaledPlan;
+      input?: JournaledInput;
     }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
@@ -85,8 +97,12 @@ export interface AskedApproval {
   budget?: BudgetQuestion | undefined;
   /** If the question is about a plan. */
   plan?: JournaledPlan | undefined;
+  /** If it came up while a call ran. */
+  input?: JournaledInput | undefined;
   decision?: Decision;
 }
+
+export type InputApproval = AskedApproval & { input: JournaledInput };
 
 /** How far a run has progressed. */
 export interface Progress {
@@ -108,6 +124,8 @@ export interface Progress {
   budgetApproval: AskedApproval | undefined;
   /** The latest one about a plan, in the current turn. */
   planApproval: AskedApproval | undefined;
+  /** Those that came up while calls of the current turn ran, in order. */
+  inputs: InputApproval[];
   /** How the current turn's answer was cut, and the previous one's. */
   cut: Cut | undefined;
   previousCut: Cut | undefined;
@@ -145,6 +163,7 @@ export const newProgress = (): Progress => ({
   instructionsApproval: undefined,
   budgetApproval: undefined,
   planApproval: undefined,
+  inputs: [],
   cut: undefined,
   previousCut: undefined,
   repeats: newRepeats(),
@@ -178,8 +197,9 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       modelAnswered(progress, entry);
       return;
     case 'approval_asked': {
-      const { kind: _, ...asked } = entry;
-      progress[PLACES[asked.question]] = asked;
+      const { kind: _, input, ...asked } = entry;
+      if (input) progress.inputs.push({ ...asked, input });
+      else progress[PLACES[asked.question]] = asked;
       return;
     }
     case 'approval_decided': {
@@ -239,6 +259,7 @@ function modelAnswered(progress: Progress, { calls, cut }: EntryOf<'model_answer
   progress.approval = undefined;
   progress.outcomeApproval = undefined;
   progress.planApproval = undefined;
+  progress.inputs = [];
   progress.isOutputRefused = false;
   progress.previousCut = progress.cut;
   progress.cut = cut;
@@ -271,12 +292,13 @@ const PLACES = {
   plan: 'planApproval',
 } as const satisfies Record<QuestionKind, keyof Progress>;
 
-const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval }: Progress) => [
+const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval, inputs }: Progress) => [
   outcomeApproval,
   approval,
   instructionsApproval,
   budgetApproval,
   planApproval,
+  ...inputs,
 ];
 
 export const findAsked = (progress: Progress, approvalId: string): AskedApproval | undefined =>
@@ -285,6 +307,17 @@ export const findAsked = (progress: Progress, approvalId: string): AskedApproval
 /** The approval that waits for a person, if any. */
 export const pendingApproval = (progress: Progress): AskedApproval | undefined =>
   askedIn(progress).find((asked) => asked && !asked.decision);
+
+/** Where a call goes on after a restart: at the question that waits, if its answer is all that the call needs. */
+export function resumedBy(
+  { inputs }: Progress,
+  callId: string,
+): { approvalId: string; round: number; resume: string } | undefined {
+  const last = inputs.findLast(({ input }) => input.callId === callId);
+  if (!last || last.decision || last.input.resume === undefined) return undefined;
+  const { round, resume } = last.input;
+  return { approvalId: last.approvalId, round, resume };
+}
 
 /** Calls of the current batch without a result. */
 export const openCalls = (progress: Progress): ToolCall[] =>
