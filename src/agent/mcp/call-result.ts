@@ -19,7 +19,8 @@ const MOST_WORD = 300;
 
 /** What a tool answers, as text, and the images in it. What cannot be shown is named. */
 export function readAnswer({ content, structuredContent, isError }: ServerAnswer): ReadAnswer {
-  if (content !== undefined && !Array.isArray(content)) throw new Error('answers with something that is no list of parts');
+  if (content !== undefined && !Array.isArray(content))
+    throw new Error('answers with something that is no list of parts');
   return { ...readParts(content ?? [], structuredContent), isError: isError === true };
 }
 

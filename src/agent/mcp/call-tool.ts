@@ -6,9 +6,9 @@ import type { OutputGuard } from '../guard/output-guard.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { StopReason } from '../stop-reason.ts';
+import { CallInterrupted } from '../subagents/call-interrupted.ts';
 import { outcomeOf, toStopLine } from '../tools/stop-line.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
-import { CallInterrupted } from '../subagents/call-interrupted.ts';
 import { exchange } from './asking/exchange.ts';
 import { type ReadAnswer, toFramed } from './call-result.ts';
 import type { ServerAnswer, ServerCall, ServerReply } from './session.ts';
@@ -25,6 +25,7 @@ export interface CallDeps {
 /** A request to a server, as a call of the agent. */
 export interface CalledTool extends Pick<ServerCall, 'method' | 'params'> {
   server: string;
+  wsId: string;
   callId: string;
   timeoutSecs: number;
   send(call: ServerCall): Promise<ServerReply>;
@@ -92,7 +93,9 @@ async function show(answer: ServerAnswer, { called, run, deps, notShown }: Shown
   });
   const guarded = deps.guard.open();
   const bytes = createGuardedBytes(guarded);
-  await output.write(bytes.write(Buffer.from(toFramed(called.server, [text === '' ? '[no content]' : text, ...said].join('\n')))));
+  await output.write(
+    bytes.write(Buffer.from(toFramed(called.server, [text === '' ? '[no content]' : text, ...said].join('\n')))),
+  );
   await output.write(bytes.end());
   const shown = await output.finish();
   const kept = output.kept();

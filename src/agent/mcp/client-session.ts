@@ -38,12 +38,17 @@ const LISTS = {
   prompts: { method: 'prompts/list', field: 'prompts', capability: 'prompts' },
 } as const satisfies Record<Listed, object>;
 
-const LIST_CHANGES = ['notifications/tools/list_changed', 'notifications/resources/list_changed', 'notifications/prompts/list_changed'] as const;
+const LIST_CHANGES = [
+  'notifications/tools/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/prompts/list_changed',
+] as const;
 
 const MOST_PAGES = 50;
 /** More entries of one list are not read. */
 const MOST_LISTED = 1_000;
-const WHOSE = 'The server asked a question while it worked on several calls, so nobody knows whose it is. It was not shown.';
+const WHOSE =
+  'The server asked a question while it worked for several conversations, so nobody knows whose it is. It was not shown.';
 /** Deadlines are the daemon's own, by its clock. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -164,10 +169,11 @@ class ClientSession implements Session {
 
   /** A question does not say to which call it belongs, and no other conversation may see it. */
   async onAsked(params: unknown, signal: AbortSignal): Promise<ElicitResult> {
-    const [call, ...others] = this.#underWay;
-    if (!call) return { action: 'cancel' };
-    if (others.length === 0) return await call.onAsked(params, AbortSignal.any([signal, call.signal]));
-    for (const each of this.#underWay) each.onProgress(WHOSE);
+    const calls = [...this.#underWay];
+    const call = calls.at(-1);
+    const isClear = calls.length === 1 || calls.every(({ wsId }) => wsId !== undefined && wsId === call?.wsId);
+    if (call && isClear) return await call.onAsked(params, AbortSignal.any([signal, call.signal]));
+    for (const each of calls) each.onProgress(WHOSE);
     return { action: 'cancel' };
   }
 

@@ -32,7 +32,7 @@ export function createServerTool(
     schema: known.inputSchema,
     readOnly: false,
     safeToRepeat: false,
-    prepare: async (args, { callId }): Promise<Prepared> => {
+    prepare: async (args, { wsId, callId }): Promise<Prepared> => {
       const { changed } = known;
       const { config } = server;
       return {
@@ -50,6 +50,7 @@ export function createServerTool(
           callTool(
             {
               server: server.name,
+              wsId,
               method: 'tools/call',
               params: { name: known.name, arguments: args },
               callId,

@@ -14,6 +14,8 @@ export type ServerReply = { kind: 'done'; answer: ServerAnswer } | ({ kind: 'inp
 export interface ServerCall {
   method: 'tools/call' | 'resources/read' | 'prompts/get';
   params: Readonly<Record<string, unknown>>;
+  /** The workstream that it is made for; absent: none in particular. */
+  wsId?: string;
   signal: AbortSignal;
   /** A line about how far it is. */
   onProgress(line: string): void;

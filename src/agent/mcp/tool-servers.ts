@@ -7,10 +7,11 @@ import { withDeadline } from '../process/deadline.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ChangingTools } from '../tools/toolbox.ts';
 import type { CallDeps } from './call-tool.ts';
-import { createFindTools } from './find-tool.ts';
 import type { Catalog } from './catalog/announced-lists.ts';
 import { createCatalogTools } from './catalog/catalog-tools.ts';
+import { type ChosenPrompts, createChosenPrompts } from './catalog/chosen-prompts.ts';
 import type { ServerLists } from './catalog/read-lists.ts';
+import { createFindTools } from './find-tool.ts';
 import { acceptTools, type KnownTool, learnTools, type Offers } from './known-tools.ts';
 import type { ServerConfig } from './server-config.ts';
 import { createServerTool } from './server-tool.ts';
@@ -48,6 +49,8 @@ export interface ToolServers extends ChangingTools {
   refresh(name: string): Promise<ServerStatus | undefined>;
   /** Takes the tools of a server as it describes them now. */
   accept(name: string, tool?: string): Promise<ServerStatus | undefined>;
+  /** The prompts of servers, for people. */
+  readonly prompts: ChosenPrompts;
   /** Resolves when no server runs. */
   close(): Promise<void>;
 }
@@ -90,10 +93,13 @@ class Servers implements ToolServers {
   #all: readonly Tool[] = [];
   readonly #findTools = createFindTools(() => this.#callable());
   readonly #catalogTools: ReturnType<typeof createCatalogTools>;
+  readonly prompts: ChosenPrompts;
 
   constructor(deps: ServersDeps) {
     this.#deps = deps;
-    this.#catalogTools = createCatalogTools({ servers: (what) => this.#offering(what), deps });
+    const from = { servers: (what: keyof Offers) => this.#offering(what), deps };
+    this.#catalogTools = createCatalogTools(from);
+    this.prompts = createChosenPrompts(from);
   }
 
   start(): void {
@@ -191,7 +197,10 @@ class Servers implements ToolServers {
     const learned = learnTools(known, tools);
     const before = this.#offersOf(entry);
     // What it once offered stays offered: a list that is empty for a while must not change the beginning of conversations.
-    const offers = { resources: before.resources || resources.length > 0, prompts: before.prompts || prompts.length > 0 };
+    const offers = {
+      resources: before.resources || resources.length > 0,
+      prompts: before.prompts || prompts.length > 0,
+    };
     const isAsBefore = this.#isKnown(entry) && isSame(known, learned) && isSame(before, offers);
     if (!isAsBefore) void this.#remember(entry, learned, offers);
   }

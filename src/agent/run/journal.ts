@@ -2,7 +2,9 @@ import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run
 import type { DecidedBy, Effort, QuestionKind } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity, ToolOutcome } from '../tools/tool.ts';
+import type { JournaledInput } from './inputs/journaled-input.ts';
 import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
+import type { JournaledPlan } from './plan/journaled-plan.ts';
 
 export interface Decision {
   approved: boolean;
@@ -21,26 +23,6 @@ export interface Decision {
 export interface Answer {
   text?: string;
   choice?: string;
-}
-
-/** A plan that was put to a person. */
-export interface JournaledPlan {
-  /** The call that it was made for. */
-  callId: string;
-  /** 1 for the first plan, and one more for each revision. */
-  round: number;
-  content: string;
-}
-
-/** A question that came up while a call ran. */
-export interface JournaledInput {
-  callId: string;
-  /** Of who asks and what. */
-  digest: string;
-  /** 0, and one more each time the call went on after answers. */
-  round: number;
-  /** What the call goes on with after a restart; absent: it has to begin again. */
-  resume?: string;
 }
 
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */
@@ -292,14 +274,14 @@ const PLACES = {
   plan: 'planApproval',
 } as const satisfies Record<QuestionKind, keyof Progress>;
 
-const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval, inputs }: Progress) => [
+const askedIn = ({
   outcomeApproval,
   approval,
   instructionsApproval,
   budgetApproval,
   planApproval,
-  ...inputs,
-];
+  inputs,
+}: Progress) => [outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval, ...inputs];
 
 export const findAsked = (progress: Progress, approvalId: string): AskedApproval | undefined =>
   askedIn(progress).find((asked) => asked?.approvalId === approvalId);
@@ -307,17 +289,6 @@ export const findAsked = (progress: Progress, approvalId: string): AskedApproval
 /** The approval that waits for a person, if any. */
 export const pendingApproval = (progress: Progress): AskedApproval | undefined =>
   askedIn(progress).find((asked) => asked && !asked.decision);
-
-/** Where a call goes on after a restart: at the question that waits, if its answer is all that the call needs. */
-export function resumedBy(
-  { inputs }: Progress,
-  callId: string,
-): { approvalId: string; round: number; resume: string } | undefined {
-  const last = inputs.findLast(({ input }) => input.callId === callId);
-  if (!last || last.decision || last.input.resume === undefined) return undefined;
-  const { round, resume } = last.input;
-  return { approvalId: last.approvalId, round, resume };
-}
 
 /** Calls of the current batch without a result. */
 export const openCalls = (progress: Progress): ToolCall[] =>

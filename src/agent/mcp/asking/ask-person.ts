@@ -48,20 +48,30 @@ async function fillIn({ message, fields }: AskedForm, { server, ask }: Asking): 
 type AskedForm = Extract<AskedOfPerson, { kind: 'form' }>;
 type Filled = { kind: 'filled'; value: FieldValue | undefined } | { kind: 'over'; action: 'decline' | 'cancel' };
 
-async function fillField(
-  field: FormField,
-  { by, place, ask }: { by: string; place: string; ask: AskOne },
-): Promise<Filled> {
+async function fillField(field: FormField, { by, place, ask }: Asked): Promise<Filled> {
   let problem = '';
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const given = await ask(toQuestion(field, { by, place, problem }));
     if (given.kind !== 'answered') return { kind: 'over', action: given.kind === 'denied' ? 'decline' : 'cancel' };
-    const answer = readFieldAnswer(field, given.answer);
-    if (answer.kind === 'value') return { kind: 'filled', value: answer.value };
-    if (answer.kind === 'missing' && !field.isRequired) return { kind: 'filled', value: undefined };
-    problem = answer.kind === 'missing' ? 'This needs an answer.' : answer.problem;
+    const entered = toEntered(field, given.answer);
+    if (typeof entered !== 'string') return entered;
+    problem = entered;
   }
   return { kind: 'over', action: 'cancel' };
+}
+
+interface Asked {
+  by: string;
+  place: string;
+  ask: AskOne;
+}
+
+/** A text: why it has to be asked for again. */
+function toEntered(field: FormField, given: { text?: string; choice?: string }): Filled | string {
+  const answer = readFieldAnswer(field, given);
+  if (answer.kind === 'value') return { kind: 'filled', value: answer.value };
+  if (answer.kind === 'problem') return answer.problem;
+  return field.isRequired ? 'This needs an answer.' : { kind: 'filled', value: undefined };
 }
 
 function toQuestion(
@@ -75,7 +85,9 @@ function toQuestion(
     '',
     ...(problem === '' ? [] : [problem]),
     `${title}${place}${description === '' ? '' : `: ${description}`}`,
-    ...(kind === 'list' ? [`Any of these, with commas between them: ${choices.map(({ label }) => label).join(', ')}`] : []),
+    ...(kind === 'list'
+      ? [`Any of these, with commas between them: ${choices.map(({ label }) => label).join(', ')}`]
+      : []),
     ifEmpty(field),
     WHERE,
   ];

@@ -23,7 +23,8 @@ export function readAsked(params: unknown): AskedOfPerson | string {
 
 function readForm(message: string, schema: unknown): AskedOfPerson | string {
   if (asksForSecret(message)) return SECRET;
-  if (!isRecord(schema) || schema.type !== 'object' || !isRecord(schema.properties)) return 'it does not describe a form';
+  if (!isRecord(schema) || schema.type !== 'object' || !isRecord(schema.properties))
+    return 'it does not describe a form';
   const names = Object.keys(schema.properties);
   if (names.length > MOST_FIELDS) return `its form has ${names.length} fields, more than ${MOST_FIELDS}`;
   const required = Array.isArray(schema.required) ? schema.required : [];

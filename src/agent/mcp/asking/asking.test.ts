@@ -35,8 +35,8 @@ function person(...given: (GivenInput | string)[]) {
 async function open(t: Parameters<typeof openServers>[0], way: string, more = {}) {
   const it = await openServers(t, { s: { ...asking(way), ...more } });
   await it.ready();
-  const call = (inputs: InputDesk, signal?: AbortSignal) =>
-    it.call('mcp__s__act', {}, Object.assign(recordRun(signal), { inputs }));
+  const call = (inputs: InputDesk, signal?: AbortSignal, wsId?: string) =>
+    it.call('mcp__s__act', {}, { ...recordRun(signal), inputs, ...(wsId !== undefined && { wsId }) });
   return { ...it, ask: call };
 }
 
@@ -62,8 +62,14 @@ test('a form is asked field by field; entries that do not fit are asked for agai
 test('what is left empty has its default; a refusal declines the form; without anybody it is cancelled', async (t) => {
   const it = await open(t, 'defaults');
   const said = async (...given: (GivenInput | string)[]) => inner((await it.ask(person(...given).inputs)).output);
-  assert.equal(await said('', { kind: 'answered', answer: {} }), '{"action":"accept","content":{"name":"Ada","sure":true}}');
-  assert.equal(await said('Bo', { kind: 'answered', answer: { choice: 'no' } }), '{"action":"accept","content":{"name":"Bo","sure":false}}');
+  assert.equal(
+    await said('', { kind: 'answered', answer: {} }),
+    '{"action":"accept","content":{"name":"Ada","sure":true}}',
+  );
+  assert.equal(
+    await said('Bo', { kind: 'answered', answer: { choice: 'no' } }),
+    '{"action":"accept","content":{"name":"Bo","sure":false}}',
+  );
   assert.equal(await said('Bo', { kind: 'denied' }), '{"action":"decline"}');
   assert.equal(await said({ kind: 'left' }), '{"action":"cancel"}');
   const { output } = await it.call('mcp__s__act'); // where nobody can be asked
@@ -88,10 +94,13 @@ test('nobody is asked for passwords, for ten thousand fields, or to open a file'
 test('patterns are never run, and characters that deceive are written out', async (t) => {
   const hostile = await open(t, 'hostile');
   const word = `${'a'.repeat(60)}!`;
-  assert.equal(inner((await hostile.ask(person(word).inputs)).output), `{"action":"accept","content":{"word":"${word}"}}`);
+  assert.equal(
+    inner((await hostile.ask(person(word).inputs)).output),
+    `{"action":"accept","content":{"word":"${word}"}}`,
+  );
   const odd = await open(t, 'odd');
   const { asked, inputs } = person('x');
-  assert.equal(inner((await odd.ask(inputs)).output), '{"action":"accept","content":{}}');
+  assert.equal(inner((await odd.ask(inputs)).output), '{"action":"accept","content":{"odd":"x"}}');
   assert.deepEqual(asked[0]?.question.text.split('\n').slice(0, 3), [
     'The tool server s asks: Odd \\u202e\\u0007 message',
     '',
@@ -119,7 +128,10 @@ test('one call asks at most twenty questions', async (t) => {
   const { asked, inputs } = person(...Array.from({ length: 50 }, () => 'yes'));
   const { output } = await it.ask(inputs);
   assert.equal(asked.length, 20);
-  assert.match(output, /"action":"cancel".*\n\[A question of the server was not shown to the person: it was more than the 20 /);
+  assert.match(
+    output,
+    /"action":"cancel".*\n\[A question of the server was not shown to the person: it was more than the 20 /,
+  );
 });
 
 test('a question ends with its call, with its server, and when the server or a person takes the call back', async (t) => {
@@ -143,21 +155,12 @@ test('a question ends with its call, with its server, and when the server or a p
   assert.deepEqual([(await running).outcome, withdrawn.length], ['cancelled', 1]);
 });
 
-test('the time of a person does not count as the time of the server', async (t) => {
-  const it = await open(t, 'defaults', { timeoutSecs: 1 });
-  const slow: InputDesk = {
-    resumed: undefined,
-    ask: () => new Promise((resolve) => setTimeout(() => resolve({ kind: 'answered', answer: {} }), 700)),
-  };
-  assert.equal((await it.ask(slow)).outcome, 'done');
-});
-
 test('a question does not reach another conversation that uses the server at the same time', async (t) => {
   const it = await open(t, 'defaults');
   const [first, second] = [person(), person()];
   const running = it.ask(first.inputs);
   while (first.asked.length === 0) await new Promise(setImmediate);
-  const cancelled = await it.ask(second.inputs);
+  const cancelled = await it.ask(second.inputs, undefined, 'ws-2');
   assert.deepEqual([inner(cancelled.output), second.asked], ['{"action":"cancel"}', []]);
   assert.match(cancelled.chunks.join(''), /nobody knows whose it is/);
   await it.pool.close();

@@ -10,6 +10,7 @@ import { type AskOne, askPerson } from './ask-person.ts';
 
 export interface Exchanged {
   server: string;
+  wsId: string;
   method: ServerCall['method'];
   params: ServerCall['params'];
   send(call: ServerCall): Promise<ServerReply>;
@@ -64,7 +65,7 @@ class Questions {
 
   /** Sends the request. Questions that the server asks meanwhile end with it. */
   async send(params: ServerCall['params']): Promise<ServerReply> {
-    const { method, send, onProgress, deadline } = this.#exchanged;
+    const { wsId, method, send, onProgress, deadline } = this.#exchanged;
     const over = new AbortController();
     const asking = new Set<Promise<unknown>>();
     const onAsked = (asked: unknown, signal: AbortSignal): Promise<ElicitResult> => {
@@ -73,7 +74,7 @@ class Questions {
       return answer;
     };
     try {
-      return await send({ method, params, signal: deadline.signal, onProgress, onAsked });
+      return await send({ method, params, wsId, signal: deadline.signal, onProgress, onAsked });
     } finally {
       over.abort(new StopReason('cancel', 'the call is over'));
       await Promise.allSettled(asking);
@@ -83,26 +84,30 @@ class Questions {
   /** The parameters of the next request. */
   async answer(needed: InputNeeded, round: number): Promise<Record<string, unknown>> {
     const { requests, state } = needed;
-    const { deadline, clock, run } = this.#exchanged;
+    const { deadline, clock } = this.#exchanged;
     const entries = Object.entries(requests);
-    if (entries.length > MOST_AT_ONCE) throw new Error(`asks ${entries.length} things at once, more than ${MOST_AT_ONCE}`);
+    if (entries.length > MOST_AT_ONCE)
+      throw new Error(`asks ${entries.length} things at once, more than ${MOST_AT_ONCE}`);
     if (entries.length === 0) await clock.sleep(PAUSE_MS, deadline.signal);
     const text = JSON.stringify(needed);
     const resume = text.length <= MOST_RESUME_CHARS ? { resume: text } : {};
     const responses: [string, ElicitResult][] = [];
-    for (const [key, request] of entries) {
-      if (!isRecord(request) || request.method !== 'elicitation/create') throw new Error(refused(request));
-      try {
-        responses.push([key, await this.#ask(request.params, { round, signal: deadline.signal, ...resume })]);
-      } catch (error) {
-        if (isShutdown(run.signal) && resume.resume !== undefined) throw new CallInterrupted('the daemon stops');
-        throw error;
-      }
-    }
+    for (const [key, request] of entries) responses.push([key, await this.#answerOne(request, { round, ...resume })]);
     return {
       ...(responses.length > 0 && { inputResponses: Object.fromEntries(responses) }),
       ...(state !== undefined && { requestState: state }),
     };
+  }
+
+  async #answerOne(request: unknown, at: { round: number; resume?: string }): Promise<ElicitResult> {
+    if (!isRecord(request) || request.method !== 'elicitation/create') throw new Error(refused(request));
+    const { run, deadline } = this.#exchanged;
+    try {
+      return await this.#ask(request.params, { ...at, signal: deadline.signal });
+    } catch (error) {
+      if (isShutdown(run.signal) && at.resume !== undefined) throw new CallInterrupted('the daemon stops');
+      throw error;
+    }
   }
 
   async #ask(

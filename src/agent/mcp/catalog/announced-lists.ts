@@ -33,7 +33,10 @@ const MOST_NAME = 256;
 const MOST_DESCRIPTION = 1_000;
 
 /** Reads a list of resources or templates. What nobody could ask for is left out. */
-export const readResources = (listed: readonly unknown[], { isTemplate }: { isTemplate: boolean }): AnnouncedResource[] =>
+export const readResources = (
+  listed: readonly unknown[],
+  { isTemplate }: { isTemplate: boolean },
+): AnnouncedResource[] =>
   listed.slice(0, MOST_ENTRIES).flatMap((one) => {
     if (!isRecord(one)) return [];
     const { name, title, description, mimeType } = one;
@@ -60,11 +63,13 @@ export const readPrompts = (listed: readonly unknown[]): AnnouncedPrompt[] =>
     const { name, description } = one;
     if (typeof name !== 'string' || name === '' || name.length > MOST_NAME || CONTROLS.test(name)) return [];
     const listedArguments: unknown[] = Array.isArray(one.arguments) ? one.arguments : [];
-    const args = listedArguments.slice(0, MOST_ARGUMENTS).flatMap((argument) =>
-      isRecord(argument) && typeof argument.name === 'string' && argument.name.length <= MOST_NAME
-        ? [{ name: argument.name, description: textOf(argument.description), isRequired: argument.required === true }]
-        : [],
-    );
+    const args = listedArguments
+      .slice(0, MOST_ARGUMENTS)
+      .flatMap((argument) =>
+        isRecord(argument) && typeof argument.name === 'string' && argument.name.length <= MOST_NAME
+          ? [{ name: argument.name, description: textOf(argument.description), isRequired: argument.required === true }]
+          : [],
+      );
     return [{ name, description: textOf(description), args }];
   });
 

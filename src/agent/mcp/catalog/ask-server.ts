@@ -5,7 +5,7 @@ import { toReading } from '../server-tool.ts';
 import { toToolName } from '../tool-name.ts';
 import type { OfferingServer } from './catalog-tools.ts';
 
-interface Asked extends Pick<CalledTool, 'method' | 'params' | 'read' | 'callId'> {
+interface Asked extends Pick<CalledTool, 'method' | 'params' | 'read' | 'wsId' | 'callId'> {
   subject: string;
   preview: string;
   /** The last part of the name that rules know: `mcp__server__label`. */
@@ -30,6 +30,7 @@ export const askServer = ({ name, config, server }: OfferingServer, asked: Asked
         method: asked.method,
         params: asked.params,
         read: asked.read,
+        wsId: asked.wsId,
         callId: asked.callId,
         timeoutSecs: config.timeoutSecs,
         send: (call) => server.call(call),

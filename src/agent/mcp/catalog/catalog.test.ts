@@ -34,7 +34,10 @@ test('resources are listed as data, without those whose address could not be use
     'file:///etc/shadow  shadow',
     'notes://{n} (a template)  by number',
   ]);
-  assert.equal(inner((await it.call('list_resources', { query: 'NUMBER template' })).output), 'notes://{n} (a template)  by number');
+  assert.equal(
+    inner((await it.call('list_resources', { query: 'NUMBER template' })).output),
+    'notes://{n} (a template)  by number',
+  );
   assert.equal(inner((await it.call('list_resources', { query: 'zebra' })).output), 'nothing');
   const other = await it.prepare('list_resources', { server: 'other' });
   assert.equal(other.kind === 'refused' && other.reason, 'No tool server other offers resources. These do: s.');

@@ -47,13 +47,13 @@ const createUseTool = ({ servers, deps }: CatalogDeps): Tool<z.infer<typeof UseA
   parameters: UseArguments,
   readOnly: false,
   safeToRepeat: false,
-  async prepare({ server: name, name: prompt, arguments: args }, { callId }) {
+  async prepare({ server: name, name: prompt, arguments: args }, { wsId, callId }) {
     const all = servers('prompts');
     const server = all.find((one) => one.name === name);
     if (!server) return { kind: 'refused', subject: prompt, reason: noSuchServer('prompts', name, all) };
     const params = { name: prompt, arguments: args };
     const preview = `${prompt} of ${name}\n${JSON.stringify(args, null, 2)}`;
-    const request = { method: 'prompts/get' as const, params, read: readPrompt };
-    return askServer(server, { ...request, subject: prompt, preview, label: 'use_prompt', callId }, deps);
+    const request = { method: 'prompts/get' as const, params, read: readPrompt, wsId, callId };
+    return askServer(server, { ...request, subject: prompt, preview, label: 'use_prompt' }, deps);
   },
 });

@@ -39,12 +39,13 @@ const createReadTool = ({ servers, deps }: CatalogDeps): Tool<z.infer<typeof Rea
   parameters: ReadArguments,
   readOnly: false,
   safeToRepeat: false,
-  async prepare({ server: name, uri }, { callId }) {
+  async prepare({ server: name, uri }, { wsId, callId }) {
     const all = servers('resources');
     const server = all.find((one) => one.name === name);
     if (!server) return { kind: 'refused', subject: uri, reason: noSuchServer('resources', name, all) };
-    if (CONTROLS.test(uri)) return { kind: 'refused', subject: uri, reason: 'The address contains control characters.' };
-    const request = { method: 'resources/read' as const, params: { uri }, read: readResource };
-    return askServer(server, { ...request, subject: uri, preview: `${uri}\nof ${name}`, label: 'read_resource', callId }, deps);
+    if (CONTROLS.test(uri))
+      return { kind: 'refused', subject: uri, reason: 'The address contains control characters.' };
+    const request = { method: 'resources/read' as const, params: { uri }, read: readResource, wsId, callId };
+    return askServer(server, { ...request, subject: uri, preview: `${uri}\nof ${name}`, label: 'read_resource' }, deps);
   },
 });

@@ -1,7 +1,8 @@
 import type { CallOutcome } from '../../../../protocol/stream-events.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
 import type { BatchCall } from '../batch-call.ts';
-import { type Decision, resumedBy } from '../journal.ts';
+import { resumedBy } from '../inputs/resumed-by.ts';
+import type { Decision } from '../journal.ts';
 import { type CallTrace, resultHash } from '../limits/repeats.ts';
 import { noteLimit } from '../limits/wrap-up.ts';
 import type { Step } from '../recorder.ts';

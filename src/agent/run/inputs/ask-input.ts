@@ -8,9 +8,10 @@ import type { AskedInput, GivenInput, InputDesk } from '../../tools/person/asked
 import { hasExpired } from '../approval/approval-expiry.ts';
 import { policyInForce } from '../approval/unattended-policy.ts';
 import type { BatchCall } from '../batch-call.ts';
-import { type AskedApproval, type Decision, type InputApproval, resumedBy } from '../journal.ts';
+import type { AskedApproval, Decision, InputApproval } from '../journal.ts';
 import type { RunContext } from '../run-context.ts';
 import { oneQuestion } from './one-question.ts';
+import { resumedBy } from './resumed-by.ts';
 
 /**
  * The questions of one execution of a call. They are stored like approvals. If the call runs again after a restart and asks

@@ -9,11 +9,12 @@ import type { ToolOutcome } from '../../tools/tool.ts';
 import { hasExpired } from '../approval/approval-expiry.ts';
 import { policyInForce } from '../approval/unattended-policy.ts';
 import type { BatchCall } from '../batch-call.ts';
-import type { AskedApproval, Decision, JournaledPlan } from '../journal.ts';
-import { BudgetUsedUp } from '../limits/budget-used-up.ts';
 import { oneQuestion } from '../inputs/one-question.ts';
+import type { AskedApproval, Decision } from '../journal.ts';
+import { BudgetUsedUp } from '../limits/budget-used-up.ts';
 import { nobodyToApprove } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
+import type { JournaledPlan } from './journaled-plan.ts';
 import { planOutcome } from './plan-outcome.ts';
 import { stepsOf } from './plan-text.ts';
 import { Planner, PlannerFailed } from './planner.ts';
@@ -85,11 +86,7 @@ function askedAbout({ progress: { planApproval } }: RunContext, callId: string):
 }
 
 /** Stores the question about a plan and shows it. */
-async function put(
-  run: RunContext,
-  item: BatchCall,
-  { round, content }: NewPlan,
-): Promise<AskedAboutPlan> {
+async function put(run: RunContext, item: BatchCall, { round, content }: NewPlan): Promise<AskedAboutPlan> {
   const { id: callId } = item.call;
   const approvalId = run.ids.id('apr');
   const expiresAtMs = run.expiry.stamp();
