@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { openRelay } from './relay.ts';
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const SUITE = file('../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -34,7 +35,9 @@ export async function runScenario(
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
     try {
-      await drive(JSON.parse(Buffer.concat(parts).toString('utf8')));
+      const server: ScenarioServer = JSON.parse(Buffer.concat(parts).toString('utf8'));
+      await using relay = await openRelay(new URL(server.url));
+      await drive({ ...server, url: relay.url });
       response.end('driven\n');
     } catch (error) {
       response.writeHead(500).end(`${error instanceof Error ? error.stack : error}\n`);

@@ -70,7 +70,7 @@ const CHANGED =
   'The server now describes this tool in another way than when it was accepted. Look at it with headgate mcp, and accept it there.';
 
 /** What it does is not known; it may send what it is given to others if it has a network. */
-export function toReading({ name, config }: CallableServer): CommandReading {
+export function toReading({ name, config }: Pick<CallableServer, 'name' | 'config'>): CommandReading {
   const { url, sandbox, network } = config;
   const reaches = url !== undefined || !sandbox || network.length > 0;
   const target = url === undefined ? name : new URL(url).hostname;
