@@ -132,60 +132,68 @@ test('resources and prompts of a server are listed and read', sandboxed, async (
   await talk.agree();
 });
 
-test('a question of a server is answered like one of the agent, and auto-approve does not answer it', sandboxed, async () => {
-  await using talk = await openConversation(daemon, { autoApprove: true });
-  model.when('ask me', callTools({ id: 'asked_1', name: 'mcp__asks__act', arguments: {} }), say('Thanks.'));
-  const question = await talk.ask('ask me');
-  const given = ['0', '8080', 'green'];
-  const texts: string[] = [];
-  const seen = new Set<string>();
-  for (const answer of given) {
-    const asked = await talk.until('approve_request', ({ approval_id: id }) => !seen.has(id));
-    seen.add(asked.approval_id);
-    texts.push(asked.items[0]?.question?.text.split('\n')[2] ?? '');
-    const decisions = { asked_1: { approved: true, answer } };
-    await talk.client.call('approval.resolve', { approvalId: asked.approval_id, approved: true, decisions });
-  }
-  assert.deepEqual(texts, ['Port (1 of 2)', 'At least 1.', 'color (2 of 2)']);
-  const { output } = await talk.until('tool_result', ({ call_id: id }) => id === 'asked_1');
-  assert.equal(inner(output), '{"action":"accept","content":{"port":8080,"color":"g"}}');
-  await talk.ended(question);
-  await talk.agree();
-});
+test(
+  'a question of a server is answered like one of the agent, and auto-approve does not answer it',
+  sandboxed,
+  async () => {
+    await using talk = await openConversation(daemon, { autoApprove: true });
+    model.when('ask me', callTools({ id: 'asked_1', name: 'mcp__asks__act', arguments: {} }), say('Thanks.'));
+    const question = await talk.ask('ask me');
+    const given = ['0', '8080', 'green'];
+    const texts: string[] = [];
+    const seen = new Set<string>();
+    for (const answer of given) {
+      const asked = await talk.until('approve_request', ({ approval_id: id }) => !seen.has(id));
+      seen.add(asked.approval_id);
+      texts.push(asked.items[0]?.question?.text.split('\n')[2] ?? '');
+      const decisions = { asked_1: { approved: true, answer } };
+      await talk.client.call('approval.resolve', { approvalId: asked.approval_id, approved: true, decisions });
+    }
+    assert.deepEqual(texts, ['Port (1 of 2)', 'At least 1.', 'color (2 of 2)']);
+    const { output } = await talk.until('tool_result', ({ call_id: id }) => id === 'asked_1');
+    assert.equal(inner(output), '{"action":"accept","content":{"port":8080,"color":"g"}}');
+    await talk.ended(question);
+    await talk.agree();
+  },
+);
 
-test('a question of a server survives kill -9 where its protocol lets it, and is withdrawn where not', sandboxed, async () => {
-  await using modern = await openConversation(daemon, { autoApprove: true });
-  await using older = await openConversation(daemon, { autoApprove: true });
-  const ask = async (talk: typeof modern, id: string, name: string) => {
-    model.when(`${id} please`, callTools({ id, name, arguments: {} }), say('Thanks.'));
-    const question = await talk.ask(`${id} please`);
-    question.answer.catch(() => undefined); // the connection is lost
-    return { question, asked: await talk.until('approve_request') };
-  };
-  const first = await ask(modern, 'modern_1', 'mcp__modern__act');
-  const second = await ask(older, 'older_1', 'mcp__asks__act');
-  await daemon.kill9();
-  await daemon.restart();
-  await modern.reconnect();
-  await older.reconnect();
-  const again = await older.until('approve_request', ({ kind }) => kind === 'outcome');
-  const withdrawn = await older.until('approval_resolved');
-  assert.deepEqual([withdrawn.approval_id, withdrawn.by], [second.asked.approval_id, { kind: 'cancel' }]);
-  await older.decide(again.approval_id, { approved: false });
-  await older.ended(second.question);
-  const [pending] = await modern.pending();
-  assert.equal(pending?.approvalId, first.asked.approval_id);
-  const decisions = { modern_1: { approved: true, answer: '8080' } };
-  await modern.client.call('approval.resolve', { approvalId: pending.approvalId, approved: true, decisions });
-  const { output } = await modern.until('tool_result', ({ call_id: id }) => id === 'modern_1');
-  assert.equal(
-    inner(output),
-    '{"inputResponses":{"port":{"action":"accept","content":{"port":8080}}},"requestState":"state-1"}',
-  );
-  await modern.ended(first.question);
-  await modern.agree();
-  await older.agree();
-});
+test(
+  'a question of a server survives kill -9 where its protocol lets it, and is withdrawn where not',
+  sandboxed,
+  async () => {
+    await using modern = await openConversation(daemon, { autoApprove: true });
+    await using older = await openConversation(daemon, { autoApprove: true });
+    const ask = async (talk: typeof modern, id: string, name: string) => {
+      model.when(`${id} please`, callTools({ id, name, arguments: {} }), say('Thanks.'));
+      const question = await talk.ask(`${id} please`);
+      question.answer.catch(() => undefined); // the connection is lost
+      return { question, asked: await talk.until('approve_request') };
+    };
+    const first = await ask(modern, 'modern_1', 'mcp__modern__act');
+    const second = await ask(older, 'older_1', 'mcp__asks__act');
+    await daemon.kill9();
+    await daemon.restart();
+    await modern.reconnect();
+    await older.reconnect();
+    const again = await older.until('approve_request', ({ kind }) => kind === 'outcome');
+    const withdrawn = await older.until('approval_resolved');
+    assert.deepEqual([withdrawn.approval_id, withdrawn.by], [second.asked.approval_id, { kind: 'cancel' }]);
+    await older.decide(again.approval_id, { approved: false });
+    await older.ended(second.question);
+    const [pending] = await modern.pending();
+    assert.equal(pending?.approvalId, first.asked.approval_id);
+    const decisions = { modern_1: { approved: true, answer: '8080' } };
+    await modern.client.call('approval.resolve', { approvalId: pending.approvalId, approved: true, decisions });
+    const { output } = await modern.until('tool_result', ({ call_id: id }) => id === 'modern_1');
+    assert.equal(
+      inner(output),
+      '{"inputResponses":{"port":{"action":"accept","content":{"port":8080}}},"requestState":"state-1"}',
+    );
+    await modern.ended(first.question);
+    await modern.agree();
+    await older.agree();
+  },
+);
 
 test(
   'fifty conversations at once share one process of a server; none outlives a daemon that is killed',

@@ -50,7 +50,9 @@ const runsOf = ({ workstreams }: Evidence['disk']) =>
 
 /** Without those to questions that came up while a call ran: they are not its result. */
 function answersIn({ journal }: RunOnDisk) {
-  const during = new Set(journal.flatMap((entry) => (entry.kind === 'approval_asked' && entry.input ? entry.approvalId : [])));
+  const during = new Set(
+    journal.flatMap((entry) => (entry.kind === 'approval_asked' && entry.input ? entry.approvalId : [])),
+  );
   return journal.flatMap((entry) =>
     entry.kind === 'approval_decided' && entry.decision.approved && !during.has(entry.approvalId)
       ? Object.entries(entry.decision.answers ?? {})

@@ -11,7 +11,10 @@ test('a deadline aborts with its limit', async () => {
   await clock.advance(999);
   assert.equal(deadline.signal.aborted, false);
   await clock.advance(1);
-  assert.deepEqual([deadline.signal.aborted, String(deadline.signal.reason)], [true, 'StopReason: Not finished within 1 s']);
+  assert.deepEqual(
+    [deadline.signal.aborted, String(deadline.signal.reason)],
+    [true, 'StopReason: Not finished within 1 s'],
+  );
 });
 
 test('the time of paused work does not count, also if pauses overlap', async () => {

@@ -63,7 +63,7 @@ function formatProblem(format: string | undefined, value: string): string | unde
     case 'email':
       return /^[^\s@]+@[^\s@]+$/.test(value) ? undefined : 'An email address is needed.';
     case 'uri':
-      return URL.canParse(value) ? undefined : 'An address such as https://example.com is needed.';
+      return URL.canParse(value) ? undefined : 'A whole address is needed, with its scheme.';
     case 'date':
       return /^\d{4}-\d\d-\d\d$/.test(value) && isTime(value) ? undefined : 'A date such as 2026-01-31 is needed.';
     case 'date-time':

@@ -85,29 +85,36 @@ function kindOf({ type, enum: values, oneOf }: Record<string, unknown>): FormFie
   }
 }
 
-/** `enum` with or without `enumNames`, and lists of constants with titles. */
 function choicesOf(kind: FormField['kind'], schema: Record<string, unknown>): FieldChoice[] | string {
   if (kind === 'boolean') return YES_NO;
   if (kind !== 'choice' && kind !== 'list') return [];
-  const from = kind === 'list' ? schema.items : schema;
-  if (!isRecord(from)) return 'has no choices';
-  const titled = from.oneOf ?? from.anyOf;
-  const names = Array.isArray(from.enumNames) ? from.enumNames : [];
-  const listed = Array.isArray(titled)
-    ? titled.map((one): unknown[] => (isRecord(one) ? [one.const, one.title] : []))
-    : toArray(from.enum).map((value, index): unknown[] => [value, names[index]]);
+  const listed = listedIn(kind === 'list' ? schema.items : schema);
   if (listed.length === 0) return 'has no choices';
   if (listed.length > MOST_CHOICES) return `has ${listed.length} choices, more than ${MOST_CHOICES}`;
   const choices = new Map<string, FieldChoice>();
   for (const [value, title] of listed) {
     if (typeof value !== 'string' || value.length > MOST_NAME) return 'has a choice that is no short text';
-    const label = toVisibleLine((wordOf(title) || value).slice(0, MOST_LABEL));
-    // Two choices that look the same are told apart by their values, and by their places at last.
-    const free = [label, `${label} (${toVisibleLine(value.slice(0, 40))})`, `${label} #${choices.size + 1}`];
-    const unique = free.find((one) => one !== '' && !choices.has(one)) ?? '';
-    choices.set(unique, { value, label: unique });
+    const label = uniqueLabel(value, wordOf(title), choices);
+    choices.set(label, { value, label });
   }
   return [...choices.values()];
+}
+
+/** Values with their titles: `enum` with or without `enumNames`, or constants with titles. */
+function listedIn(from: unknown): [unknown, unknown][] {
+  if (!isRecord(from)) return [];
+  const titled = from.oneOf ?? from.anyOf;
+  if (Array.isArray(titled))
+    return titled.map((one) => (isRecord(one) ? [one.const, one.title] : [undefined, undefined]));
+  const names = toArray(from.enumNames);
+  return toArray(from.enum).map((value, index) => [value, names[index]]);
+}
+
+/** Two choices that look the same are told apart by their values, and by their places at last. */
+function uniqueLabel(value: string, title: string, others: ReadonlyMap<string, unknown>): string {
+  const label = toVisibleLine((title || value).slice(0, MOST_LABEL));
+  const possible = [label, `${label} (${toVisibleLine(value.slice(0, 40))})`];
+  return possible.find((one) => one !== '' && !others.has(one)) ?? `${label} #${others.size + 1}`;
 }
 
 const YES_NO: FieldChoice[] = [
@@ -119,17 +126,18 @@ const toArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [
 
 /** What counts if nothing is entered; a default that does not fit its field is none. */
 function usualOf(kind: FormField['kind'], value: unknown, choices: readonly FieldChoice[]): FieldValue | undefined {
-  const isChoice = (one: unknown) => choices.some((choice) => choice.value === one);
-  switch (kind) {
-    case 'text':
-      return typeof value === 'string' ? value : undefined;
-    case 'choice':
-      return typeof value === 'string' && isChoice(value) ? value : undefined;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'list':
-      return Array.isArray(value) && value.every(isChoice) ? value : undefined;
-    default:
-      return typeof value === 'number' && (kind === 'number' || Number.isInteger(value)) ? value : undefined;
-  }
+  return isValue(value) && FITS[kind](value, new Set(choices.map((choice) => choice.value))) ? value : undefined;
 }
+
+const isValue = (value: unknown): value is FieldValue =>
+  ['string', 'number', 'boolean'].includes(typeof value) ||
+  (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+
+const FITS: Record<FormField['kind'], (value: FieldValue, choices: ReadonlySet<unknown>) => boolean> = {
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === 'boolean',
+  choice: (value, choices) => choices.has(value),
+  list: (value, choices) => Array.isArray(value) && value.every((one) => choices.has(one)),
+};

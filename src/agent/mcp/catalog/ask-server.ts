@@ -3,7 +3,7 @@ import type { Prepared } from '../../tools/tool.ts';
 import { type CallDeps, type CalledTool, callTool } from '../call-tool.ts';
 import { toReading } from '../server-tool.ts';
 import { toToolName } from '../tool-name.ts';
-import type { OfferingServer } from './catalog-tools.ts';
+import type { OfferingServer } from './offering-server.ts';
 
 interface Asked extends Pick<CalledTool, 'method' | 'params' | 'read' | 'wsId' | 'callId'> {
   subject: string;

@@ -2,7 +2,7 @@ import { wordsOf } from '../../../../protocol/words-of.ts';
 import { withDeadline } from '../../process/deadline.ts';
 import { readPrompt } from '../call-result.ts';
 import type { AnnouncedPrompt } from './announced-lists.ts';
-import type { CatalogDeps, OfferingServer } from './catalog-tools.ts';
+import type { CatalogDeps, OfferingServer } from './offering-server.ts';
 
 /** The prompts of a server, or why it cannot be asked. */
 export interface ListedPrompts {

@@ -5,7 +5,7 @@ import { withDeadline } from '../../process/deadline.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../tools/tool.ts';
 import { toFramed } from '../call-result.ts';
 import type { Offers } from '../known-tools.ts';
-import type { CatalogDeps, OfferingServer } from './catalog-tools.ts';
+import type { CatalogDeps, OfferingServer } from './offering-server.ts';
 
 const ListArguments = z.strictObject({
   server: z.string().max(64).optional().describe('Only of this tool server'),

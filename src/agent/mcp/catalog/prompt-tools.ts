@@ -4,8 +4,8 @@ import type { Tool } from '../../tools/tool.ts';
 import { readPrompt } from '../call-result.ts';
 import type { AnnouncedPrompt } from './announced-lists.ts';
 import { askServer } from './ask-server.ts';
-import type { CatalogDeps } from './catalog-tools.ts';
 import { createListTool, noSuchServer } from './list-tool.ts';
+import type { CatalogDeps } from './offering-server.ts';
 
 const MOST_ARGUMENTS = 50;
 

@@ -4,8 +4,8 @@ import type { Tool } from '../../tools/tool.ts';
 import { readResource } from '../call-result.ts';
 import { CONTROLS } from './announced-lists.ts';
 import { askServer } from './ask-server.ts';
-import type { CatalogDeps, OfferingServer } from './catalog-tools.ts';
 import { createListTool, noSuchServer } from './list-tool.ts';
+import type { CatalogDeps, OfferingServer } from './offering-server.ts';
 
 const ReadArguments = z.strictObject({
   server: z.string().min(1).max(64).describe('The tool server, as list_resources names it'),
