@@ -67,6 +67,10 @@ const rows = {
     argument: '[NAME | clear]',
     summary: 'Show the templates, or choose the one that the next conversation here begins with.',
   },
+  prompt: {
+    argument: '[SERVER NAME [ARGUMENT=VALUE …]]',
+    summary: 'List the prompts of tool servers, or send one.',
+  },
   compact: {
     argument: '[FOCUS]',
     summary: 'Replace earlier messages by a summary for the model; you still see them.',

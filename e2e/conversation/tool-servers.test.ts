@@ -14,12 +14,15 @@ const sandboxed = await needs('bubblewrap');
 const fileOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const EVERYTHING = fileOf('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const FAKE = fileOf('src/agent/mcp/misbehaving-server.ts');
+const ASKING = fileOf('src/agent/mcp/asking/asking-server.ts');
 const node = process.execPath;
 /** The sandbox has a /tmp of its own, and this repository may be below it. */
 const folders = [fileOf('.')];
 const servers = {
   everything: { command: node, args: [EVERYTHING, 'stdio'], network: ['example.com'], folders },
   dies: { command: node, args: [FAKE, 'dies'], folders },
+  asks: { command: node, args: [ASKING, 'form'], folders },
+  modern: { command: node, args: [ASKING, 'modern'], folders },
   silent: { command: node, args: [FAKE, 'silent'], enabled: false },
 };
 const { model, daemon } = await openStage({ config: { mcp: { servers }, server: { maxWorkstreams: 100 } } });
@@ -92,8 +95,10 @@ test('the state of servers is listed, for people and as JSON; a server can be as
   assert.deepEqual(
     listed.map(({ name, state }) => [name, state]),
     [
+      ['asks', 'connected'],
       ['dies', 'failed'],
       ['everything', 'connected'],
+      ['modern', 'connected'],
       ['silent', 'disabled'],
     ],
   );
@@ -104,12 +109,91 @@ test('the state of servers is listed, for people and as JSON; a server can be as
     const { stdout, stderr } = await runHeadgate(['mcp', ...words], { HEADGATE_HOME: daemon.home });
     return `${stdout}${stderr}`;
   };
-  assert.match(await mcp(), /^NAME +STATE +TOOLS +COMMAND OR ADDRESS\ndies +connected +1 /);
+  assert.match(await mcp(), /^NAME +STATE +TOOLS +COMMAND OR ADDRESS\nasks +connected +1 .*\ndies +connected +1 /);
   assert.match(await mcp('tools', 'dies'), /^mcp__dies__greet\n {2}Greets somebody\.\n$/);
   assert.match(await mcp('refresh', 'dies'), /^dies has 1 tools\.\n$/);
   assert.match(await mcp('accept', 'dies'), /^Accepted\. /);
   assert.match(await mcp('tools', 'other'), /No tool server is called other\. "headgate mcp" lists them\./);
 });
+
+test('resources and prompts of a server are listed and read', sandboxed, async () => {
+  await using talk = await openConversation(daemon, { autoApprove: true });
+  const listed = await call(talk, 'list_resources', { server: 'everything' });
+  const uri = /^(demo:\/\/resource\/static\S+)/m.exec(listed.output)?.[1];
+  assert.ok(uri, listed.output);
+  assert.match(listed.output, /^demo:\/\/resource\/dynamic\/text\/\{\w+\} \(a template\)/m);
+  const read = await call(talk, 'read_resource', { server: 'everything', uri });
+  assert.deepEqual([read.outcome, inner(read.output).split('\n')[0]], ['done', `[resource ${uri}]`]);
+  const none = await call(talk, 'read_resource', { server: 'everything', uri: 'file:///etc/hostname' });
+  assert.equal(none.outcome, 'failed');
+  assert.match((await call(talk, 'list_prompts', { server: 'everything' })).output, /^simple-prompt /m);
+  const prompt = await call(talk, 'use_prompt', { server: 'everything', name: 'simple-prompt' });
+  assert.match(prompt.output, /\[user:\]\nThis is a simple prompt/);
+  await talk.agree();
+});
+
+test(
+  'a question of a server is answered like one of the agent, and auto-approve does not answer it',
+  sandboxed,
+  async () => {
+    await using talk = await openConversation(daemon, { autoApprove: true });
+    model.when('ask me', callTools({ id: 'asked_1', name: 'mcp__asks__act', arguments: {} }), say('Thanks.'));
+    const question = await talk.ask('ask me');
+    const given = ['0', '8080', 'green'];
+    const texts: string[] = [];
+    const seen = new Set<string>();
+    for (const answer of given) {
+      const asked = await talk.until('approve_request', ({ approval_id: id }) => !seen.has(id));
+      seen.add(asked.approval_id);
+      texts.push(asked.items[0]?.question?.text.split('\n')[2] ?? '');
+      const decisions = { asked_1: { approved: true, answer } };
+      await talk.client.call('approval.resolve', { approvalId: asked.approval_id, approved: true, decisions });
+    }
+    assert.deepEqual(texts, ['Port (1 of 2)', 'At least 1.', 'color (2 of 2)']);
+    const { output } = await talk.until('tool_result', ({ call_id: id }) => id === 'asked_1');
+    assert.equal(inner(output), '{"action":"accept","content":{"port":8080,"color":"g"}}');
+    await talk.ended(question);
+    await talk.agree();
+  },
+);
+
+test(
+  'a question of a server survives kill -9 where its protocol lets it, and is withdrawn where not',
+  sandboxed,
+  async () => {
+    await using modern = await openConversation(daemon, { autoApprove: true });
+    await using older = await openConversation(daemon, { autoApprove: true });
+    const ask = async (talk: typeof modern, id: string, name: string) => {
+      model.when(`${id} please`, callTools({ id, name, arguments: {} }), say('Thanks.'));
+      const question = await talk.ask(`${id} please`);
+      question.answer.catch(() => undefined); // the connection is lost
+      return { question, asked: await talk.until('approve_request') };
+    };
+    const first = await ask(modern, 'modern_1', 'mcp__modern__act');
+    const second = await ask(older, 'older_1', 'mcp__asks__act');
+    await daemon.kill9();
+    await daemon.restart();
+    await modern.reconnect();
+    await older.reconnect();
+    const again = await older.until('approve_request', ({ kind }) => kind === 'outcome');
+    const withdrawn = await older.until('approval_resolved');
+    assert.deepEqual([withdrawn.approval_id, withdrawn.by], [second.asked.approval_id, { kind: 'cancel' }]);
+    await older.decide(again.approval_id, { approved: false });
+    await older.ended(second.question);
+    const [pending] = await modern.pending();
+    assert.equal(pending?.approvalId, first.asked.approval_id);
+    const decisions = { modern_1: { approved: true, answer: '8080' } };
+    await modern.client.call('approval.resolve', { approvalId: pending.approvalId, approved: true, decisions });
+    const { output } = await modern.until('tool_result', ({ call_id: id }) => id === 'modern_1');
+    assert.equal(
+      inner(output),
+      '{"inputResponses":{"port":{"action":"accept","content":{"port":8080}}},"requestState":"state-1"}',
+    );
+    await modern.ended(first.question);
+    await modern.agree();
+    await older.agree();
+  },
+);
 
 test(
   'fifty conversations at once share one process of a server; none outlives a daemon that is killed',

@@ -204,6 +204,7 @@ type TurnDeps = Pick<
   | 'store'
   | 'models'
   | 'toolbox'
+  | 'toolServers'
   | 'background'
   | 'workdirs'
   | 'live'
@@ -262,6 +263,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     runs,
     models,
     toolbox,
+    toolServers: deps.toolServers,
     background: deps.background,
     clock,
     ids,

@@ -46,9 +46,15 @@ export function* answersKept({ disk }: Evidence): Generator<Finding> {
   }
 }
 
+/** Without those to questions that came up while a call ran: they are not its result. */
 function answersIn({ journal }: Worker) {
+  const during = new Set(
+    journal.flatMap((entry) => (entry.kind === 'approval_asked' && entry.input ? entry.approvalId : [])),
+  );
   return journal.flatMap((entry) =>
-    entry.kind === 'approval_decided' && entry.decision.approved ? Object.entries(entry.decision.answers ?? {}) : [],
+    entry.kind === 'approval_decided' && entry.decision.approved && !during.has(entry.approvalId)
+      ? Object.entries(entry.decision.answers ?? {})
+      : [],
   );
 }
 

@@ -4,19 +4,45 @@ import { LIMITS } from '../../../protocol/limits.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { imageTypeOf } from '../../content/file-kind.ts';
 import type { ReadImage } from '../tools/tool.ts';
-import type { ToolAnswer } from './session.ts';
+import type { ServerAnswer } from './session.ts';
 
-interface ReadAnswer {
+export interface ReadAnswer {
   text: string;
   images: ReadImage[];
+  /** The server says that it failed. */
+  isError: boolean;
 }
 
 const MOST_PARTS = 1_000;
 const MOST_IMAGES = 8;
 const MOST_WORD = 300;
 
-/** What an answer says, as text, and the images in it. What cannot be shown is named. */
-export function readAnswer({ content, structured }: ToolAnswer): ReadAnswer {
+/** What a tool answers, as text, and the images in it. What cannot be shown is named. */
+export function readAnswer({ content, structuredContent, isError }: ServerAnswer): ReadAnswer {
+  if (content !== undefined && !Array.isArray(content))
+    throw new Error('answers with something that is no list of parts');
+  return { ...readParts(content ?? [], structuredContent), isError: isError === true };
+}
+
+/** What the contents of a resource say. */
+export function readResource({ contents }: ServerAnswer): ReadAnswer {
+  if (!Array.isArray(contents)) throw new Error('answers without contents');
+  return { ...readParts(contents.map((resource) => ({ type: 'resource', resource }))), isError: false };
+}
+
+/** The messages of a prompt, with who says them. */
+export function readPrompt({ description, messages }: ServerAnswer): ReadAnswer {
+  if (!Array.isArray(messages)) throw new Error('answers without messages');
+  const parts = messages.slice(0, MOST_PARTS).flatMap((message: unknown): unknown[] => {
+    if (!isRecord(message)) return [{}];
+    const { role, content } = message;
+    return [{ type: 'text', text: role === 'assistant' ? '[assistant:]' : '[user:]' }, content];
+  });
+  const about = typeof description === 'string' ? [{ type: 'text', text: description }] : [];
+  return { ...readParts([...about, ...parts]), isError: false };
+}
+
+function readParts(content: readonly unknown[], structured?: unknown): Omit<ReadAnswer, 'isError'> {
   const images: ReadImage[] = [];
   const texts: string[] = [];
   for (const part of content.slice(0, MOST_PARTS)) texts.push(toText(part, images));
@@ -48,7 +74,7 @@ function toText(part: unknown, images: ReadImage[]): string {
     case 'resource_link':
       return `[link: ${wordOf(part.name)} ${wordOf(part.uri)}]`;
     case 'resource':
-      return toResource(part.resource);
+      return toResource(part.resource, images);
     default:
       return NOT_SHOWN;
   }
@@ -70,12 +96,14 @@ function toImage(data: unknown, images: ReadImage[]): string {
   return `[image ${fileName}, ${mimeType}, ${bytes.length} bytes]`;
 }
 
-function toResource(resource: unknown): string {
+function toResource(resource: unknown, images: ReadImage[]): string {
   if (!isRecord(resource)) return NOT_SHOWN;
-  const { uri, text, mimeType } = resource;
-  return typeof text === 'string'
-    ? `[resource ${wordOf(uri)}]\n${text}`
-    : `[resource ${wordOf(uri)}, ${wordOf(mimeType)}: not shown]`;
+  const { uri, text, blob, mimeType } = resource;
+  if (typeof text === 'string') return `[resource ${wordOf(uri)}]\n${text}`;
+  if (typeof blob === 'string' && wordOf(mimeType).startsWith('image/'))
+    return `[resource ${wordOf(uri)}]\n${toImage(blob, images)}`;
+  const size = typeof blob === 'string' ? `, ${Buffer.byteLength(blob, 'base64')} bytes` : '';
+  return `[resource ${wordOf(uri)}, ${wordOf(mimeType)}${size}: not shown]`;
 }
 
 /** Many servers repeat their data as text. */

@@ -6,10 +6,12 @@ import type { OutputGuard } from '../guard/output-guard.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { createOutputCollector } from '../process/output.ts';
 import { StopReason } from '../stop-reason.ts';
+import { CallInterrupted } from '../subagents/call-interrupted.ts';
 import { outcomeOf, toStopLine } from '../tools/stop-line.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
-import { readAnswer, toFramed } from './call-result.ts';
-import type { ServerCall, ToolAnswer } from './session.ts';
+import { exchange } from './asking/exchange.ts';
+import { type ReadAnswer, toFramed } from './call-result.ts';
+import type { ServerAnswer, ServerCall, ServerReply } from './session.ts';
 import { ServerProblem } from './tool-server.ts';
 
 export interface CallDeps {
@@ -20,30 +22,38 @@ export interface CallDeps {
   ids: Pick<Ids, 'id'>;
 }
 
-export interface CalledTool {
+/** A request to a server, as a call of the agent. */
+export interface CalledTool extends Pick<ServerCall, 'method' | 'params'> {
   server: string;
-  tool: string;
-  args: Record<string, unknown>;
+  wsId: string;
   callId: string;
   timeoutSecs: number;
-  send(call: ServerCall): Promise<ToolAnswer>;
+  send(call: ServerCall): Promise<ServerReply>;
+  /** What the model reads of the answer. */
+  read(answer: ServerAnswer): ReadAnswer;
 }
 
 const MOST_PROGRESS = 200;
 
-/** Calls a tool of a server within its time limit. What it answers is data that nobody trusts, also if it fails. */
+/**
+ * Calls a server within its time limit, in which the time that a person takes for its questions does not count. What it
+ * answers is data that nobody trusts, also if it fails.
+ */
 export async function callTool(called: CalledTool, run: ToolRun, deps: CallDeps): Promise<ToolOutcome> {
-  const { server, tool, args, timeoutSecs } = called;
+  const { server, timeoutSecs } = called;
   using deadline = withDeadline(run.signal, { clock: deps.clock, ms: timeoutSecs * 1_000 });
   let lines = 0;
+  const notShown = new Set<string>();
   const onProgress = (line: string) => {
     lines += 1;
     if (lines <= MOST_PROGRESS) run.onOutput(`${deps.guard.clean(line)}\n`);
   };
   try {
-    const answer = await called.send({ tool, args, signal: deadline.signal, onProgress });
-    return await show(answer, { called, run, deps });
+    const onRefused = (why: string) => notShown.add(why);
+    const answer = await exchange({ ...called, onProgress, onRefused, run, deadline, clock: deps.clock });
+    return await show(answer, { called, run, deps, notShown });
   } catch (error) {
+    if (error instanceof CallInterrupted) throw error;
     if (error instanceof StopReason)
       return { output: `${toStopLine(error, timeoutSecs)} ${WHAT_THEN}`, outcome: outcomeOf(error) };
     if (!(error instanceof ServerProblem)) return refused(server, wordsOf(error));
@@ -66,11 +76,14 @@ interface Shown {
   called: CalledTool;
   run: ToolRun;
   deps: CallDeps;
+  /** Why questions of the server were not shown. */
+  notShown: ReadonlySet<string>;
 }
 
 /** The whole text is kept if it is too long to show, and passes the guard first. */
-async function show(answer: ToolAnswer, { called, run, deps }: Shown): Promise<ToolOutcome> {
-  const { text, images } = readAnswer(answer);
+async function show(answer: ServerAnswer, { called, run, deps, notShown }: Shown): Promise<ToolOutcome> {
+  const { text, images, isError } = called.read(answer);
+  const said = [...notShown].map((why) => `[A question of the server was not shown to the person: ${why}.]`);
   await using output = createOutputCollector({
     folder: deps.outputs,
     name: deps.ids.id('out'),
@@ -80,13 +93,15 @@ async function show(answer: ToolAnswer, { called, run, deps }: Shown): Promise<T
   });
   const guarded = deps.guard.open();
   const bytes = createGuardedBytes(guarded);
-  await output.write(bytes.write(Buffer.from(toFramed(called.server, text === '' ? '[no content]' : text))));
+  await output.write(
+    bytes.write(Buffer.from(toFramed(called.server, [text === '' ? '[no content]' : text, ...said].join('\n')))),
+  );
   await output.write(bytes.end());
   const shown = await output.finish();
   const kept = output.kept();
   return {
     output: shown,
-    outcome: answer.isError ? 'failed' : 'done',
+    outcome: isError ? 'failed' : 'done',
     guarded,
     ...(kept && { kept }),
     ...(images.length > 0 && { images }),

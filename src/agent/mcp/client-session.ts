@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import { until } from '../../timing/until.ts';
-import { MOST_TOOLS } from './announced-tools.ts';
-import type { ServerCall, Session, SessionOptions, ToolAnswer } from './session.ts';
+import type { ElicitResult, Listed, ServerCall, ServerReply, Session, SessionOptions } from './session.ts';
 
 /** A way to the server that knows why it ended. */
 interface Link {
@@ -23,14 +22,33 @@ interface ClientDeps {
 }
 
 /** Not the ones of the package: a single odd tool or part would make it refuse all of them. */
-const Tools = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
-const Answer = z.looseObject({
-  content: z.array(z.unknown()).optional(),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().optional(),
+const Page = z.looseObject({ nextCursor: z.string().optional() });
+const Answer = z.looseObject({});
+const Needed = z.looseObject({
+  resultType: z.literal('input_required'),
+  inputRequests: z.record(z.string(), z.unknown()).default({}),
+  requestState: z.string().optional(),
 });
 
+/** The request for each list, the field of its answer, and the capability that a server has with it. */
+const LISTS = {
+  tools: { method: 'tools/list', field: 'tools', capability: 'tools' },
+  resources: { method: 'resources/list', field: 'resources', capability: 'resources' },
+  templates: { method: 'resources/templates/list', field: 'resourceTemplates', capability: 'resources' },
+  prompts: { method: 'prompts/list', field: 'prompts', capability: 'prompts' },
+} as const satisfies Record<Listed, object>;
+
+const LIST_CHANGES = [
+  'notifications/tools/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/prompts/list_changed',
+] as const;
+
 const MOST_PAGES = 50;
+/** More entries of one list are not read. */
+const MOST_LISTED = 1_000;
+const WHOSE =
+  'The server asked a question while it worked for several conversations, so nobody knows whose it is. It was not shown.';
 /** Deadlines are the daemon's own, by its clock. */
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -41,18 +59,26 @@ export async function openClientSession(deps: ClientDeps, options: SessionOption
     const link = deps.connect();
     const client = new Client(
       { name: 'headgate', version: deps.version },
-      // Nothing that a server may ask of a client is offered, so sampling and the like are refused.
-      { capabilities: {}, versionNegotiation: { mode }, jsonSchemaValidator: NO_CHECKS },
+      // Nothing else that a server may ask of a client is offered, so sampling and the like are refused.
+      {
+        capabilities: { elicitation: { form: {}, url: {} } },
+        versionNegotiation: { mode },
+        jsonSchemaValidator: NO_CHECKS,
+      },
     );
+    const session = new ClientSession(client, link);
     client.onerror = () => undefined; // a broken message; the request that waits for it has its deadline
-    client.setNotificationHandler('notifications/tools/list_changed', () => options.onToolsChanged());
+    for (const method of LIST_CHANGES) client.setNotificationHandler(method, () => options.onListsChanged());
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => session.onAsked(params, mcpReq.signal));
     try {
       await until(client.connect(link.transport, { signal: options.signal, timeout: NEVER_MS }), options.signal);
     } catch (error) {
       await link.close();
       throw error instanceof ProtocolError ? error : new Error(await whyNot(error, link, options.signal));
     }
-    return new ClientSession(client, link);
+    // Servers of the revision without sessions send changes only to whom asked for them. Without, lists are read again later.
+    if (client.getProtocolEra() === 'modern') client.listen(ALL_LISTS, { timeout: NEVER_MS }).catch(() => undefined);
+    return session;
   };
   const [first, ...others] = deps.modes;
   let session = attempt(first ?? 'legacy');
@@ -81,7 +107,10 @@ async function whyNot(error: unknown, link: Link, signal: AbortSignal): Promise<
   return isClosed ? await link.ended : wordsOf(error);
 }
 
+const ALL_LISTS = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };
+
 class ClientSession implements Session {
+  readonly #underWay = new Set<ServerCall>();
   readonly #client: Client;
   readonly #link: Link;
 
@@ -99,33 +128,53 @@ class ClientSession implements Session {
     return this.#link.ended;
   }
 
-  async listTools(signal: AbortSignal): Promise<unknown[]> {
-    if (!this.#client.getServerCapabilities()?.tools) return [];
+  async list(what: Listed, signal: AbortSignal): Promise<unknown[]> {
+    const { method, field, capability } = LISTS[what];
+    if (!this.#client.getServerCapabilities()?.[capability]) return [];
     const all: unknown[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
-      const { tools, nextCursor } = await this.#request({ method: 'tools/list', params }, Tools, { signal });
-      all.push(...tools.slice(0, MOST_TOOLS + 1));
+      const { nextCursor, [field]: entries } = await this.#request({ method, params }, Page, { signal });
+      if (!Array.isArray(entries)) throw new Error(`answers ${method} without ${field}`);
+      all.push(...entries.slice(0, MOST_LISTED + 1));
       // A server whose pages lead in a circle has no more.
-      if (nextCursor === undefined || seen.has(nextCursor) || all.length > MOST_TOOLS) break;
+      if (nextCursor === undefined || seen.has(nextCursor) || all.length > MOST_LISTED) break;
       seen.add(nextCursor);
       cursor = nextCursor;
     }
     return all;
   }
 
-  async call({ tool, args, signal, onProgress }: ServerCall): Promise<ToolAnswer> {
-    const answer = await this.#request({ method: 'tools/call', params: { name: tool, arguments: args } }, Answer, {
-      signal,
-      onprogress: ({ progress, total, message }) => {
-        const part = total === undefined ? `${progress}` : `${progress}/${total}`;
-        onProgress(toVisibleLine(message === undefined ? part : `${part} ${message.slice(0, 500)}`));
-      },
-    });
-    const { content = [], structuredContent, isError = false } = answer;
-    return { content, isError, ...(structuredContent !== undefined && { structured: structuredContent }) };
+  async call(call: ServerCall): Promise<ServerReply> {
+    const { method, params, signal, onProgress } = call;
+    this.#underWay.add(call);
+    try {
+      const answer = await this.#request({ method, params: { ...params } }, Answer, {
+        signal,
+        onprogress: ({ progress, total, message }) => {
+          const part = total === undefined ? `${progress}` : `${progress}/${total}`;
+          onProgress(toVisibleLine(message === undefined ? part : `${part} ${message.slice(0, 500)}`));
+        },
+      });
+      const needed = Needed.safeParse(answer);
+      if (!needed.success) return { kind: 'done', answer };
+      const { inputRequests: requests, requestState: state } = needed.data;
+      return { kind: 'input', requests, state };
+    } finally {
+      this.#underWay.delete(call);
+    }
+  }
+
+  /** A question does not say to which call it belongs, and no other conversation may see it. */
+  async onAsked(params: unknown, signal: AbortSignal): Promise<ElicitResult> {
+    const calls = [...this.#underWay];
+    const call = calls.at(-1);
+    const isClear = calls.length === 1 || calls.every(({ wsId }) => wsId !== undefined && wsId === call?.wsId);
+    if (call && isClear) return await call.onAsked(params, AbortSignal.any([signal, call.signal]));
+    for (const each of calls) each.onProgress(WHOSE);
+    return { action: 'cancel' };
   }
 
   async close(): Promise<void> {
@@ -141,6 +190,7 @@ class ClientSession implements Session {
       const answer = this.#client.request(request, schema, {
         signal,
         timeout: NEVER_MS,
+        allowInputRequired: true,
         ...(onprogress && { onprogress }),
       });
       return schema.parse(await until(answer, signal));

@@ -8,6 +8,12 @@ export interface KnownTool extends AnnouncedTool {
   changed?: AnnouncedTool | undefined;
 }
 
+/** What a server was last known to offer besides tools. */
+export interface Offers {
+  resources: boolean;
+  prompts: boolean;
+}
+
 /** More are not remembered. */
 const MOST_KNOWN = 2 * MOST_TOOLS;
 

@@ -1,4 +1,5 @@
 // A tool server for tests that speaks the protocol by itself and misbehaves in the way that its first argument names.
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { env } from 'node:process';
 import { createInterface } from 'node:readline';
@@ -48,6 +49,7 @@ interface Request {
 
 const ANSWERS: Record<string, (request: Request) => void> = {
   initialize({ id }) {
+    if (way === 'forks') leaveChildren();
     if (way === 'silent') return;
     if (way === 'garbage') process.stdout.write('Welcome!\n{"jsonrpc": "2.0", "id": \nnull\n[]\n{}\n');
     if (way === 'dies-early' || (way === 'later' && !existsSync('ready'))) process.exit(4);
@@ -98,6 +100,13 @@ const ANSWERS: Record<string, (request: Request) => void> = {
         return void answers.set('q1', (answer) =>
           say({ id, result: { content: [{ type: 'text', text: JSON.stringify(answer) }] } }),
         );
+      case 'progress-flood':
+        for (let step = 1; step <= 100_000; step += 1)
+          say({
+            method: 'notifications/progress',
+            params: { progressToken: token, progress: step, message: 'x'.repeat(400) },
+          });
+        return;
       case 'progress':
         for (let step = 1; step <= 3; step += 1)
           say({
@@ -123,6 +132,16 @@ const ANSWERS: Record<string, (request: Request) => void> = {
     if (way === 'hangs') process.exit(9); // shows that the cancel arrived
   },
 };
+
+/** Processes in sessions of their own that ignore every polite signal, as this one does. */
+function leaveChildren(): void {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  for (let count = 0; count < 3; count += 1)
+    spawn('bash', ['-c', `trap "" TERM INT HUP; while :; do sleep 1; done # ${process.argv[1]}-child`], {
+      detached: true,
+      stdio: 'ignore',
+    }).unref();
+}
 
 const answers = new Map<unknown, (answer: unknown) => void>();
 

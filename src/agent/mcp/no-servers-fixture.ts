@@ -9,5 +9,6 @@ export const NO_TOOL_SERVERS: ToolServers = {
   list: () => [],
   refresh: async () => undefined,
   accept: async () => undefined,
+  prompts: { list: async () => [], get: async () => undefined },
   close: async () => undefined,
 };

@@ -91,7 +91,7 @@ test('an address that is not allowed is not reached, and no redirect is followed
     environment: {},
     lookup: (_, __, done) => done(null, [{ address: '10.0.0.7', family: 4 }]),
   });
-  const options = { signal: AbortSignal.timeout(10_000), onToolsChanged: () => undefined };
+  const options = { signal: AbortSignal.timeout(10_000), onListsChanged: () => undefined };
   const open = (url: string) =>
     openRemote({ config: remote(url), url }, options, { environment: {}, fetch, version: 'test' });
   await assert.rejects(open('http://tools.example.com/mcp'), /private address 10\.0\.0\.7|fetch failed/);

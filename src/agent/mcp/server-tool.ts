@@ -2,17 +2,18 @@ import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import type { Prepared, Tool } from '../tools/tool.ts';
+import { readAnswer } from './call-result.ts';
 import { type CallDeps, callTool } from './call-tool.ts';
 import type { KnownTool } from './known-tools.ts';
 import type { ServerConfig } from './server-config.ts';
-import type { ServerCall, ToolAnswer } from './session.ts';
+import type { ServerCall, ServerReply } from './session.ts';
 import { toToolName } from './tool-name.ts';
 
 /** The tool's server, as far as a call needs it. */
 export interface CallableServer {
   name: string;
   config: ServerConfig;
-  call(call: ServerCall): Promise<ToolAnswer>;
+  call(call: ServerCall): Promise<ServerReply>;
 }
 
 const MOST_SUBJECT = 120;
@@ -31,7 +32,7 @@ export function createServerTool(
     schema: known.inputSchema,
     readOnly: false,
     safeToRepeat: false,
-    prepare: async (args, { callId }): Promise<Prepared> => {
+    prepare: async (args, { wsId, callId }): Promise<Prepared> => {
       const { changed } = known;
       const { config } = server;
       return {
@@ -49,11 +50,13 @@ export function createServerTool(
           callTool(
             {
               server: server.name,
-              tool: known.name,
-              args,
+              wsId,
+              method: 'tools/call',
+              params: { name: known.name, arguments: args },
               callId,
               timeoutSecs: config.timeoutSecs,
               send: (call) => server.call(call),
+              read: readAnswer,
             },
             run,
             deps,
@@ -67,7 +70,7 @@ const CHANGED =
   'The server now describes this tool in another way than when it was accepted. Look at it with headgate mcp, and accept it there.';
 
 /** What it does is not known; it may send what it is given to others if it has a network. */
-function toReading({ name, config }: CallableServer): CommandReading {
+export function toReading({ name, config }: Pick<CallableServer, 'name' | 'config'>): CommandReading {
   const { url, sandbox, network } = config;
   const reaches = url !== undefined || !sandbox || network.length > 0;
   const target = url === undefined ? name : new URL(url).hostname;

@@ -18,7 +18,8 @@ import { openRemote } from './open-remote.ts';
 import type { ServerConfig } from './server-config.ts';
 import { createToolServers, type ServerMemory } from './tool-servers.ts';
 
-const FAKE = fileURLToPath(new URL('misbehaving-server.ts', import.meta.url));
+/** The program of `fakeServer`. */
+export const FAKE = fileURLToPath(new URL('misbehaving-server.ts', import.meta.url));
 
 /** A server that misbehaves in this way. */
 export const fakeServer = (way: string, more: Partial<ServerConfig> = {}): ServerConfig => ({
@@ -35,6 +36,9 @@ export const fakeServer = (way: string, more: Partial<ServerConfig> = {}): Serve
   timeoutSecs: 20,
   ...more,
 });
+
+/** Perhaps for another workstream than the usual one. */
+type RecordedRun = ReturnType<typeof recordRun> & { wsId?: string };
 
 /** Tool servers that really run, without a sandbox. */
 export async function openServers(t: TestContext, servers: Record<string, ServerConfig>) {
@@ -80,11 +84,11 @@ export async function openServers(t: TestContext, servers: Record<string, Server
     await rm(home, { recursive: true, force: true });
   });
   const toolbox = createToolbox([], guard, pool);
-  const prepare = (name: string, args: object = {}) =>
+  const prepare = (name: string, args: object = {}, wsId = 'ws-1') =>
     toolbox.prepare(
       { id: 'call-1', name, arguments: JSON.stringify(args) },
       {
-        wsId: 'ws-1',
+        wsId,
         callId: 'call-1',
         workdir: { folder, readable: [] },
         history: [],
@@ -93,8 +97,8 @@ export async function openServers(t: TestContext, servers: Record<string, Server
     );
   return {
     ...{ pool, live, memory, starts, toolbox, prepare, log, home },
-    async call(name: string, args: object = {}, run = recordRun()) {
-      const prepared = await prepare(name, args);
+    async call(name: string, args: object = {}, { wsId, ...run }: RecordedRun = recordRun()) {
+      const prepared = await prepare(name, args, wsId);
       if (prepared.kind === 'refused') throw new Error(prepared.reason);
       const { output, outcome, images } = await prepared.execute(run);
       return { output, outcome, chunks: run.chunks, ...(images && { images: images.length }) };

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { recordingLog } from '../../testing/temp-store.ts';
 import { StopReason } from '../stop-reason.ts';
-import type { ServerCall, Session, SessionOptions, ToolAnswer } from './session.ts';
+import type { ServerCall, ServerReply, Session, SessionOptions } from './session.ts';
 import { ToolServer } from './tool-server.ts';
 
 const NEVER = new AbortController().signal;
-const ANSWER: ToolAnswer = { content: [{ type: 'text', text: 'hello' }], isError: false };
+const ANSWER: ServerReply = { kind: 'done', answer: { content: [{ type: 'text', text: 'hello' }] } };
 
 /** A server whose sessions the test holds in its hands. */
 function fixture({
@@ -15,7 +15,7 @@ function fixture({
   call,
 }: {
   open?: () => Promise<void>;
-  call?: (call: ServerCall) => Promise<ToolAnswer>;
+  call?: (call: ServerCall) => Promise<ServerReply>;
 } = {}) {
   const clock = fakeClock();
   const seen: string[] = [];
@@ -29,7 +29,7 @@ function fixture({
     clock,
     log: recordingLog(),
     idleMs: () => 600_000,
-    onTools: (tools) => lists.push(tools.map(({ name }) => name)),
+    onLists: ({ tools }) => lists.push(tools.map(({ name }) => name)),
     async open(options): Promise<Session> {
       seen.push('open');
       await open?.();
@@ -39,7 +39,7 @@ function fixture({
       sessions.push({ end: ended.resolve, options });
       return {
         about: 'fake 1',
-        listTools: async () => announced,
+        list: async (what) => (what === 'tools' ? announced : []),
         call: async (one) => {
           const work = call?.(one) ?? Promise.resolve(ANSWER);
           return Promise.race([work, ended.promise.then(() => Promise.reject(new Error('Connection closed')))]);
@@ -53,7 +53,14 @@ function fixture({
       };
     },
   });
-  const ask = (signal = NEVER) => server.call({ tool: 'greet', args: {}, signal, onProgress: () => undefined });
+  const ask = (signal = NEVER) =>
+    server.call({
+      method: 'tools/call',
+      params: { name: 'greet' },
+      signal,
+      onProgress: () => undefined,
+      onAsked: async () => ({ action: 'cancel' }),
+    });
   return {
     ...{ server, clock, seen, lists, sessions, ask },
     mostOpen: () => mostOpen,
@@ -86,7 +93,7 @@ test('a server that nobody uses is ended, and started again when it is needed', 
 });
 
 test('a call under way keeps a server; it is ended after the call', async () => {
-  const done = Promise.withResolvers<ToolAnswer>();
+  const done = Promise.withResolvers<ServerReply>();
   const it = fixture({ call: () => done.promise });
   const call = it.ask();
   await new Promise(setImmediate);
@@ -142,7 +149,7 @@ test('a server that never answers is given up after 30 seconds', async () => {
     clock: it.clock,
     log: recordingLog(),
     idleMs: () => 1,
-    onTools: () => undefined,
+    onLists: () => undefined,
     open: ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
   });
@@ -168,17 +175,45 @@ test('a change of the tools is read once for many announcements', async () => {
   const it = fixture();
   await it.ask();
   it.announce([{ name: 'greet' }, { name: 'part' }]);
-  for (let time = 0; time < 1_000; time += 1) it.sessions[0]?.options.onToolsChanged();
+  for (let time = 0; time < 1_000; time += 1) it.sessions[0]?.options.onListsChanged();
   await new Promise(setImmediate);
   await it.clock.advance(10_000);
   assert.deepEqual(it.lists, [['greet'], ['greet', 'part'], ['greet', 'part']]);
 });
 
-test('more calls at once than a server should have are refused', async () => {
-  const it = fixture({ call: () => new Promise(() => undefined) });
-  const calls = Array.from({ length: 64 }, () => it.ask().catch(String));
-  await assert.rejects(it.ask(), { message: 'has 64 calls under way; try again later' });
+test('more calls at once than a server should have wait for their turn, in order; far more are refused', async () => {
+  const started: PromiseWithResolvers<ServerReply>[] = [];
+  const it = fixture({
+    call() {
+      const call = Promise.withResolvers<ServerReply>();
+      started.push(call);
+      return call.promise;
+    },
+  });
+  const calls = Array.from({ length: 64 + 1_000 }, () => it.ask());
+  await assert.rejects(it.ask(), { message: 'has 1000 calls that wait for their turn; try again later' });
   await new Promise(setImmediate);
-  it.sessions[0]?.end('gone');
-  assert.deepEqual(new Set(await Promise.all(calls)), new Set(['ServerProblem: gone']));
+  assert.equal(started.length, 64);
+  for (let next = 0; next < calls.length; next += 1) {
+    started[next]?.resolve(ANSWER);
+    await calls[next];
+    await new Promise(setImmediate);
+    assert.equal(started.length, Math.min(calls.length, 64 + next + 1));
+  }
+  assert.deepEqual([it.seen, it.server.callsUnderWay], [['open'], 0]);
+});
+
+test('a call that is cancelled while it waits for its turn leaves its place to the next', async () => {
+  const first = Promise.withResolvers<ServerReply>();
+  const it = fixture({ call: () => first.promise });
+  const calls = Array.from({ length: 64 }, () => it.ask());
+  const cancel = new AbortController();
+  const cancelled = assert.rejects(it.ask(cancel.signal), { kind: 'cancel' });
+  const last = it.ask();
+  await new Promise(setImmediate);
+  cancel.abort(new StopReason('cancel', 'by a person'));
+  await cancelled;
+  first.resolve(ANSWER);
+  await Promise.all(calls);
+  assert.deepEqual(await last, ANSWER);
 });

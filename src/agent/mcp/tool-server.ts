@@ -4,8 +4,9 @@ import type { Log } from '../../log.ts';
 import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { StopReason } from '../stop-reason.ts';
-import { type AnnouncedTool, readTools } from './announced-tools.ts';
-import type { ServerCall, Session, SessionOptions, ToolAnswer } from './session.ts';
+import type { Catalog } from './catalog/announced-lists.ts';
+import { readLists, type ServerLists } from './catalog/read-lists.ts';
+import type { ServerCall, ServerReply, Session, SessionOptions } from './session.ts';
 
 /** The server cannot be asked, or ended while it was. */
 export class ServerProblem extends Error {
@@ -25,8 +26,8 @@ type ServerState = 'idle' | 'connecting' | 'connected' | 'failed';
 interface ServerDeps {
   name: string;
   open(options: SessionOptions): Promise<Session>;
-  /** Called with its tools each time it has listed them. */
-  onTools(tools: AnnouncedTool[]): void;
+  /** Called each time it has listed what it offers. */
+  onLists(lists: ServerLists): void;
   /** Read when a server is no longer used. */
   idleMs(): number;
   clock: Clock;
@@ -39,6 +40,8 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A call waits so long for a server that has failed, instead of failing, too. */
 const WAITS_MS = 5_000;
 const MOST_CALLS = 64;
+/** More calls than these wait for their turn. */
+const MOST_WAITING = 1_000;
 /** A server that ran for so long has not failed to start. */
 const SETTLED_MS = 60_000;
 /** Lists are read again after this time, in case a server does not tell of changes. */
@@ -57,6 +60,8 @@ export class ToolServer {
   #ending: Promise<unknown> = Promise.resolve();
   #idle = new AbortController();
   #calls = 0;
+  /** Calls that wait for their turn, the oldest first. */
+  readonly #waiting = new Set<() => void>();
   #failures = 0;
   #retryAtMs = 0;
   #openedMs = 0;
@@ -65,7 +70,9 @@ export class ToolServer {
   #isStale = false;
   /** Why it cannot be used; for people. */
   problem: string | undefined;
-  /** What was left out of its list of tools; for people. */
+  /** What it offers besides tools, as it said last; nothing before it was connected. */
+  catalog: Catalog = { resources: [], prompts: [] };
+  /** What was left out of its lists; for people. */
   notes: readonly string[] = [];
   /** What it says it is. */
   about = '';
@@ -93,14 +100,13 @@ export class ToolServer {
     });
   }
 
-  call(call: ServerCall): Promise<ToolAnswer> {
-    if (this.#calls >= MOST_CALLS)
-      return Promise.reject(new ServerProblem(`has ${MOST_CALLS} calls under way; try again later`));
-    return this.#use(call.signal, async (session) => {
-      const answer = await session.call(call);
+  async call(call: ServerCall): Promise<ServerReply> {
+    while (this.#calls >= MOST_CALLS) await this.#turn(call.signal);
+    return await this.#use(call.signal, async (session) => {
+      const reply = await session.call(call);
       this.#failures = 0;
-      if (this.#deps.clock.monotonic() - this.#listedMs > REFRESH_MS) this.#onToolsChanged(session);
-      return answer;
+      if (this.#deps.clock.monotonic() - this.#listedMs > REFRESH_MS) this.#onListsChanged(session);
+      return reply;
     });
   }
 
@@ -111,6 +117,18 @@ export class ToolServer {
     await this.#opening?.catch(() => undefined); // its reason is known: it was aborted
     await this.#endSession();
     await this.#ending;
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.size >= MOST_WAITING)
+      throw new ServerProblem(`has ${MOST_WAITING} calls that wait for their turn; try again later`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    try {
+      await until(promise, AbortSignal.any([signal, this.#closing.signal]));
+    } finally {
+      this.#waiting.delete(resolve);
+    }
   }
 
   async #use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
@@ -127,6 +145,7 @@ export class ToolServer {
       }
     } finally {
       this.#calls -= 1;
+      for (const wake of this.#waiting) wake(); // the first takes the place, and the others wait again
       if (this.#calls === 0) this.#waitIdle();
     }
   }
@@ -157,8 +176,8 @@ export class ToolServer {
     let session: Session | undefined;
     try {
       await this.#ending;
-      const onToolsChanged = () => session && this.#onToolsChanged(session);
-      session = await this.#deps.open({ signal, onToolsChanged });
+      const onListsChanged = () => session && this.#onListsChanged(session);
+      session = await this.#deps.open({ signal, onListsChanged });
       await until(this.#list(session, signal), signal);
     } catch (error) {
       await session?.close();
@@ -192,14 +211,15 @@ export class ToolServer {
   }
 
   async #list(session: Session, signal: AbortSignal): Promise<void> {
-    const { tools, problems } = readTools(await session.listTools(signal));
+    const lists = await readLists(session, signal);
     this.#listedMs = this.#deps.clock.monotonic();
-    this.notes = problems;
-    this.#deps.onTools(tools);
+    this.notes = lists.problems;
+    this.catalog = { resources: lists.resources, prompts: lists.prompts };
+    this.#deps.onLists(lists);
   }
 
   /** One list at a time: a server that tells of changes all the time is asked again only when it has answered. */
-  #onToolsChanged(session: Session): void {
+  #onListsChanged(session: Session): void {
     this.#isStale = true;
     this.#listing ??= this.#listWhileStale(session).finally(() => {
       this.#listing = undefined;
@@ -215,7 +235,7 @@ export class ToolServer {
         await this.#list(session, deadline.signal);
         await clock.sleep(FIRST_PAUSE_MS, deadline.signal);
       } catch (error) {
-        log.warn({ server: name, why: wordsOf(error) }, 'the tools of a server could not be read again');
+        log.warn({ server: name, why: wordsOf(error) }, 'what a server offers could not be read again');
         return;
       }
     }

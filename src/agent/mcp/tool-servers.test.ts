@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { commandLinesWith } from '../../testing/command-lines.ts';
 import { StopReason } from '../stop-reason.ts';
 import { recordRun, toShown } from '../tools/tool-fixture.ts';
-import { fakeServer, openServers } from './servers-fixture.ts';
+import { FAKE, fakeServer, openServers } from './servers-fixture.ts';
 
 /** As in a shell. */
 const variable = (name: string) => `\${${name}}`;
@@ -48,7 +48,18 @@ test('a tool of a server is offered by its name, asks, and answers between lines
 });
 
 test('a server that misbehaves fails its own call, is ended, and its next call works on', async (t) => {
-  const ways = ['dies', 'floods', 'chatters', 'long-line', 'odd-result', 'refuses', 'fails', 'wrong-id', 'asks'];
+  const ways = [
+    'dies',
+    'floods',
+    'progress-flood',
+    'chatters',
+    'long-line',
+    'odd-result',
+    'refuses',
+    'fails',
+    'wrong-id',
+    'asks',
+  ];
   const it = await openServers(t, Object.fromEntries(ways.map((way) => [way, fakeServer(way)])));
   await it.ready();
   const results = await Promise.all(ways.map((way) => it.call(`mcp__${way}__greet`, { who: 'x' })));
@@ -65,6 +76,10 @@ test('a server that misbehaves fails its own call, is ended, and its next call w
       `The tool server dies ended with exit code 3. It said: Segmentation fault, token [REDACTED:secret]. ${unknown}`,
     ],
     floods: ['unknown', `The tool server floods sent more messages than anybody asked for. ${unknown}`],
+    'progress-flood': [
+      'unknown',
+      `The tool server progress-flood sent more messages than anybody asked for. ${unknown}`,
+    ],
     chatters: ['unknown', `The tool server chatters writes text to its standard output that is no message. ${unknown}`],
     'long-line': ['unknown', `The tool server long-line sent a message of more than 16 MiB. ${unknown}`],
     'odd-result': said['odd-result'],
@@ -76,6 +91,31 @@ test('a server that misbehaves fails its own call, is ended, and its next call w
   assert.match(String(said['odd-result']), /^failed,Error: /);
   await it.pool.close();
   assert.deepEqual(await commandLinesWith('misbehaving-server.ts'), []);
+});
+
+test('what a server has started ends with it, also in sessions of its own and if it ignores signals', async (t) => {
+  const it = await openServers(t, { forks: fakeServer('forks') });
+  await it.ready();
+  assert.equal(inner((await it.call('mcp__forks__greet', { who: 'x' })).output), 'Hello, x');
+  assert.equal((await commandLinesWith(`${FAKE}-child`)).length, 3);
+  await it.pool.close();
+  assert.deepEqual(await commandLinesWith(FAKE), []);
+});
+
+test('five hundred conversations with ten servers need ten processes', async (t) => {
+  const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  const it = await openServers(t, Object.fromEntries(names.map((name) => [name, fakeServer('well')])));
+  await it.ready();
+  const calls = Array.from({ length: 500 }, (_, at) =>
+    it.call(`mcp__s${at % 10}__greet`, { who: `${at}` }, { ...recordRun(), wsId: `ws-${at}` }),
+  );
+  const said = (await Promise.all(calls)).map(({ output }) => inner(output));
+  assert.deepEqual(
+    said,
+    calls.map((_, at) => `Hello, ${at}`),
+  );
+  assert.deepEqual(it.starts.toSorted(), names);
+  assert.equal((await commandLinesWith(FAKE)).length, 10);
 });
 
 test('a server that never answers, ends early or sends garbage is known by its state', async (t) => {

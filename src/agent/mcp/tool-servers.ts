@@ -7,17 +7,21 @@ import { withDeadline } from '../process/deadline.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ChangingTools } from '../tools/toolbox.ts';
 import type { CallDeps } from './call-tool.ts';
+import type { Catalog } from './catalog/announced-lists.ts';
+import { createCatalogTools } from './catalog/catalog-tools.ts';
+import { type ChosenPrompts, createChosenPrompts } from './catalog/chosen-prompts.ts';
+import type { ServerLists } from './catalog/read-lists.ts';
 import { createFindTools } from './find-tool.ts';
-import { acceptTools, type KnownTool, learnTools } from './known-tools.ts';
+import { acceptTools, type KnownTool, learnTools, type Offers } from './known-tools.ts';
 import type { ServerConfig } from './server-config.ts';
 import { createServerTool } from './server-tool.ts';
 import type { Session, SessionOptions } from './session.ts';
 import { toToolName } from './tool-name.ts';
 import { ToolServer } from './tool-server.ts';
 
-/** What is remembered of servers over restarts: their tools as they were accepted. */
+/** What is remembered of servers over restarts: their tools as they were accepted, and whether they offer more. */
 export interface ServerMemory {
-  servers: Record<string, { config: string; tools: KnownTool[] }>;
+  servers: Record<string, { config: string; tools: KnownTool[]; offers?: Offers | undefined }>;
 }
 
 export interface ServerStatus {
@@ -31,6 +35,8 @@ export interface ServerStatus {
   about: string;
   config: ServerConfig;
   tools: { name: string; known: KnownTool }[];
+  /** What it offers besides, as it said last; nothing before it was connected. */
+  catalog: Catalog;
   callsUnderWay: number;
 }
 
@@ -43,6 +49,8 @@ export interface ToolServers extends ChangingTools {
   refresh(name: string): Promise<ServerStatus | undefined>;
   /** Takes the tools of a server as it describes them now. */
   accept(name: string, tool?: string): Promise<ServerStatus | undefined>;
+  /** The prompts of servers, for people. */
+  readonly prompts: ChosenPrompts;
   /** Resolves when no server runs. */
   close(): Promise<void>;
 }
@@ -84,9 +92,14 @@ class Servers implements ToolServers {
   #offered: readonly Tool[] | undefined;
   #all: readonly Tool[] = [];
   readonly #findTools = createFindTools(() => this.#callable());
+  readonly #catalogTools: ReturnType<typeof createCatalogTools>;
+  readonly prompts: ChosenPrompts;
 
   constructor(deps: ServersDeps) {
     this.#deps = deps;
+    const from = { servers: (what: keyof Offers) => this.#offering(what), deps };
+    this.#catalogTools = createCatalogTools(from);
+    this.prompts = createChosenPrompts(from);
   }
 
   start(): void {
@@ -99,7 +112,7 @@ class Servers implements ToolServers {
   }
 
   find(name: string): Tool | undefined {
-    return [...this.#callable(), ...this.#findTools].find((tool) => tool.name === name);
+    return [...this.#callable(), ...this.#findTools, ...this.#catalogTools.all].find((tool) => tool.name === name);
   }
 
   async ready(signal: AbortSignal): Promise<void> {
@@ -170,17 +183,26 @@ class Servers implements ToolServers {
       name,
       open: (options) => open({ name, config }, options),
       idleMs: () => live.mcp.idleMinutes * 60_000,
-      onTools: (tools) => {
-        const known = this.#knownOf(entry);
-        const learned = learnTools(known, tools);
-        if (!this.#isKnown(entry) || !isSame(known, learned)) void this.#remember(entry, learned);
-      },
+      onLists: (lists) => this.#learn(entry, lists),
       clock,
       log,
     });
     const entry: Entry = { name, config, server, tools: new Map() };
     this.#entries.set(name, entry);
     if (!this.#isKnown(entry)) this.#ask(entry);
+  }
+
+  #learn(entry: Entry, { tools, resources, prompts }: ServerLists): void {
+    const known = this.#knownOf(entry);
+    const learned = learnTools(known, tools);
+    const before = this.#offersOf(entry);
+    // What it once offered stays offered: a list that is empty for a while must not change the beginning of conversations.
+    const offers = {
+      resources: before.resources || resources.length > 0,
+      prompts: before.prompts || prompts.length > 0,
+    };
+    const isAsBefore = this.#isKnown(entry) && isSame(known, learned) && isSame(before, offers);
+    if (!isAsBefore) void this.#remember(entry, learned, offers);
   }
 
   /** What it cannot answer is told by its state. */
@@ -201,9 +223,21 @@ class Servers implements ToolServers {
     return this.#isKnown(entry) ? (this.#deps.memory.data.servers[entry.name]?.tools ?? []) : [];
   }
 
-  async #remember({ name, config, tools: made }: Entry, tools: KnownTool[]): Promise<void> {
+  #offersOf(entry: Entry): Offers {
+    const remembered = this.#isKnown(entry) ? this.#deps.memory.data.servers[entry.name]?.offers : undefined;
+    return remembered ?? NO_OFFERS;
+  }
+
+  /** The servers that offer resources or prompts. */
+  #offering(what: keyof Offers): Pick<Entry, 'name' | 'config' | 'server'>[] {
+    this.#sync();
+    return [...this.#entries.values()].filter((entry) => this.#offersOf(entry)[what]).sort(byName);
+  }
+
+  async #remember(entry: Entry, tools: KnownTool[], offers: Offers = this.#offersOf(entry)): Promise<void> {
+    const { name, config, tools: made } = entry;
     const { memory, log } = this.#deps;
-    memory.data.servers[name] = { config: digestOf(config), tools };
+    memory.data.servers[name] = { config: digestOf(config), tools, offers };
     made.clear();
     this.#offered = undefined;
     this.#writing = this.#writing
@@ -216,7 +250,8 @@ class Servers implements ToolServers {
     this.#sync();
     if (this.#offered !== undefined) return this.#all;
     this.#all = [...this.#entries.values()].flatMap((entry) => this.#toolsOf(entry)).sort(byName);
-    this.#offered = this.#all.length > MOST_OFFERED ? this.#findTools : this.#all;
+    const shown = this.#all.length > MOST_OFFERED ? this.#findTools : this.#all;
+    this.#offered = [...shown, ...this.#catalogTools.offered()];
     return this.#all;
   }
 
@@ -242,10 +277,13 @@ class Servers implements ToolServers {
       about: server?.about ?? '',
       config,
       tools: (entry ? this.#knownOf(entry) : []).map((known) => ({ name: toToolName(name, known.name), known })),
+      catalog: server?.catalog ?? { resources: [], prompts: [] },
       callsUnderWay: server?.callsUnderWay ?? 0,
     };
   }
 }
+
+const NO_OFFERS: Offers = { resources: false, prompts: false };
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 

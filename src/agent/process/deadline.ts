@@ -7,14 +7,44 @@ import { StopReason } from '../stop-reason.ts';
  */
 export function withDeadline(signal: AbortSignal, { clock, ms }: { clock: Clock; ms: number }): Deadline {
   const reached = new AbortController();
-  const disposed = new AbortController();
-  clock.sleep(ms, disposed.signal).then(
-    () => reached.abort(new StopReason('timeout', `Not finished within ${ms / 1000} s`)),
-    () => undefined, // disposed: the operation has ended
-  );
-  return { signal: AbortSignal.any([signal, reached.signal]), [Symbol.dispose]: () => disposed.abort() };
+  let leftMs = ms;
+  let startedMs = 0;
+  let pauses = 0;
+  let timer = new AbortController();
+  const start = () => {
+    timer = new AbortController();
+    startedMs = clock.monotonic();
+    clock.sleep(leftMs, timer.signal).then(
+      () => reached.abort(new StopReason('timeout', `Not finished within ${ms / 1000} s`)),
+      () => undefined, // paused, or the operation has ended
+    );
+  };
+  const stop = () => {
+    timer.abort();
+    leftMs = Math.max(0, leftMs - (clock.monotonic() - startedMs));
+  };
+  start();
+  return {
+    signal: AbortSignal.any([signal, reached.signal]),
+    async paused(work) {
+      pauses += 1;
+      if (pauses === 1) stop();
+      try {
+        return await work();
+      } finally {
+        pauses -= 1;
+        if (pauses === 0) start();
+      }
+    },
+    [Symbol.dispose]() {
+      pauses = Number.POSITIVE_INFINITY; // work that still waits starts no timer
+      timer.abort();
+    },
+  };
 }
 
 interface Deadline extends Disposable {
   readonly signal: AbortSignal;
+  /** The time of this work does not count. */
+  paused<T>(work: () => Promise<T>): Promise<T>;
 }

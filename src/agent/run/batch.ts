@@ -13,6 +13,7 @@ import {
 } from './approval/refusals.ts';
 import { type BatchCall, prepareAll } from './batch-call.ts';
 import { executeAll } from './execute.ts';
+import { withdrawLostInputs } from './inputs/ask-input.ts';
 import { type Decision, openCalls } from './journal.ts';
 import { stopRepeats, takeWave } from './limits/stop-repeats.ts';
 import { settleReturned } from './record-result.ts';
@@ -25,6 +26,7 @@ import type { RunContext } from './run-context.ts';
  * is stopped; finished results are recorded.
  */
 export async function runBatch(run: RunContext, prepared?: readonly BatchCall[]): Promise<void> {
+  if (!prepared) await withdrawLostInputs(run);
   const unfinished = prepared ?? (await prepareAll(run, openCalls(run.progress)));
   const batch = await settleReturned(run, unfinished);
   const skipped = await settleUnknownOutcomes(

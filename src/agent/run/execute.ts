@@ -11,9 +11,11 @@ import { unaskedVerdict } from './approval/rate-call.ts';
 import { forbidden, hasUnknownOutcome, recordShown } from './approval/refusals.ts';
 import { taintOf } from './approval/taint.ts';
 import type { BatchCall } from './batch-call.ts';
+import { inputDesk } from './inputs/ask-input.ts';
+import { resumedBy } from './inputs/resumed-by.ts';
 import { reviewPlan } from './plan/review-plan.ts';
 import { recordResult, recordReturned } from './record-result.ts';
-import type { NewVerdict } from './recorder.ts';
+import type { NewVerdict, Step } from './recorder.ts';
 import type { KeptImages, RunContext } from './run-context.ts';
 import { outputBytesIn } from './window/model-windows.ts';
 
@@ -56,10 +58,8 @@ async function executeCall(run: RunContext, item: BatchCall): Promise<void> {
   const decision = decisionOf(run, item); // as it was when the call began
   noteUse(run, item);
   const { readOnly = false, safeToRepeat = false } = prepared.tool ?? {};
-  await run.recorder.record({
-    journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }],
-    durable: !readOnly,
-  });
+  const start: Step = { journal: [{ kind: 'tool_started', callId: call.id, safeToRepeat }], durable: !readOnly };
+  if (!resumedBy(run.progress, call.id)) await run.recorder.record(start); // a call that goes on has started before
   if (isForbidden(run, item)) return refuse(); // while that was stored
   const startMs = run.clock.monotonic();
   const running = resultOf(run, item, prepared);
@@ -121,6 +121,7 @@ async function resultOf(run: RunContext, item: BatchCall, prepared: ReadyCall): 
       signal: run.signal,
       grants: grantedTo(run, item),
       taint: taintOf(item),
+      inputs: inputDesk(run, item),
       reviewPlan: (goal) => reviewPlan(run, item, goal),
       answer: run.progress.approval?.decision?.answers?.[call.id],
       maxOutputBytes: outputBytesIn(run.window.lastWindow()),

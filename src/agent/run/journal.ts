@@ -2,7 +2,9 @@ import type { BudgetQuestion, RunLimit, RunOutcome } from '../../../protocol/run
 import type { DecidedBy, Effort, QuestionKind } from '../../../protocol/stream-events.ts';
 import type { ToolCall } from '../message.ts';
 import type { ProcessIdentity, ToolOutcome } from '../tools/tool.ts';
+import type { JournaledInput } from './inputs/journaled-input.ts';
 import { addTrace, type CallTrace, endTurn, newRepeats, type Repeats } from './limits/repeats.ts';
+import type { JournaledPlan } from './plan/journaled-plan.ts';
 
 export interface Decision {
   approved: boolean;
@@ -23,15 +25,6 @@ export interface Answer {
   choice?: string;
 }
 
-/** A plan that was put to a person. */
-export interface JournaledPlan {
-  /** The call that it was made for. */
-  callId: string;
-  /** 1 for the first plan, and one more for each revision. */
-  round: number;
-  content: string;
-}
-
 /** A step of a run, written before it takes effect. Restarts resume from the fold below. */
 export type JournalEntry =
   | { kind: 'accepted' }
@@ -46,6 +39,7 @@ export type JournalEntry =
       digests: Record<string, string>;
       budget?: BudgetQuestion;
       plan?: JournaledPlan;
+      input?: JournaledInput;
     }
   | { kind: 'approval_decided'; approvalId: string; decision: Decision }
   | { kind: 'batch_cleared'; digests: Record<string, string> } // no call needs a person
@@ -85,8 +79,12 @@ export interface AskedApproval {
   budget?: BudgetQuestion | undefined;
   /** If the question is about a plan. */
   plan?: JournaledPlan | undefined;
+  /** If it came up while a call ran. */
+  input?: JournaledInput | undefined;
   decision?: Decision;
 }
+
+export type InputApproval = AskedApproval & { input: JournaledInput };
 
 /** How far a run has progressed. */
 export interface Progress {
@@ -108,6 +106,8 @@ export interface Progress {
   budgetApproval: AskedApproval | undefined;
   /** The latest one about a plan, in the current turn. */
   planApproval: AskedApproval | undefined;
+  /** Those that came up while calls of the current turn ran, in order. */
+  inputs: InputApproval[];
   /** How the current turn's answer was cut, and the previous one's. */
   cut: Cut | undefined;
   previousCut: Cut | undefined;
@@ -145,6 +145,7 @@ export const newProgress = (): Progress => ({
   instructionsApproval: undefined,
   budgetApproval: undefined,
   planApproval: undefined,
+  inputs: [],
   cut: undefined,
   previousCut: undefined,
   repeats: newRepeats(),
@@ -178,8 +179,9 @@ export function advance(progress: Progress, entry: JournalEntry): void {
       modelAnswered(progress, entry);
       return;
     case 'approval_asked': {
-      const { kind: _, ...asked } = entry;
-      progress[PLACES[asked.question]] = asked;
+      const { kind: _, input, ...asked } = entry;
+      if (input) progress.inputs.push({ ...asked, input });
+      else progress[PLACES[asked.question]] = asked;
       return;
     }
     case 'approval_decided': {
@@ -239,6 +241,7 @@ function modelAnswered(progress: Progress, { calls, cut }: EntryOf<'model_answer
   progress.approval = undefined;
   progress.outcomeApproval = undefined;
   progress.planApproval = undefined;
+  progress.inputs = [];
   progress.isOutputRefused = false;
   progress.previousCut = progress.cut;
   progress.cut = cut;
@@ -271,13 +274,14 @@ const PLACES = {
   plan: 'planApproval',
 } as const satisfies Record<QuestionKind, keyof Progress>;
 
-const askedIn = ({ outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval }: Progress) => [
+const askedIn = ({
   outcomeApproval,
   approval,
   instructionsApproval,
   budgetApproval,
   planApproval,
-];
+  inputs,
+}: Progress) => [outcomeApproval, approval, instructionsApproval, budgetApproval, planApproval, ...inputs];
 
 export const findAsked = (progress: Progress, approvalId: string): AskedApproval | undefined =>
   askedIn(progress).find((asked) => asked?.approvalId === approvalId);

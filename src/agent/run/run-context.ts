@@ -149,6 +149,8 @@ export interface RunContext {
    * signal's reason.
    */
   decision(approvalId: string): Promise<Decision>;
+  /** Withdraws a stored question that waits: it counts as denied. Throws CONFLICT when it is decided. */
+  withdraw(approvalId: string): Promise<void>;
   /** When its approvals expire. */
   expiry: Pick<ApprovalExpiry, 'stamp'>;
   /** What happens to calls that need approval while no approver is subscribed; undefined: they wait for a person. */

@@ -24,7 +24,7 @@ import { NO_BUDGET, type RunBudget } from './limits/run-budget.ts';
 import { countedModel } from './model/counted-model.ts';
 import type { Recorder, Step } from './recorder.ts';
 import type { RunContext } from './run-context.ts';
-import { decisionIn, type Waiting } from './waiting-fixture.ts';
+import { decisionIn, type Waiting, withdrawIn } from './waiting-fixture.ts';
 import { afterCut } from './window/after-cut.ts';
 import { createModelWindows } from './window/model-windows.ts';
 import type { ContextCount, NumberedMessage, RunWindow } from './window/run-window.ts';
@@ -108,11 +108,11 @@ export function runFixture(options: FixtureOptions = {}) {
     recorder,
     steering: { handOver: (record) => record([]) },
     settings,
-    toolbox: fakeToolbox(options.tools ?? {}),
-    notSandboxed: options.notSandboxed,
+    ...{ toolbox: fakeToolbox(options.tools ?? {}), notSandboxed: options.notSandboxed },
     signal: signal.signal,
     stopping: stopping.signal,
     decision: (approvalId) => decisionIn(waiting, approvalId, signal.signal),
+    withdraw: withdrawIn(waiting, progress),
     expiry: createApprovalExpiry({ policy: undefined, usualMs: 60_000, clock, log }),
     policy: options.policy,
     get rules() {

@@ -11,6 +11,7 @@ import type { CommandReading } from '../permissions/command-reading.ts';
 import type { HostRule } from '../permissions/rules/host-rule.ts';
 import type { RuledCall } from '../permissions/rules/matching.ts';
 import type { SubAgents } from '../subagents/sub-agents.ts';
+import type { InputDesk } from './person/asked-input.ts';
 import type { Workdir } from './workdir.ts';
 
 /**
@@ -123,6 +124,8 @@ export interface ToolRun {
   answer?: { text?: string; choice?: string } | undefined;
   /** Has a plan for the goal made and reviewed; absent outside conversations. Rejects when the daemon stops. */
   reviewPlan?(goal: string): Promise<ToolOutcome>;
+  /** Asks the person something that comes up while the call runs; absent outside conversations. */
+  inputs?: InputDesk;
   /** What this call may do; absent: nothing in particular. */
   grants?: CallGrants;
   /** What the result brings into the conversation that nobody trusts. */

@@ -35,6 +35,7 @@ const Memory = z.object({
     z.object({
       config: z.string(),
       tools: z.array(Announced.extend({ isGone: z.literal(true).optional(), changed: Announced.optional() })),
+      offers: z.object({ resources: z.boolean(), prompts: z.boolean() }).optional(),
     }),
   ),
 });

@@ -20,7 +20,7 @@ import {
   type SubAgents,
   type SubAgentTask,
 } from '../../agent/subagents/sub-agents.ts';
-import { decisionInTime } from '../questions/decision-in-time.ts';
+import { decisionInTime, WITHDRAWN } from '../questions/decision-in-time.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import { summarizerOf } from '../runs/summarizer.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -147,6 +147,7 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     signal: agent.signal,
     stopping: parent.stopping,
     decision: (approvalId) => seat.whileWaiting(() => decisionInTime(agent, approvalId, { expiry, deps })),
+    withdraw: (approvalId) => agent.decide(approvalId, () => WITHDRAWN),
     expiry,
     get policy() {
       return parent.policy;

@@ -33,6 +33,7 @@ export const methodOf: Readonly<Record<CommandName, (argument: string) => Served
   tools: () => 'workstream.command',
   template: () => 'workstream.command',
   skill: () => 'workstream.command',
+  prompt: (argument) => (argument === '' ? 'workstream.command' : 'workstream.send'),
   compact: () => 'sessions.compact',
   workstreams: () => 'workstream.list',
   history: () => 'workstream.history',

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { findStepUp } from '../../../protocol/methods/accounts/step-up.ts';
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import type { ToolServers } from '../../agent/mcp/tool-servers.ts';
 import { isAsked, type Message } from '../../agent/message.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
@@ -22,6 +23,7 @@ import type { Messages } from '../history/messages.ts';
 import { readContext } from '../history/read-context.ts';
 import type { SavedWorkstreams } from '../listing/saved-workstreams.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { createPromptCommand } from '../mcp/prompt-command.ts';
 import { requireRights } from '../required-rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -71,6 +73,7 @@ export interface CommandDeps {
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions'>;
+  toolServers: Pick<ToolServers, 'prompts'>;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -108,6 +111,7 @@ export class Commands {
       background: { when: 'always', run: createBackgroundCommand(deps, say) },
       watches: { when: 'always', run: createWatchesCommand(deps, say) },
       tools: { when: 'always', run: createToolsCommand(deps, say) },
+      prompt: { when: 'always', run: createPromptCommand(deps, say) },
       template: { when: 'always', run: template },
       skill: { when: 'always', run: template },
       reason: { when: 'always', run: (word, workstream) => effort(word === 'med' ? 'medium' : word, workstream) },

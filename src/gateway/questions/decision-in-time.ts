@@ -35,6 +35,9 @@ export async function decisionInTime(
   }
 }
 
+/** The decision on a question whose answer nobody waits for any more. */
+export const WITHDRAWN: Decision = { approved: false, feedback: '', always: false, by: { kind: 'cancel' } };
+
 const isConflict = (error: unknown) => error instanceof GatewayError && error.code === 'CONFLICT';
 
 const RETRY_MS = 1_000;

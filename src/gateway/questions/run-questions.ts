@@ -154,9 +154,10 @@ export class RunQuestions {
 
   async #settle(asked: AskedApproval, decision: Decision, also: Statement[]): Promise<void> {
     const { data, always: rules, clock } = this.#deps;
-    const { approvalId, digests, question, plan } = asked;
+    const { approvalId, digests, question, plan, input } = asked;
     const { approved, by } = decision;
-    const isAboutCalls = question !== 'budget' && question !== 'plan'; // neither money nor a plan is a tool call
+    // Neither money nor a plan is a tool call, nor is what a running call asks.
+    const isAboutCalls = question !== 'budget' && question !== 'plan' && input === undefined;
     const isAlways = approved && decision.always && isAboutCalls;
     const always = isAlways && by.kind === 'principal' ? rules.grant(by.id) : undefined;
     const step = decisionStep(data, { approvalId, callIds: Object.keys(digests), given: always, plan }, decision);

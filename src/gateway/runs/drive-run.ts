@@ -13,7 +13,7 @@ import { chosenModel } from '../agents/chosen-model.ts';
 import { subAgentsOf } from '../agents/drive-agent.ts';
 import { readEarlierCalls } from '../history/earlier-calls.ts';
 import { hooksOfRun } from '../hooks/hooks-of-run.ts';
-import { decisionInTime } from '../questions/decision-in-time.ts';
+import { decisionInTime, WITHDRAWN } from '../questions/decision-in-time.ts';
 import { createSteering } from '../queue/steering.ts';
 import { traceRun } from '../traces/traced-run.ts';
 import { hasForeignText, isFull } from '../workstreams/always.ts';
@@ -82,6 +82,7 @@ async function drive(
       signal: live.signal,
       stopping: deps.stopping,
       decision: (approvalId) => decisionInTime(live, approvalId, { expiry, deps }),
+      withdraw: (approvalId) => live.decide(approvalId, () => WITHDRAWN),
       expiry,
       get policy() {
         return policyOf(live); // a message may have come that a caller without the approve scope wrote

@@ -44,6 +44,7 @@ test('the beginning of a command offers the full command, ready for its argument
       '/watches ',
       '/tools ',
       '/template ',
+    '/prompt ',
       '/compact ',
       '/workstreams ',
       '/history ',

@@ -1,6 +1,7 @@
 import type { CallOutcome } from '../../../../protocol/stream-events.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
 import type { BatchCall } from '../batch-call.ts';
+import { resumedBy } from '../inputs/resumed-by.ts';
 import type { Decision } from '../journal.ts';
 import { type CallTrace, resultHash } from '../limits/repeats.ts';
 import { noteLimit } from '../limits/wrap-up.ts';
@@ -66,9 +67,10 @@ const BLOCKED_BY: Partial<Record<CallRuling['reason'], string>> = {
   hook: 'a hook blocked a call',
 };
 
-/** Whether it was running when the daemon died, and running it again could do harm. */
-export function hasUnknownOutcome(run: RunContext, { call }: BatchCall): boolean {
-  const tool = run.progress.tools.get(call.id);
+/** Whether it was running when the daemon died, and running it again could do harm. One that only waits for an answer goes on. */
+export function hasUnknownOutcome({ progress }: Pick<RunContext, 'progress'>, { call }: BatchCall): boolean {
+  const tool = progress.tools.get(call.id);
+  if (resumedBy(progress, call.id)) return false;
   return tool?.state === 'started' && !tool.safeToRepeat;
 }
 

@@ -1,5 +1,6 @@
 import { MOST_REVISIONS, type PlanOutcome } from '../../../../protocol/events/questions/asked-plan.ts';
-import type { Decision, JournaledPlan } from '../journal.ts';
+import type { Decision } from '../journal.ts';
+import type { JournaledPlan } from './journaled-plan.ts';
 
 const REJECTING: ReadonlySet<string> = new Set(['', 'n', 'no', 'reject']);
 

@@ -9,10 +9,12 @@ import type { ToolOutcome } from '../../tools/tool.ts';
 import { hasExpired } from '../approval/approval-expiry.ts';
 import { policyInForce } from '../approval/unattended-policy.ts';
 import type { BatchCall } from '../batch-call.ts';
-import type { AskedApproval, Decision, JournaledPlan } from '../journal.ts';
+import { oneQuestion } from '../inputs/one-question.ts';
+import type { AskedApproval, Decision } from '../journal.ts';
 import { BudgetUsedUp } from '../limits/budget-used-up.ts';
 import { nobodyToApprove } from '../result-texts.ts';
 import type { RunContext } from '../run-context.ts';
+import type { JournaledPlan } from './journaled-plan.ts';
 import { planOutcome } from './plan-outcome.ts';
 import { stepsOf } from './plan-text.ts';
 import { Planner, PlannerFailed } from './planner.ts';
@@ -48,17 +50,27 @@ async function review(run: RunContext, { item, goal, planner }: Reviewing): Prom
   const { call } = item;
   const first = run.progress.calls.find(({ name }) => name === call.name);
   if (first && first.id !== call.id) return { output: ONE_AT_A_TIME, outcome: 'failed' };
-  let asked = askedAbout(run, call.id);
+  const asked = askedAbout(run, call.id);
   if (!asked && policyInForce(run)) return { output: NOBODY_REVIEWS, outcome: 'blocked' };
-  asked ??= await put(run, item, { round: 1, content: await planner.write({ goal }) });
+  let next = asked ?? { round: 1, content: await planner.write({ goal }) };
   for (;;) {
-    const { plan } = asked;
-    const decision = asked.decision ?? (await run.decision(asked.approvalId));
+    const { plan, decision } = await oneQuestion(run, () => ask(run, item, next));
     if (planOutcome(decision, plan) !== 'revised') return toOutcome(plan, decision);
     const before = { content: plan.content, feedback: decision.feedback };
-    const content = await planner.write({ goal, before });
-    asked = await put(run, item, { round: plan.round + 1, content });
+    next = { round: plan.round + 1, content: await planner.write({ goal, before }) };
   }
+}
+
+type NewPlan = Pick<JournaledPlan, 'round' | 'content'>;
+
+/** Asks, unless a restart finds the question there, and waits for the decision. */
+async function ask(
+  run: RunContext,
+  item: BatchCall,
+  about: AskedAboutPlan | NewPlan,
+): Promise<{ plan: JournaledPlan; decision: Decision }> {
+  const { approvalId, plan, decision } = 'approvalId' in about ? about : await put(run, item, about);
+  return { plan, decision: decision ?? (await run.decision(approvalId)) };
 }
 
 const ONE_AT_A_TIME =
@@ -74,11 +86,7 @@ function askedAbout({ progress: { planApproval } }: RunContext, callId: string):
 }
 
 /** Stores the question about a plan and shows it. */
-async function put(
-  run: RunContext,
-  item: BatchCall,
-  { round, content }: Pick<JournaledPlan, 'round' | 'content'>,
-): Promise<AskedAboutPlan> {
+async function put(run: RunContext, item: BatchCall, { round, content }: NewPlan): Promise<AskedAboutPlan> {
   const { id: callId } = item.call;
   const approvalId = run.ids.id('apr');
   const expiresAtMs = run.expiry.stamp();

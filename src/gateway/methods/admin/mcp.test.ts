@@ -19,6 +19,7 @@ const status: ServerStatus = {
   tools: [
     { name: 'mcp__files__read', known: { ...tool, changed: { ...tool, description: 'Reads all.', digest: 'b' } } },
   ],
+  catalog: { resources: [], prompts: [] },
   callsUnderWay: 1,
 };
 const off: ServerStatus = { ...status, name: 'off', state: 'disabled', tools: [] };
