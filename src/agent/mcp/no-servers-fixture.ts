@@ -9,5 +9,7 @@ export const NO_TOOL_SERVERS: ToolServers = {
   list: () => [],
   refresh: async () => undefined,
   accept: async () => undefined,
+  retry: () => undefined,
+  restart: () => false,
   close: async () => undefined,
 };
