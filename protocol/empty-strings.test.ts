@@ -40,6 +40,7 @@ const TEMPLATE_TEXTS = [
   ...['create', 'update'].flatMap((verb) =>
     ['name', 'content', 'category', 'variables'].map((field) => `template.${verb} ${field}`),
   ),
+  'mcp.update name',
   ...['create', 'update'].flatMap((verb) =>
     ['name', 'toolPattern', 'action'].map((field) => `policy.${verb} ${field}`),
   ),

@@ -29,6 +29,8 @@ import { cronContracts } from './methods/cron.ts';
 import { eventsContracts } from './methods/events.ts';
 import { healthContracts } from './methods/health.ts';
 import { logsContracts } from './methods/logs.ts';
+import { mcpAdminContracts } from './methods/mcp/mcp-admin.ts';
+import { mcpRegistryContracts } from './methods/mcp/mcp-registry.ts';
 import { memoryContracts } from './methods/memory.ts';
 import { modelsContracts } from './methods/models.ts';
 import { nodeContracts } from './methods/node.ts';
@@ -81,6 +83,8 @@ export const CONTRACTS = {
   ...auditContracts,
   ...policyContracts,
   ...mcpContracts,
+  ...mcpAdminContracts,
+  ...mcpRegistryContracts,
   ...checkpointContracts,
   ...assessmentContracts,
   ...verdictContracts,

@@ -17,6 +17,7 @@ const NoticeCode = z.enum([
   'audit_damaged', // records are missing or were changed
   'audit_unsigned', // the trail had no signature; it has one now
   'program_unsafe', // a program is installed but not used
+  'tool_servers_unreadable', // those of the database
   'sandbox_off', // the setting that switches the sandbox off has no effect
 ]);
 type NoticeCode = z.infer<typeof NoticeCode>;

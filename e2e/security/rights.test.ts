@@ -190,7 +190,9 @@ async function tryRoute(route: string, headers: Record<string, string>): Promise
   const stop = new AbortController();
   // The credential of a login is in its body, so the body contains a valid one.
   const body = path.endsWith('/auth/login') ? { token: daemon.token } : {};
-  const { status } = await daemon.fetch(path.replaceAll(/\{\w+\}/g, 'none'), {
+  // No registry is asked for an unknown type of server.
+  const query = path.endsWith('mcp-registry/search') ? '?type=none' : '';
+  const { status } = await daemon.fetch(`${path.replaceAll(/\{\w+\}/g, 'none')}${query}`, {
     ...(method === 'GET' ? { headers } : { ...jsonPost(body, headers), method }), // a cookie is accepted only with JSON
     signal: stop.signal,
   });

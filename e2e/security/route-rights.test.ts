@@ -33,10 +33,10 @@ const FIELDS = {
   ...{ role_id: 'none', subject: 'none', scopes: 'none', username: '', name: '', q: 'x', msg_id: 'none' },
   // The result of a call that the file does not have: refused, but only after the caller's rights were checked.
   ...{ format: 'headgate-conversation', version: 1 },
-  ...{ action: 'deny', match: { tool: 'none' } },
+  ...{ action: 'deny', match: { tool: 'none' }, config: {}, registry_name: 'none', source: 'none' },
   messages: [{ role: 'tool', createdMs: 0, callId: 'none', name: 'bash', output: '', outcome: 'done' }],
 };
-const QUERY = '?q=x&msg_id=none&ws_id=none&subject=none';
+const QUERY = '?q=x&msg_id=none&ws_id=none&subject=none&type=none'; // no registry is asked for this type
 
 type Headers = Record<string, string>;
 

@@ -211,12 +211,13 @@ test('no other field of the protocol names a working directory', () => {
   const methods = Object.entries(CONTRACTS).flatMap(([name, { params }]) => (namesOne(params()) ? [name] : []));
   const endpoints: Endpoint[] = Object.values(ENDPOINTS).flatMap((group) => Object.values<Endpoint>(group));
   const routes = endpoints.flatMap(({ path: route, request }) => (namesOne(request()) ? [route] : []));
-  // Rules hold in a folder, but nothing runs there because of them.
-  const placed = ['rule.create', 'rule.simulate'];
+  // Rules hold in a folder, but nothing runs there because of them. Folders of tool servers are checked in the same way.
+  const placed = ['mcp.create', 'mcp.update', 'rule.create', 'rule.simulate'];
+  const servers = ['admin/mcp-servers', 'admin/mcp-servers/{server_id}'];
   const creating = ['cluster/workstreams/new', 'route/workstreams/new', 'workstreams/import', 'workstreams/new'];
   assert.deepEqual(methods.sort(), [...placed, 'workstream.create', 'workstream.import', 'workstream.update']);
   assert.deepEqual(
     new Set(routes),
-    new Set([...creating, 'rules', 'rules/simulate'].map((route) => `/v1/api/${route}`)),
+    new Set([...creating, ...servers, 'rules', 'rules/simulate'].map((route) => `/v1/api/${route}`)),
   );
 });

@@ -156,6 +156,22 @@ export const endpoints: Addresses = {
     update: { verb: 'put', path: '/v1/api/rules/{rule_id}' },
     remove: { verb: 'delete', path: '/v1/api/rules/{rule_id}' },
   },
+  mcpAdmin: {
+    list: { verb: 'get', path: '/v1/api/admin/mcp-servers' },
+    create: { verb: 'post', path: '/v1/api/admin/mcp-servers' },
+    get: { verb: 'get', path: '/v1/api/admin/mcp-servers/{server_id}' },
+    update: { verb: 'put', path: '/v1/api/admin/mcp-servers/{server_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/mcp-servers/{server_id}' },
+    import: { verb: 'post', path: '/v1/api/admin/mcp-servers/import' },
+    reload: { verb: 'post', path: '/v1/api/admin/mcp-servers/reload' },
+    signal: { verb: 'post', path: '/v1/api/_internal/mcp-reload' },
+    signalShort: { verb: 'post', path: '/_internal/mcp-reload' },
+    status: { verb: 'get', path: '/v1/api/_internal/mcp-status' },
+  },
+  mcpRegistry: {
+    search: { verb: 'get', path: '/v1/api/admin/mcp-registry/search' },
+    install: { verb: 'post', path: '/v1/api/admin/mcp-registry/install' },
+  },
   settings: {
     list: { verb: 'get', path: '/v1/api/admin/settings' },
     schema: { verb: 'get', path: '/v1/api/admin/settings/schema' },

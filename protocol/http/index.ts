@@ -17,6 +17,8 @@ import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
 import { checkpointEndpoints } from './files/checkpoint.ts';
 import { healthEndpoints } from './health.ts';
+import { mcpAdminEndpoints } from './mcp/mcp-admin.ts';
+import { mcpRegistryEndpoints } from './mcp/mcp-registry.ts';
 import { memoryEndpoints } from './memory.ts';
 import { modelsEndpoints } from './models.ts';
 import { ruleEndpoints } from './permissions/rule.ts';
@@ -56,6 +58,8 @@ export const ENDPOINTS = {
   assessments: assessmentEndpoints,
   verdicts: verdictEndpoints,
   rules: ruleEndpoints,
+  mcpAdmin: mcpAdminEndpoints,
+  mcpRegistry: mcpRegistryEndpoints,
   settings: settingsEndpoints,
   schedule: scheduleEndpoints,
   usage: usageEndpoints,

@@ -9,12 +9,14 @@ import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import { createMessageRecall } from '../gateway/recall/message-recall.ts';
+import type { Vault } from '../gateway/secrets/vault.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { nodeIdOf } from './node-id.ts';
+import { openStoredServers } from './tools/stored-servers.ts';
 import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
@@ -26,11 +28,12 @@ interface AgentDeps {
   /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
+  vault: Vault;
   commandAudit: CommandAudit;
   /** The daemon's own requests. */
   fetch: typeof fetch;
   /** Never shown by a tool. */
-  secrets: Pick<GuardedSecrets, 'current'>;
+  secrets: Pick<GuardedSecrets, 'current' | 'learn'>;
   live: Pick<
     LiveConfig,
     | 'nodes'
@@ -49,7 +52,7 @@ interface AgentDeps {
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, secrets, commandAudit, fetch }: AgentDeps,
+  { workdir, store, vault, live, secrets, commandAudit, fetch }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -72,6 +75,7 @@ export async function createAgent(
   });
   const watchRecords = createWatchRecords({ store, nodeId: nodeIdOf(home, hostname()), clock, ids });
   const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
+  const mcp = await openStoredServers({ live, vault, learn: secrets.learn, fetch, clock, ids, log });
   const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
     home,
     userHome,
@@ -86,6 +90,7 @@ export async function createAgent(
     watches: watchRecords,
     knowledge: { memories: memories.agents, history: createMessageRecall({ store }) },
     commandAudit,
+    mcpServers: mcp.stored,
     fetch,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
@@ -103,8 +108,9 @@ export async function createAgent(
     hooks,
     toolbox,
     servers,
+    mcpAdmin: mcp.admin,
     runner,
     notSandboxed,
-    notices,
+    notices: [...notices, ...mcp.notices],
   };
 }

@@ -109,7 +109,7 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
   });
   secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit, fetch });
+  const agent = await createAgent(options, { workdir, store, vault: auth.vault, live, secrets, commandAudit, fetch });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
@@ -199,7 +199,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const { nodes, background, memories, hooks, toolbox, servers: toolServers, runner, notSandboxed } = agent;
+  const { nodes, background, memories, hooks, toolbox, servers: toolServers, mcpAdmin, runner, notSandboxed } = agent;
   const toPath = (folder: string) => resolveFolder(folder, { userHome, cwd: home });
   const folders = { home, trusted: () => live.trustedFolders.map(toPath) };
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
@@ -212,6 +212,7 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     nodes,
     toolbox,
     toolServers,
+    mcpAdmin,
     hooks,
     projectCommands: createProjectCommands(folders),
     surroundings: createSurroundings({ folders, hostTimeZone, clock }),

@@ -33,6 +33,7 @@ import { createWatchTool } from '../agent/tools/watch/watch.ts';
 import { createWriteFileTool } from '../agent/tools/write-file.ts';
 import type { WatchBook } from '../agent/watches/watch-book.ts';
 import { createEgressProxy } from '../egress/proxy/egress-proxy.ts';
+import type { StoredServers } from '../gateway/mcp/stored-servers.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions, Replacements } from './daemon-options.ts';
 import { readOtherHomes } from './other-homes.ts';
@@ -58,6 +59,8 @@ type ToolOptions = Pick<
     'commandTimeoutSecs' | 'backgroundMaxSecs' | 'sandboxTier' | 'allowedHosts' | 'diagnostics' | 'mcp' | 'memory'
   >;
   commandAudit: CommandAudit;
+  /** Tool servers of the configuration and the database. */
+  mcpServers: Pick<StoredServers, 'servers'>;
   /** The daemon's own requests. */
   fetch: typeof fetch;
   /** All texts of tools pass it. */
@@ -105,7 +108,11 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
   });
   const strays = await runner.killStrays();
   if (strays > 0) log.warn({ strays }, 'ended processes that commands of the previous daemon had left behind');
-  const servers = await openToolServers(options, { runner, outputs: outputsOf(home) });
+  const servers = await openToolServers(options, {
+    runner,
+    servers: () => options.mcpServers.servers(),
+    outputs: outputsOf(home),
+  });
   const shell = toShell(options, runner);
   const bashTool = createBashTool(shell);
   const toolbox = createToolbox(

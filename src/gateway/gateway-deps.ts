@@ -23,6 +23,7 @@ import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
+import type { McpAdmin } from './mcp/mcp-noun.ts';
 import type { OpenedMemories } from './memories/open-memories.ts';
 import type { AuthMethodDeps } from './methods/accounts/auth.ts';
 import type { OidcMethodDeps } from './methods/accounts/oidc.ts';
@@ -63,8 +64,10 @@ export interface GatewayDeps {
   models: Models;
   nodes: Nodes;
   toolbox: Toolbox;
-  /** Programs of the configuration that give the agent further tools. */
+  /** Programs and addresses that give the agent further tools. */
   toolServers: ToolServers;
+  /** For tool servers that are added over the wire. */
+  mcpAdmin: McpAdmin;
   /** Commands of the configuration that run at moments of runs. */
   hooks: Hooks;
   surroundings: Surroundings;

@@ -69,6 +69,9 @@ type NounDeps = Pick<
   | 'outputChecks'
   | 'nodes'
   | 'toolServers'
+  | 'mcpAdmin'
+  | 'notSandboxed'
+  | 'clean'
   | 'workdirs'
   | 'projectCommands'
   | 'live'
@@ -120,7 +123,7 @@ export function joinNouns(
     policy: { methods: policyMethods({ policies, store, messages }), recover: () => policies.load() },
     assessment: { methods: assessmentMethods({ store }) },
     verdict: { methods: verdictMethods({ store }) },
-    mcp: mcpNoun(deps.toolServers),
+    mcp: mcpNoun(deps),
     rule: {
       methods: ruleMethods({ rules, workstreams, store, messages }),
       recover: () => rules.load(),

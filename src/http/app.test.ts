@@ -21,6 +21,8 @@ const JSON_BODY = JSON.stringify({
   action: 'ask',
   match: { host: 'example.org' },
   subject: 'x',
+  config: { mcpServers: {} },
+  registry_name: 'x',
   format: 'headgate-conversation',
   version: 1,
   messages: [{ role: 'user', createdMs: 1, content: 'hi' }],

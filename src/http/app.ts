@@ -52,6 +52,8 @@ import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { checkpointRoutes } from './routes/files/checkpoint.ts';
 import { healthRoutes } from './routes/health.ts';
+import { mcpAdminRoutes } from './routes/mcp/mcp-admin.ts';
+import { mcpRegistryRoutes } from './routes/mcp/mcp-registry.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { ruleRoutes } from './routes/permissions/rule.ts';
@@ -230,6 +232,8 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...subAgentRoutes,
     ...planRoutes,
     ...watchRoutes,
+    ...mcpAdminRoutes,
+    ...mcpRegistryRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../protocol/errors.ts';
 import type { Endpoint } from '../../protocol/http/endpoint.ts';
 import type { MethodName, Params, Result } from '../../protocol/index.ts';
 import type { FieldNames } from './input/field-problems.ts';
-import type { HeaderFields } from './status.ts';
+import type { HeaderFields, Statuses } from './status.ts';
 
 /** An endpoint mapped to one gateway method by renaming fields. */
 export interface Binding {
@@ -21,6 +21,7 @@ export interface Binding {
   /** Whether the call created something, for an endpoint whose status is `200 or 201`. */
   isNew?(result: never): boolean;
   fieldNames?: FieldNames;
+  statuses?: Statuses;
   /** The daemon calls the method itself: for a public endpoint whose method requires a scope. */
   asDaemon?: true;
 }
@@ -39,6 +40,7 @@ interface Renamings<E extends Endpoint, M extends MethodName> {
   refusal?(details: unknown): Record<string, unknown>;
   replyTo?(details: unknown): z.input<ReturnType<E['reply']>> | undefined;
   fieldNames?: FieldNames;
+  statuses?: Statuses;
   asDaemon?: true;
 }
 

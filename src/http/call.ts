@@ -37,8 +37,8 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   const statusOf = toStatusOf(binding);
   const hasFields = endpoint.path.includes('{');
   const { respond, log } = deps;
-  const { refusal, replyTo, fieldNames } = binding;
-  const plain: FailDeps = { respond, log, refusal, replyTo, fieldNames };
+  const { refusal, replyTo, fieldNames, statuses } = binding;
+  const plain: FailDeps = { respond, log, refusal, replyTo, fieldNames, statuses };
 
   /** Redirects a refusal where the row says so. */
   function askOrSend(exchange: Exchange, caller: Principal | undefined): unknown {
@@ -51,7 +51,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
     });
   }
 
-  const hinting: FailDeps = { respond, log, hint: HINT, fieldNames };
+  const hinting: FailDeps = { respond, log, hint: HINT, fieldNames, statuses };
 
   function ask(exchange: Exchange, caller: Principal | undefined, { input, fileIds }: Input): unknown {
     const { req, fields } = exchange;
@@ -80,6 +80,7 @@ export function callOf(binding: Binding, deps: CallDeps): Guarded {
   return {
     endpoint,
     fieldNames,
+    statuses,
     work(exchange, caller) {
       const { req } = exchange;
       if (!hasBody(endpoint.verb) && !endpoint.bodyToo) return askOrSend(exchange, caller);

@@ -10,7 +10,7 @@ import { whenThere } from '../timing/when-there.ts';
 import { type Exchange, failureAnswer, json, type Respond } from './exchange.ts';
 import type { Gate } from './gate.ts';
 import { type FieldNames, inFields } from './input/field-problems.ts';
-import { lacksScope, toFailure, unauthorized } from './status.ts';
+import { lacksScope, type Statuses, toFailure, unauthorized } from './status.ts';
 
 export interface GuardDeps extends FailDeps {
   gate: Gate;
@@ -23,12 +23,16 @@ export interface Guarded {
   /** `caller` is undefined only for public rows. Errors that it throws or rejects with become the answer. */
   work(exchange: Exchange, caller: Principal | undefined): unknown;
   fieldNames?: FieldNames | undefined;
+  statuses?: Statuses | undefined;
 }
 
 /** The checks before every endpoint, whether it answers with JSON, a stream or bytes. */
-export function guard({ endpoint, work, fieldNames }: Guarded, deps: GuardDeps): (exchange: Exchange) => void {
+export function guard(
+  { endpoint, work, fieldNames, statuses }: Guarded,
+  deps: GuardDeps,
+): (exchange: Exchange) => void {
   const { gate, identify, respond, log } = deps;
-  const failing: FailDeps = { respond, log, fieldNames };
+  const failing: FailDeps = { respond, log, fieldNames, statuses };
   return (exchange) => {
     if (gate(exchange)) return;
     const serve = (principal: Principal | undefined) => work(exchange, admit(principal, endpoint.scope));
@@ -56,15 +60,16 @@ export interface FailDeps {
   /** The reply instead of the refusal, from the error's details. */
   replyTo?: ((details: unknown) => unknown) | undefined;
   fieldNames?: FieldNames | undefined;
+  statuses?: Statuses | undefined;
 }
 
 /** Answers with the error, if the client is still connected. */
 export function fail(exchange: Exchange, error: unknown, deps: FailDeps): void {
-  const { respond, log, hint, refusal, replyTo, fieldNames } = deps;
+  const { respond, log, hint, refusal, replyTo, fieldNames, statuses } = deps;
   const reply = error instanceof GatewayError && replyTo?.(error.details);
   if (reply) return void respond(exchange, json(200, reply));
   const { requestId } = exchange;
-  const { status, body, headers } = toFailure(inFields(onLine(error, exchange), fieldNames));
+  const { status, body, headers } = toFailure(inFields(onLine(error, exchange), fieldNames), statuses);
   if (!(error instanceof GatewayError))
     log.error({ err: error, endpoint: exchange.endpoint, requestId }, 'a request failed');
   if (exchange.res.headersSent) exchange.res.destroy(); // too late for another answer

@@ -19,6 +19,9 @@ const STATUS: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
+/** Statuses of refusals, where they differ from the usual ones. */
+export type Statuses = Readonly<Partial<Record<ErrorCode, number>>>;
+
 /** An error as HTTP answers it; the body also gets the id of the request (`failureAnswer`). */
 export interface Failure {
   status: number;
@@ -28,14 +31,14 @@ export interface Failure {
 }
 
 /** Converts an error to an HTTP answer. The details of anything but a GatewayError are not disclosed. */
-export function toFailure(error: unknown): Failure & { headers: HeaderFields } {
+export function toFailure(error: unknown, statuses: Statuses = {}): Failure & { headers: HeaderFields } {
   if (!(error instanceof GatewayError)) return { status: 500, body: { error: 'Internal error' }, headers: {} };
   const headers: HeaderFields = {};
   if (error.code === 'UNAUTHORIZED') headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = `${Math.max(1, Math.ceil(error.retryAfterMs / 1000))}`;
   const code = findStepUp(error.details)?.reason;
   const body = { error: error.message, ...(code !== undefined && { code }) };
-  return { status: STATUS[error.code], body, headers };
+  return { status: statuses[error.code] ?? STATUS[error.code], body, headers };
 }
 
 /** A list stands for a header that is repeated. */

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-
-const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
+import { POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
+import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
@@ -60,20 +60,6 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
 };
 
 const UNDO = ['undo', 'undo/preview', 'redo', 'agents/{agent_id}/cancel'];
-const POLICIES = '/v1/api/admin/policies';
-const POLICY_ROUTES = [
-  ...[`GET ${POLICIES}`, `POST ${POLICIES}`, `POST ${POLICIES}/simulate`],
-  ...[`PUT ${POLICIES}/{policy_id}`, `DELETE ${POLICIES}/{policy_id}`],
-];
-const RULE_ROUTES = [
-  ...['GET /v1/api/rules', 'POST /v1/api/rules', 'POST /v1/api/rules/simulate'],
-  ...['PUT /v1/api/rules/{rule_id}', 'DELETE /v1/api/rules/{rule_id}'],
-];
-const SCHEDULE_ROUTES = [
-  ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/schedules`),
-  ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/schedules/{task_id}`),
-  'GET /v1/api/admin/schedules/{task_id}/runs',
-];
 
 export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
@@ -136,7 +122,13 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage', 'GET /v1/api/admin/watches'],
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
-    ...[...POLICY_ROUTES, ...RULE_ROUTES, 'GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
+    ...[
+      ...MCP_ROUTES,
+      ...POLICY_ROUTES,
+      ...RULE_ROUTES,
+      'GET /v1/api/admin/output-assessments',
+      'GET /v1/api/admin/verdicts',
+    ],
     ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
     ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
     ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
@@ -242,6 +234,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.usage': ['GET /v1/api/admin/usage'],
   'admin.policies': [...POLICY_ROUTES, ...RULE_ROUTES],
   'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
+  'admin.mcp': MCP_ROUTES,
   'admin.watches': ['GET /v1/api/admin/watches'],
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
@@ -276,6 +269,7 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'node.pair.approve': [],
   'node.token.rotate': [],
   'secrets.rotate': [],
+  ...MCP_CLOSED_TO_SERVICES,
 };
 
 /** Public routes that answer only to a login, with the answers to callers without one, and with a token. */

@@ -21,20 +21,43 @@ const McpTool = z
   })
   .meta({ id: 'McpTool' });
 
+/** Whether secrets are shown. */
+export const reveals = ({ reveal }: { readonly reveal?: unknown }): boolean => reveal === true;
+
 /** A tool server, and what is known of it. */
-const McpServer = z
+export const McpServer = z
   .strictObject({
+    /** Names it in other calls. Those of config.json are called `config:` and their name. */
+    serverId: z.string(),
     name: z.string(),
+    /** `config`: it is in config.json, and is changed only there. `store`: it was added over the wire. */
+    source: z.enum(['config', 'store']),
+    /** The user or principal that added it; empty for those of config.json. */
+    createdBy: z.string(),
+    createdAtMs: z.int().min(0).optional(),
+    updatedAtMs: z.int().min(0).optional(),
+    /** What was installed from the registry. */
+    origin: z
+      .strictObject({
+        name: z.string(),
+        version: z.string(),
+        /** SHA-256 of its entry in the registry. */
+        digest: z.string(),
+        /** Which of its ways to run, such as `package 0`. */
+        choice: z.string(),
+      })
+      .optional(),
     transport: z.enum(['stdio', 'streamable-http']),
     /** The program; empty for `streamable-http`. */
     command: z.string(),
-    /** The address; empty for `stdio`. */
+    /** The address; empty for `stdio`. Passwords and keys in it are masked as `***`. */
     url: z.string(),
-    /** Names of the headers of requests; their values are masked. */
-    headers: z.record(z.string(), z.literal('***')),
+    /** Headers of requests. Their values are `***`, unless they were asked for with `reveal`. */
+    headers: z.record(z.string(), z.string()),
+    /** What looks like a secret in them is masked as `***`. */
     args: z.array(z.string()),
-    /** Names of its variables; their values are masked. */
-    env: z.record(z.string(), z.literal('***')),
+    /** Its variables. Their values are `***`, unless they were asked for with `reveal`. */
+    env: z.record(z.string(), z.string()),
     network: z.array(z.string()),
     folders: z.array(z.string()),
     writesFolders: z.boolean(),
@@ -50,6 +73,8 @@ const McpServer = z
     notes: z.array(z.string()),
     /** What it says it is; empty before it was connected. */
     about: z.string(),
+    /** The machine on which it runs. */
+    nodeId: z.string(),
     /** How many calls are under way. */
     calls: z.int().min(0),
     tools: z.array(McpTool),
@@ -60,10 +85,18 @@ export type McpServer = z.infer<typeof McpServer>;
 /** Tool servers, which give the agent further tools (Model Context Protocol). */
 export const mcpContracts = {
   'mcp.list': contract({
-    summary: 'The tool servers of the configuration, with their state and tools.',
+    summary: 'The tool servers with their state and tools. Secrets are masked.',
     scope: 'approve',
     permission: 'admin.mcp',
-    params: () => z.strictObject({}).meta({ id: 'McpListParams' }),
+    audit: { action: 'mcp.reveal', when: reveals },
+    stepUp: reveals,
+    params: () =>
+      z
+        .strictObject({
+          /** Shows the secrets of servers that were added over the wire. Default: false. */
+          reveal: z.boolean().optional(),
+        })
+        .meta({ id: 'McpListParams' }),
     result: () => z.strictObject({ servers: z.array(McpServer) }).meta({ id: 'McpListResult' }),
   }),
   'mcp.refresh': contract({

@@ -47,6 +47,12 @@ interface Request {
   params?: { name?: string; arguments?: Record<string, unknown>; _meta?: { progressToken?: number }; cursor?: string };
 }
 
+/** In the folder of the server. */
+function whenThere(file: string, then: () => void): void {
+  if (existsSync(file)) then();
+  else setImmediate(() => whenThere(file, then));
+}
+
 const ANSWERS: Record<string, (request: Request) => void> = {
   initialize({ id }) {
     if (way === 'forks') leaveChildren();
@@ -114,6 +120,9 @@ const ANSWERS: Record<string, (request: Request) => void> = {
             params: { progressToken: token, progress: step, total: 3, message: `step ${step}` },
           });
         return say({ id, result: { content: [{ type: 'text', text }] } });
+      case 'slow':
+        say({ method: 'notifications/progress', params: { progressToken: token, progress: 1 } });
+        return whenThere('go', () => say({ id, result: { content: [{ type: 'text', text }] } }));
       case 'fails':
         return say({ id, result: { isError: true, content: [{ type: 'text', text: 'it is broken' }] } });
       case 'refuses':

@@ -10,5 +10,7 @@ export const NO_TOOL_SERVERS: ToolServers = {
   refresh: async () => undefined,
   accept: async () => undefined,
   prompts: { list: async () => [], get: async () => undefined },
+  retry: () => undefined,
+  restart: () => false,
   close: async () => undefined,
 };

@@ -39,7 +39,7 @@ export async function openProgram(
     throw new Error(`cannot run in the sandbox (${runner.sandbox.reason}); sandbox: false lets it run outside`);
   if (!config.sandbox && runner.sandbox.required)
     throw new Error('is configured to run outside the sandbox, but tools.sandbox is required');
-  const variables = fillVariables(config.env, environment);
+  const variables = fillVariables(config.env, config, environment);
   if (typeof variables === 'string') throw new Error(`cannot be started: ${variables}`);
   const connect = () => {
     const link = new ProcessLink(
@@ -100,14 +100,20 @@ interface HeldFolders extends AsyncDisposable {
 
 /** Its own folder, and those that it declares. */
 async function holdFolders(name: string, config: ServerConfig, { folder, toPath }: ProgramDeps): Promise<HeldFolders> {
-  const own = path.join(folder, name);
+  const own = path.join(folder, config.storedId ?? name);
   await mkdir(own, { recursive: true, mode: 0o700 });
   const folders: HeldFolder[] = [];
   const close = async () => {
     for (const held of folders) await held[Symbol.asyncDispose]();
   };
   try {
-    for (const at of [own, ...config.folders.map(toPath)]) folders.push(await holdFolder(await realpath(at)));
+    folders.push(await holdFolder(await realpath(own)));
+    for (const at of config.folders.map(toPath)) {
+      const real = await realpath(at);
+      // It was checked where it led when it was added.
+      if (config.storedId !== undefined && real !== at) throw new Error(`cannot be started: ${at} leads elsewhere now`);
+      folders.push(await holdFolder(real));
+    }
   } catch (error) {
     await close();
     throw error;

@@ -22,7 +22,7 @@ export async function openRemote(
   options: SessionOptions,
   { environment, fetch, version }: RemoteDeps,
 ): Promise<Session> {
-  const headers = fillVariables(config.headers, environment);
+  const headers = fillVariables(config.headers, config, environment);
   if (typeof headers === 'string') throw new Error(`cannot be reached: ${headers}`);
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const connect = () => {

@@ -1,5 +1,10 @@
-/** A tool server of the configuration, as it is started. */
+/** A tool server of the configuration or the database, as it is started. */
 export interface ServerConfig {
+  /**
+   * The id of a server that was added over the wire; undefined: it is in config.json. The id names its folder. Variables of
+   * the daemon are not filled in for it, because whoever adds one need not know them.
+   */
+  storedId?: string | undefined;
   /** The program, looked up in the PATH of commands; undefined: it is reached at `url`. */
   command?: string | undefined;
   /** The address of a server that somebody else runs. */
@@ -26,11 +31,16 @@ export interface ServerConfig {
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+/** Whether a value names a variable of the daemon. */
+export const namesVariable = (value: string): boolean => value.search(VARIABLE) !== -1;
+
 /** Variables or headers, with the variables of the daemon that they name; a text that says which one is missing. */
 export function fillVariables(
   env: ServerConfig['env'],
+  { storedId }: Pick<ServerConfig, 'storedId'>,
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> | string {
+  if (storedId !== undefined) return { ...env };
   const missing = Object.values(env)
     .flatMap((value) => [...value.matchAll(VARIABLE)].map(([, name = '']) => name))
     .find((name) => environment[name] === undefined);

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** Names of servers that people can read and rules can match. `__` separates the server from its tool. */
-export const SERVER_NAME = /^(?!.*__)[A-Za-z0-9._-]{1,64}$/;
+/**
+ * Names of servers that people can read and rules can match. `__` separates the server from its tool. Each server has a
+ * folder of its name, so `.` and `..` are none.
+ */
+export const SERVER_NAME = /^(?!.*__)(?!\.+$)[A-Za-z0-9._-]{1,64}$/;
+
+/** Servers with the same key look the same to rules, or share a folder where file systems ignore case. */
+export const toServerKey = (name: string): string => name.replaceAll(ODD, '_').toLowerCase();
 
 /** What all providers accept as the name of a tool. */
 const MOST = 64;

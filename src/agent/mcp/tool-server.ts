@@ -54,6 +54,8 @@ const REFRESH_MS = 4 * 60 * 60 * 1_000;
 export class ToolServer {
   readonly #deps: ServerDeps;
   readonly #closing = new AbortController();
+  /** Resolves when its last call has ended after it was retired. */
+  #retired: PromiseWithResolvers<void> | undefined;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
   /** The session before, while it ends. */
@@ -131,7 +133,15 @@ export class ToolServer {
     }
   }
 
+  /** Ends it for good when the calls under way have ended. New ones are refused: they may mean what it was replaced with. */
+  async retire(): Promise<void> {
+    this.#retired = Promise.withResolvers();
+    if (this.#calls > 0) await this.#retired.promise;
+    await this.close();
+  }
+
   async #use<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#retired) throw new ServerProblem('was changed meanwhile; call the tool again');
     this.#calls += 1;
     this.#idle.abort();
     try {
@@ -146,7 +156,7 @@ export class ToolServer {
     } finally {
       this.#calls -= 1;
       for (const wake of this.#waiting) wake(); // the first takes the place, and the others wait again
-      if (this.#calls === 0) this.#waitIdle();
+      if (this.#calls === 0) this.#onUnused();
     }
   }
 
@@ -239,6 +249,11 @@ export class ToolServer {
         return;
       }
     }
+  }
+
+  #onUnused(): void {
+    this.#retired?.resolve();
+    this.#waitIdle();
   }
 
   #waitIdle(): void {

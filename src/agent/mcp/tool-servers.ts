@@ -51,6 +51,10 @@ export interface ToolServers extends ChangingTools {
   accept(name: string, tool?: string): Promise<ServerStatus | undefined>;
   /** The prompts of servers, for people. */
   readonly prompts: ChosenPrompts;
+  /** Asks servers again that have failed. */
+  retry(): void;
+  /** Ends a server when its calls have ended; the next call starts it again. False: there is no such server, or it is disabled. */
+  restart(name: string): boolean;
   /** Resolves when no server runs. */
   close(): Promise<void>;
 }
@@ -84,6 +88,8 @@ class Servers implements ToolServers {
   #configured: object | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #closing = new AbortController();
+  /** Servers that end when their calls have ended. */
+  readonly #retiring = new Set<ToolServer>();
   /** Servers that end because of a change. */
   readonly #ending = new Set<Promise<void>>();
   /** First questions to servers. */
@@ -148,9 +154,25 @@ class Servers implements ToolServers {
     return this.#statusOf(name, entry.config);
   }
 
+  retry(): void {
+    this.#sync();
+    for (const entry of this.#entries.values()) if (entry.server.state === 'failed') this.#ask(entry, { now: true });
+  }
+
+  restart(name: string): boolean {
+    this.#sync();
+    const entry = this.#entries.get(name);
+    if (entry === undefined || this.#closing.signal.aborted) return false;
+    this.#retire(entry);
+    this.#add(name, entry.config);
+    this.#offered = undefined;
+    return true;
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all([...this.#entries.values()].map(({ server }) => server.close()));
+    const servers = [...this.#entries.values()].map(({ server }) => server);
+    await Promise.all([...servers, ...this.#retiring].map((server) => server.close()));
     await Promise.all([...this.#ending, ...this.#asking]);
     await this.#writing;
   }
@@ -164,7 +186,7 @@ class Servers implements ToolServers {
       const config = servers[name];
       if (config?.enabled && isSame(config, entry.config)) continue;
       this.#entries.delete(name);
-      this.#end(entry);
+      this.#replace(entry, config);
     }
     for (const [name, config] of Object.entries(servers)) {
       if (config.enabled && !this.#entries.has(name)) this.#add(name, config);
@@ -172,8 +194,23 @@ class Servers implements ToolServers {
     this.#offered = undefined;
   }
 
+  /** A server that was changed ends its calls first. One that was removed or disabled is not trusted with them. */
+  #replace(entry: Entry, config: ServerConfig | undefined): void {
+    if (config?.enabled) this.#retire(entry);
+    else this.#end(entry);
+  }
+
   #end({ server }: Entry): void {
     const ended = server.close().finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+
+  #retire({ server }: Entry): void {
+    this.#retiring.add(server);
+    const ended = server.retire().finally(() => {
+      this.#retiring.delete(server);
+      this.#ending.delete(ended);
+    });
     this.#ending.add(ended);
   }
 
@@ -206,9 +243,9 @@ class Servers implements ToolServers {
   }
 
   /** What it cannot answer is told by its state. */
-  #ask({ server }: Entry): void {
+  #ask({ server }: Entry, how: { now?: boolean } = {}): void {
     const asked = server
-      .refresh(this.#closing.signal)
+      .refresh(this.#closing.signal, how)
       .catch(() => undefined)
       .finally(() => this.#asking.delete(asked));
     this.#asking.add(asked);

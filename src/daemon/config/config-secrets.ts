@@ -1,17 +1,15 @@
 import JSON5 from 'json5';
+import { hideInArgument } from '../../agent/guard/values/hidden-values.ts';
+import { isSecretAddress, isSecretKey, SECRET_KEY } from '../../secret-key.ts';
 import { isComment, type Literal, literalsOf, pathOf, stepsTo, TOKENS } from './json5-literals.ts';
 
-/** Keys whose values are always masked. */
-const SECRET = /api[-_. ]?key|secret|token|authorization|cookie|pass[-_. ]?(?:word|wd|phrase)|credential/i;
-/** URL parameters that hold a credential. */
-const SECRET_PARAMETER = new RegExp(`${SECRET.source}|key$|^sig$|signature|pass$|pwd|auth$|jwt|hmac|^code$`, 'i');
 const MASK = /^<secret:([\s\S]*)>$/;
 
 const maskOf = (path: string): string => `<secret:${path}>`;
 
 /** Replaces each secret with a mask that names its place. If the text is not JSON5, the masks name no place. */
 export function maskText(text: string): string {
-  if (!isJson5(text)) return maskByLooks(text, ANYWHERE);
+  if (!isJson5(text)) return maskByLooks(maskBlocks(text), ANYWHERE);
   const secrets = new Map([...literalsOf(text)].filter(([, literal]) => isSecretLiteral(literal)));
   const masks = new Map([...secrets.values()].map((secret) => [secret.text, maskOf(pathOf(secret.place))]));
   return text.replace(TOKENS, (token, at: number) => {
@@ -23,7 +21,7 @@ export function maskText(text: string): string {
 
 /** Replaces each secret in a value with a mask. */
 export function maskValue(value: unknown, path: readonly string[] = []): unknown {
-  if (isSecret(path.at(-1) ?? '', value)) return maskOf(path.join('.'));
+  if (isSecret(path, value)) return maskOf(path.join('.'));
   if (Array.isArray(value)) return value.map((item, index) => maskValue(item, [...path, String(index)]));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskValue(inner, [...path, key])]));
@@ -48,9 +46,6 @@ export function unmaskText(text: string, current: unknown): string {
   });
 }
 
-/** Whether the text behind a key is a secret. A key that ends in Env names the variable that holds one. */
-export const isSecretKey = (key: string): boolean => SECRET.test(key) && !/env$/i.test(key);
-
 function isJson5(text: string): boolean {
   try {
     JSON5.parse(text);
@@ -60,6 +55,34 @@ function isJson5(text: string): boolean {
   }
 }
 
+const BLOCK = /["']?\b(?:env|headers)\b["']?\s*:\s*\{/g;
+const VALUE = /(:\s*)("(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|[^\s,{}"'][^\n,}]*)/g;
+
+/** Masks all variables and headers of a text that is not JSON5, because its structure is not known. */
+function maskBlocks(text: string): string {
+  let masked = '';
+  let from = 0;
+  for (const { index, 0: start } of text.matchAll(BLOCK)) {
+    const begin = index + start.length;
+    if (begin < from) continue; // in the block before, which has no end
+    const end = endOfBlock(text, begin);
+    masked += text.slice(from, begin) + text.slice(begin, end).replace(VALUE, (_, sign) => `${sign}"${maskOf('')}"`);
+    from = end;
+  }
+  return masked + text.slice(from);
+}
+
+/** Where its braces are balanced; those of `${NAME}` are, too. */
+function endOfBlock(text: string, begin: number): number {
+  let depth = 1;
+  for (let at = begin; at < text.length; at += 1) {
+    if (text[at] === '{') depth += 1;
+    if (text[at] === '}') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return text.length;
+}
+
 const QUOTED = behindName(/"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'/);
 /** Also matches values without quotation marks, up to the end of the line, because missing marks may be the error. */
 const ANYWHERE = behindName(/"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|[^\s,{}[\]"'][^\n,}\]]*/);
@@ -67,7 +90,7 @@ const NO_TEXT = /^(?:null|true|false|[-+.\d]+)\s*(?:\/[/*].*)?$/;
 
 /** A value after the name of a secret, or an address. Names have a maximum length, so that matching stays fast. */
 function behindName({ source: value }: RegExp): RegExp {
-  const name = `((?:${SECRET.source})[\\w$-]{0,64})`;
+  const name = `((?:${SECRET_KEY.source})[\\w$-]{0,64})`;
   const address = '[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s"\'<>]+';
   return new RegExp(`${name}(["']?(?:\\s*[:=]\\s*|[ \\t]+))(${value})|${address}`, 'gi');
 }
@@ -88,29 +111,30 @@ function withoutSecrets(comment: string, masks: ReadonlyMap<string, string>): st
   return text;
 }
 
-const isSecretLiteral = ({ kind, text, place }: Literal): boolean => kind === 'value' && isSecret(place.key, text);
+const isSecretLiteral = ({ kind, text, place }: Literal): boolean => kind === 'value' && isSecret(stepsOf(place), text);
 
-const isSecret = (key: string, value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && (isSecretKey(key) || isSecretAddress(value));
+const isSecret = (path: readonly string[], value: unknown): value is string =>
+  typeof value === 'string' &&
+  value !== '' &&
+  (isSecretPlace(path) ||
+    isSecretAddress(value) ||
+    (isArgument(path) && hideInArgument(value, undefined).shown !== value));
 
-/** For an address that does not parse, for example because of its port: the part before the path, and the query. */
-const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\/([^/?#]*)[^?#]*\??([^#]*)/i;
+/** Of a tool server, such as `--api-key=…`. */
+const isArgument = ([section, servers, , values]: readonly string[]): boolean =>
+  section === 'mcp' && servers === 'servers' && values === 'args';
 
-function isSecretAddress(text: string): boolean {
-  if (URL.canParse(text)) {
-    const { username, password, searchParams } = new URL(text);
-    return username !== '' || password !== '' || hasSecret(searchParams);
-  }
-  const [, authority = '', query = ''] = ADDRESS.exec(text) ?? [];
-  return authority.includes('@') || hasSecret(new URLSearchParams(query));
-}
+/** All variables and headers of tool servers count, because their names say little: PGPASS, X-Auth, DSN. */
+const isSecretPlace = (path: readonly string[]): boolean => isSecretKey(path.at(-1) ?? '') || isOfToolServer(path);
 
-const hasSecret = (parameters: URLSearchParams): boolean =>
-  [...parameters].some(([name, value]) => value !== '' && SECRET_PARAMETER.test(name));
+const isOfToolServer = ([section, servers, , values, ...name]: readonly string[]): boolean =>
+  section === 'mcp' && servers === 'servers' && (values === 'env' || values === 'headers') && name.length > 0;
+
+const stepsOf = (place: Literal['place']): string[] => stepsTo(place).map(({ key }) => key);
 
 /** The secrets in a value, with their paths. */
 export function* secretsOf(value: unknown, path: readonly string[] = []): Generator<[path: string, secret: string]> {
-  if (isSecret(path.at(-1) ?? '', value)) yield [path.join('.'), value];
+  if (isSecret(path, value)) yield [path.join('.'), value];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) yield* secretsOf(inner, [...path, key]);
 }
@@ -122,7 +146,7 @@ function requireHidden({ kind, place }: Literal, { path, secret }: { path: strin
     throw refuse(pathOf(place.above), 'is used as a key; a mask is valid only as the value of a secret');
   if (stepsTo(place).some(({ isReplaced }) => isReplaced))
     throw refuse(pathOf(place), 'has no effect, because its key is repeated later; write the key once');
-  const isOwnKey = isSecretAddress(secret) && `.${path}`.endsWith(`.${place.key}`);
-  if (isSecretKey(place.key) || isOwnKey) return;
+  const isOwnKey = isSecret(stepsOf(place), secret) && `.${path}`.endsWith(`.${place.key}`);
+  if (isSecretPlace(stepsOf(place)) || isOwnKey) return;
   throw refuse(pathOf(place), 'would reveal the secret here; a mask is valid only as the value of a secret');
 }

@@ -17,7 +17,7 @@ const DEFAULTS: Config = {
     background: { maxSecs: 28_800 },
   },
   hooks: [],
-  mcp: { servers: {}, idleMinutes: 10 },
+  mcp: { servers: {}, maxServers: 200, registryUrl: 'https://registry.modelcontextprotocol.io', idleMinutes: 10 },
   server: { allowedHosts: [], allowedOrigins: [], maxWorkstreams: 50, inbound: { burst: 300, perSecond: 50 } },
   ratelimit: { enabled: 'auto', requestsPerSecond: 50, burst: 100, trustedProxies: [] },
   auth: { setup: 'auto' },
@@ -103,7 +103,7 @@ test('every setting can be set', () => {
           timeoutSecs: 30,
         },
       },
-      idleMinutes: 3,
+      ...{ maxServers: 20, registryUrl: 'https://registry.example.com/', idleMinutes: 3 },
     },
     server: {
       host: '0.0.0.0',

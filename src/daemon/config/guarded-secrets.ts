@@ -1,6 +1,8 @@
 import { KnownSecrets } from '../../agent/guard/known-secrets.ts';
+import { looksSecret } from '../../agent/guard/values/hidden-values.ts';
 import type { Environment } from '../../environment.ts';
-import { isSecretKey, secretsOf } from './config-secrets.ts';
+import { isSecretKey } from '../../secret-key.ts';
+import { secretsOf } from './config-secrets.ts';
 
 /** The secrets that the daemon works with. No output of a tool may show them, in any form. */
 export interface GuardedSecrets {
@@ -22,12 +24,21 @@ export function createGuardedSecrets({ config, environment }: { config: unknown;
       for (const value of more) values.add(value);
       known = undefined;
     },
-    learnConfig: (next) => secrets.learn([...secretsOf(next)].flatMap(([, secret]) => formsOf(secret))),
+    learnConfig: (next) =>
+      secrets.learn(
+        [...secretsOf(next)].flatMap(([place, secret]) => (isLearned(place, secret) ? formsOf(secret) : [])),
+      ),
   };
   secrets.learnConfig(config);
   secrets.learn(Object.entries(environment).flatMap(([name, value = '']) => (isSecret(name, value) ? [value] : [])));
   return secrets;
 }
+
+/**
+ * All variables of tool servers are masked, but a folder or a level of logs among them is nothing to hide in every output.
+ */
+const isLearned = (place: string, value: string): boolean =>
+  !place.startsWith('mcp.servers.') || looksSecret(place.slice(place.lastIndexOf('.') + 1), value);
 
 /** The path of a file is no secret, as in CREDENTIALS_DIRECTORY. */
 const isSecret = (name: string, value: string): boolean =>

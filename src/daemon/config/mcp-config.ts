@@ -48,7 +48,8 @@ const ServerFields = z.object({
   timeoutSecs: z.int().min(1).max(3_600).default(120).describe('The time limit of one call in seconds.'),
 });
 
-const ServerConfig = ServerFields.refine(
+/** The settings of one server. */
+export const ServerConfig = ServerFields.refine(
   ({ command, url }) => (command === undefined) !== (url === undefined),
   'needs either command (a program here) or url (a server elsewhere)',
 );
@@ -63,6 +64,10 @@ export const McpConfig = z.object({
     .default({})
     .refine((servers) => Object.keys(servers).length <= 200, 'Maximum 200 servers')
     .describe('Tool servers by name.'),
+  maxServers: z.int().min(1).max(2_000).default(200).describe('How many tool servers there may be.'),
+  registryUrl: Address.default('https://registry.modelcontextprotocol.io').describe(
+    'The registry in which tool servers are searched.',
+  ),
   idleMinutes: z
     .int()
     .min(1)

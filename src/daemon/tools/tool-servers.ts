@@ -2,9 +2,12 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Low } from 'lowdb';
 import { z } from 'zod';
+import { wordsOf } from '../../../protocol/words-of.ts';
 import type { OutputGuard } from '../../agent/guard/output-guard.ts';
 import { openProgram } from '../../agent/mcp/open-program.ts';
 import { openRemote } from '../../agent/mcp/open-remote.ts';
+import type { ServerConfig } from '../../agent/mcp/server-config.ts';
+import type { Session, SessionOptions } from '../../agent/mcp/session.ts';
 import { createToolServers, type ServerMemory, type ToolServers } from '../../agent/mcp/tool-servers.ts';
 import type { ProcessRunner } from '../../agent/process/runner.ts';
 import type { CommandAudit } from '../../agent/tools/shell/bash-arguments.ts';
@@ -40,10 +43,26 @@ const Memory = z.object({
   ),
 });
 
-/** The tool servers of the configuration. None of them is started yet. */
+interface ServerParts {
+  runner: ProcessRunner;
+  /** Those of the configuration, and those that were added over the wire. */
+  servers(): Readonly<Record<string, ServerConfig>>;
+  outputs: string;
+}
+
+interface Opened {
+  name: string;
+  config: ServerConfig;
+}
+
+/** A server that was added over the wire runs outside the sandbox only as long as there is none. */
+const inSandbox = (server: ServerConfig, { sandbox }: Pick<ProcessRunner, 'sandbox'>): ServerConfig =>
+  server.storedId !== undefined && sandbox.kind !== 'none' ? { ...server, sandbox: true } : server;
+
+/** The tool servers of the configuration and the database. None of them is started yet. */
 export async function openToolServers(
   { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard, fetch }: ServerOptions,
-  { runner, outputs }: { runner: ProcessRunner; outputs: string },
+  { runner, servers, outputs }: ServerParts,
 ): Promise<ToolServers> {
   const file = jsonDocument<ServerMemory>({
     path: path.join(home, 'tool-servers.json'),
@@ -64,13 +83,26 @@ export async function openToolServers(
     clock,
     version,
   };
+  const open = ({ name, config: server }: Opened, options: SessionOptions): Promise<Session> => {
+    const { command, url } = server;
+    if (command !== undefined)
+      return openProgram({ name, config: inSandbox(server, runner), command }, options, programs);
+    if (url !== undefined) return openRemote({ config: server, url }, options, { environment, fetch, version });
+    throw new Error('has neither a command nor an address');
+  };
   return createToolServers({
-    live,
-    async open({ name, config: server }, options) {
-      const { command, url } = server;
-      if (command !== undefined) return openProgram({ name, config: server, command }, options, programs);
-      if (url !== undefined) return openRemote({ config: server, url }, options, { environment, fetch, version });
-      throw new Error('has neither a command nor an address');
+    live: {
+      get mcp() {
+        return { servers: servers(), idleMinutes: live.mcp.idleMinutes };
+      },
+    },
+    async open(server, options) {
+      try {
+        return await open(server, options);
+      } catch (error) {
+        // What a server answered may repeat the headers of the request.
+        throw new Error(guard.clean(wordsOf(error)), { cause: error });
+      }
     },
     memory,
     guard,

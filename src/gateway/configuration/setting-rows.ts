@@ -14,6 +14,8 @@ export interface SettingRow extends Omit<SettingDefinition, 'configKey'> {
 const NAMES: Readonly<Record<string, string>> = {
   defaultModel: 'model.name',
   'session.retentionDays': 'session.retention_days',
+  'mcp.maxServers': 'cluster.mcp_max_servers',
+  'mcp.registryUrl': 'mcp.registry_url',
   'memory.relevanceK': 'memory.relevance_k',
   'memory.fetchLimit': 'memory.fetch_limit',
   'memory.maxContent': 'memory.max_content',

@@ -1,26 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { type Notice, warn } from '../../../protocol/notice.ts';
-import type { Clock } from '../../clock.ts';
-import type { MachineKey, MachineKeyFiles } from '../../home/machine-key.ts';
-import type { Log } from '../../log.ts';
+import { warn } from '../../../protocol/notice.ts';
+import type { MachineKey } from '../../home/machine-key.ts';
 import { build, statementOf } from '../store/statements.ts';
-import type { Statement, Store } from '../store/store.ts';
-import { type SealedPlace, type SealingKey, seal, unseal } from './sealing.ts';
-
-/** The store as far as the vault uses it. */
-type VaultStore = Pick<Store, 'db' | 'commit' | 'emptyLog'>;
-
-interface VaultDeps {
-  store: VaultStore;
-  keys: MachineKeyFiles;
-  /** Deletes secrets that cannot be decrypted, instead of refusing to open. */
-  discardsLost?: boolean;
-  /** The database, for messages. */
-  storePath: string;
-  clock: Pick<Clock, 'now'>;
-  log: Log;
-  onNotice?(notice: Notice): void;
-}
+import type { Statement } from '../store/store.ts';
+import {
+  insertKey,
+  isGrouped,
+  type Keys,
+  newStoreKey,
+  openKeys,
+  openSecret,
+  sealText,
+  type VaultDeps,
+  wrappingOf,
+} from './vault-keys.ts';
 
 /** The keys in use, and the names of the secrets that they protect. */
 interface VaultStatus {
@@ -34,10 +26,17 @@ interface VaultStatus {
   names: string[];
 }
 
-interface Keys {
-  store: SealingKey;
-  createdMs: number;
-  machine: MachineKey;
+/** Secrets to store or to remove, in one unit with other statements. */
+export interface SecretChange {
+  set?: Readonly<Record<string, string>>;
+  remove?: readonly string[];
+  also?: readonly Statement[];
+}
+
+/** A secret of a group; its value is undefined if it cannot be decrypted. */
+export interface GroupedSecret {
+  name: string;
+  value: string | undefined;
 }
 
 /**
@@ -47,6 +46,8 @@ interface Keys {
 export class Vault {
   readonly #deps: VaultDeps;
   #keys: Keys;
+  /** Changes and rotations, one after the other: a text must be encrypted with the key that is in force when it is stored. */
+  #changing: Promise<unknown> = Promise.resolve();
 
   private constructor(deps: VaultDeps, keys: Keys) {
     this.#deps = deps;
@@ -69,7 +70,7 @@ export class Vault {
   async find(name: string): Promise<string | undefined> {
     const { db } = this.#deps.store;
     const row = await db.selectFrom('secrets').select('sealed').where('name', '=', name).executeTakeFirst();
-    return row && unseal(row.sealed, secretPlace(name), this.#keys.store).toString('utf8');
+    return row && openSecret(name, row.sealed, this.#keys.store);
   }
 
   /** Stores new secrets durably. Refused if one of them exists. */
@@ -83,6 +84,26 @@ export class Vault {
     await store.commit({
       statements: [statementOf(build.insertInto('secrets').values(rows), rows.length)],
       durable: true,
+    });
+  }
+
+  /** The secrets whose names are `<group>:…`. */
+  async group(group: string): Promise<GroupedSecret[]> {
+    const rows = (await this.#rows()).filter(({ name }) => name.startsWith(`${group}:`));
+    return rows.map(({ name, sealed }) => ({ name, value: this.#tryUnseal(name, sealed) }));
+  }
+
+  /** Stores, replaces and removes secrets of groups durably. What is replaced or removed is overwritten. */
+  change({ set = {}, remove = [], also = [] }: SecretChange): Promise<void> {
+    return this.#inTurn(async () => {
+      const { store, clock } = this.#deps;
+      const upserts = Object.entries(set).map(([name, value]) => {
+        const sealed = sealText(name, value, this.#keys.store);
+        const insert = build.insertInto('secrets').values({ name, sealed, created_ms: clock.now() });
+        return statementOf(insert.onConflict((on) => on.column('name').doUpdateSet({ sealed })));
+      });
+      const removals = remove.map((name) => statementOf(build.deleteFrom('secrets').where('name', '=', name)));
+      await store.commit({ statements: [...upserts, ...removals, ...also], durable: true, erases: true });
     });
   }
 
@@ -103,7 +124,11 @@ export class Vault {
    * Replaces the key of the store, and the key of the machine unless systemd provides it. A kill at any time leaves a state
    * that the next start continues. `replacing`: new values of secrets. `also`: statements of the same unit.
    */
-  async rotate(replacing: Readonly<Record<string, string>>, also: readonly Statement[] = []): Promise<VaultStatus> {
+  rotate(replacing: Readonly<Record<string, string>>, also: readonly Statement[] = []): Promise<VaultStatus> {
+    return this.#inTurn(() => this.#rotate(replacing, also));
+  }
+
+  async #rotate(replacing: Readonly<Record<string, string>>, also: readonly Statement[]): Promise<VaultStatus> {
     const { keys } = this.#deps;
     const { machine } = this.#keys;
     if (machine.place === 'credential') {
@@ -122,6 +147,21 @@ export class Vault {
     await this.#adopt();
     await this.#purge();
     return this.status();
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#changing.then(work);
+    this.#changing = done.catch(() => undefined); // the caller is told
+    return done;
+  }
+
+  #tryUnseal(name: string, sealed: string): string | undefined {
+    try {
+      return openSecret(name, sealed, this.#keys.store);
+    } catch (error) {
+      this.#deps.log.warn({ err: error, name }, 'a secret cannot be decrypted');
+      return undefined;
+    }
   }
 
   /** Puts the staged key, which the database has, in the place of the former one. */
@@ -163,10 +203,12 @@ export class Vault {
     const former = this.#keys.store;
     const next = newStoreKey();
     const createdMs = clock.now();
-    const sealedAgain = (await this.#rows()).map(({ name, sealed }) => {
-      const value = replacing[name] ?? unseal(sealed, secretPlace(name), former).toString('utf8');
+    const sealedAgain = (await this.#rows()).flatMap(({ name, sealed }) => {
+      const value =
+        replacing[name] ?? (isGrouped(name) ? this.#tryUnseal(name, sealed) : openSecret(name, sealed, former));
+      if (value === undefined) return []; // it stays as damaged as it is
       const update = build.updateTable('secrets').set({ sealed: sealText(name, value, next) });
-      return statementOf(update.where('name', '=', name).where('sealed', '=', sealed), 1);
+      return [statementOf(update.where('name', '=', name).where('sealed', '=', sealed), 1)];
     });
     const remove = build.deleteFrom('store_keys').where('key_id', '=', former.id);
     await store.commit({
@@ -188,94 +230,4 @@ export class Vault {
   #rows() {
     return this.#deps.store.db.selectFrom('secrets').select(['name', 'sealed']).orderBy('name').execute();
   }
-}
-
-const KEY_BYTES = 32;
-
-const newStoreKey = (): SealingKey => ({
-  id: randomBytes(6).toString('hex'),
-  bytes: randomBytes(KEY_BYTES),
-});
-
-const secretPlace = (name: string): SealedPlace => ({ table: 'secrets', row: name, column: 'sealed' });
-const keyPlace = (keyId: string): SealedPlace => ({ table: 'store_keys', row: keyId, column: 'wrapped' });
-const sealText = (name: string, text: string, key: SealingKey) =>
-  seal(Buffer.from(text, 'utf8'), secretPlace(name), key);
-
-function insertKey({ id, bytes }: SealingKey, machine: MachineKey, createdMs: number): Statement {
-  const wrapped = seal(bytes, keyPlace(id), machine);
-  const row = { key_id: id, machine_id: machine.id, wrapped, created_ms: createdMs };
-  return statementOf(build.insertInto('store_keys').values(row), 1);
-}
-
-const wrappingOf = ({ db }: Pick<Store, 'db'>) => db.selectFrom('store_keys').selectAll().executeTakeFirst();
-
-async function openKeys(deps: VaultDeps, found: readonly MachineKey[]): Promise<Keys> {
-  try {
-    return (await openStored(deps, found)) ?? (await createKeys(deps, found));
-  } catch (error) {
-    if (!deps.discardsLost || !(error instanceof SecretsLost)) throw error;
-    await discard(deps);
-    return createKeys(deps, found);
-  }
-}
-
-/** The secrets cannot be decrypted. The message says why, and what to do. */
-class SecretsLost extends Error {
-  override readonly name = 'SecretsLost';
-}
-
-/** Undefined: the store has no secrets yet. */
-async function openStored({ store, storePath }: VaultDeps, found: readonly MachineKey[]): Promise<Keys | undefined> {
-  const row = await wrappingOf(store);
-  const rows = await store.db.selectFrom('secrets').select(['name', 'sealed']).execute();
-  if (row === undefined && rows.length === 0) return undefined;
-  if (row === undefined) throw lost(storePath, 'the key of the store is missing');
-  const machine = found.find(({ id }) => id === row.machine_id);
-  if (machine === undefined) throw new SecretsLost(toMissing(storePath, row.machine_id, found));
-  try {
-    const key = { id: row.key_id, bytes: unseal(row.wrapped, keyPlace(row.key_id), machine) };
-    for (const { name, sealed } of rows) unseal(sealed, secretPlace(name), key);
-    return { store: key, createdMs: row.created_ms, machine };
-  } catch (error) {
-    throw lost(storePath, error instanceof Error ? error.message : String(error));
-  }
-}
-
-const lost = (storePath: string, problem: string) =>
-  new SecretsLost(
-    `The secrets in ${storePath} cannot be decrypted: ${problem}. Restore the database from a backup. ${DISCARD}`,
-  );
-
-const DISCARD =
-  'Without one, start once with --new-secrets: everybody has to log in again, and older records of the audit trail cannot be verified. Nothing was changed.';
-
-function toMissing(storePath: string, machineId: string, found: readonly MachineKey[]): string {
-  const others = found.map(({ path, id }) => `${path} holds the key ${id}`).join(', and ');
-  return `The secrets in ${storePath} are encrypted with the key ${machineId} of this machine, but ${others || 'there is no file headgate-key in the home and no such systemd credential'}. Restore headgate-key from the backup that the database is from. ${DISCARD}`;
-}
-
-async function createKeys({ store, keys, clock }: VaultDeps, [first]: readonly MachineKey[]): Promise<Keys> {
-  const machine = first ?? (await keys.create());
-  const key = newStoreKey();
-  const createdMs = clock.now();
-  await store.commit({ statements: [insertKey(key, machine, createdMs)], durable: true });
-  return { store: key, createdMs, machine };
-}
-
-/** Only after an operator asked for it. */
-async function discard({ store, log, onNotice }: VaultDeps): Promise<void> {
-  const tables = ['secrets', 'store_keys'] as const;
-  await store.commit({
-    statements: tables.map((table) => statementOf(build.deleteFrom(table))),
-    durable: true,
-    erases: true,
-  });
-  log.warn({}, 'secrets that could not be decrypted were discarded');
-  onNotice?.(
-    warn(
-      'secrets_discarded',
-      'Secrets that could not be decrypted were replaced by new ones. Everybody has to log in again.',
-    ),
-  );
 }

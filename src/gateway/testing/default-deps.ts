@@ -27,6 +27,7 @@ import type { SqliteStore } from '../store/sqlite-store.ts';
 import { createWatchRecords } from '../watches/watch-records.ts';
 import { fakeWorkdirs } from './fake-workdirs.ts';
 import { testAccounts } from './test-accounts.ts';
+import { testMcpAdmin } from './test-mcp-admin.ts';
 
 /** The requests that one connection may send when nothing is configured. */
 export const INBOUND = { burst: LIMITS.inboundBurst, perSecond: LIMITS.inboundPerSecond };
@@ -84,6 +85,7 @@ export async function defaultDeps({
     surroundings: plainSurroundings(clock),
     notSandboxed: undefined,
     toolServers: NO_TOOL_SERVERS,
+    mcpAdmin: await testMcpAdmin({ vault: auth.vault, clock, log }),
     hooks: { ofRun: () => NO_HOOKS, settled: async () => undefined },
     outputChecks: createOutputChecks({ clock: systemClock, workerUrl: OUTPUT_WORKER }),
     background: testBackground({ store, dir, clock, log }),

@@ -52,9 +52,15 @@ export async function testAccounts(options: TestAccountOptions) {
     const keys = machineKeyFiles(dir, {}, ids);
     return Vault.open({ store, keys, storePath: join(dir, 'headgate.db'), clock, log });
   });
-  const vault: Pick<Vault, 'status' | 'rotate'> = {
+  const vault: Pick<Vault, 'status' | 'rotate' | 'group' | 'change'> = {
     status: async () => (await openVault()).status(),
     rotate: async (...change) => (await openVault()).rotate(...change),
+    // Most tests have no secrets, and need no keys then.
+    group: async (group) => {
+      const row = await store.db.selectFrom('secrets').select('name').executeTakeFirst();
+      return row === undefined ? [] : (await openVault()).group(group);
+    },
+    change: async (change) => (await openVault()).change(change),
   };
   return {
     ...opened,

@@ -1,34 +1,28 @@
-import type { GatewayClient } from '../../../../protocol/client/ws-client.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
-import type { Surroundings } from '../../../home/home-path.ts';
-import { UsageError } from '../../../start-error.ts';
-import { readVersion } from '../../../version.ts';
-import { resolveTarget, type TargetFlags, withClient } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
 import { toTextTable } from '../../text-table.ts';
-
-export type McpFlags = TargetFlags & { json?: boolean };
-
-interface McpCommand<F = TargetFlags> {
-  flags: F;
-  around: Surroundings;
-  root: URL;
-}
+import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
 
 /** Prints each server with its state, and below the table why servers cannot be used. */
 export async function listServers(command: McpCommand<McpFlags>): Promise<void> {
   const servers = await ask(command, serversOf);
   if (command.flags.json) return printJson(servers);
   if (servers.length === 0) {
-    process.stderr.write('No tool servers. Add them to mcp.servers in config.json.\n');
+    process.stderr.write(
+      'No tool servers. Add one with: headgate mcp add NAME -- COMMAND, or in mcp.servers of config.json.\n',
+    );
     return;
   }
-  const rows = servers.map(({ name, state, tools, command: program, args, url }) =>
-    [name, state, String(tools.filter(({ isGone }) => !isGone).length), url || [program, ...args].join(' ')].map(
-      (text) => toSafeText(text),
-    ),
+  const rows = servers.map(({ name, source, state, tools, command: program, args, url }) =>
+    [
+      name,
+      source,
+      state,
+      String(tools.filter(({ isGone }) => !isGone).length),
+      url || [program, ...args].join(' '),
+    ].map((text) => toSafeText(text)),
   );
-  process.stdout.write(toTextTable([['NAME', 'STATE', 'TOOLS', 'COMMAND OR ADDRESS'], ...rows]));
+  process.stdout.write(toTextTable([['NAME', 'FROM', 'STATE', 'TOOLS', 'COMMAND OR ADDRESS'], ...rows]));
   for (const server of servers) for (const line of linesAbout(server)) process.stdout.write(`${toSafeText(line)}\n`);
 }
 
@@ -75,21 +69,4 @@ export async function refreshServer(name: string, command: McpCommand): Promise<
 export async function acceptTools(which: { name: string; tool?: string }, command: McpCommand): Promise<void> {
   await ask(command, (client) => client.call('mcp.accept', which));
   process.stderr.write('Accepted. Conversations that have begun read of it in their next turn.\n');
-}
-
-const serversOf = async (client: GatewayClient): Promise<McpServer[]> => (await client.call('mcp.list', {})).servers;
-
-function findServer(servers: readonly McpServer[], name: string): McpServer {
-  const found = servers.find((server) => server.name === name);
-  if (!found) throw new UsageError(`No tool server is called ${name}. "headgate mcp" lists them.`);
-  return found;
-}
-
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-async function ask<T>({ flags, around, root }: McpCommand, work: (client: GatewayClient) => Promise<T>): Promise<T> {
-  const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
-  return withClient(caller, work);
 }

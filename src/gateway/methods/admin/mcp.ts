@@ -1,77 +1,53 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { McpServer, mcpContracts } from '../../../../protocol/methods/admin/mcp.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
-import type { KnownTool } from '../../../agent/mcp/known-tools.ts';
 import { ServerProblem } from '../../../agent/mcp/tool-server.ts';
 import type { ServerStatus, ToolServers } from '../../../agent/mcp/tool-servers.ts';
 import type { Handlers } from '../../call.ts';
+import { viewServers } from '../../mcp/server-view.ts';
+import type { StoredServers } from '../../mcp/stored-servers.ts';
 
-export const mcpMethods = (
-  servers: Pick<ToolServers, 'list' | 'refresh' | 'accept'>,
-): Handlers<keyof typeof mcpContracts> => ({
-  'mcp.list': () => ({ servers: servers.list().map(toServer) }),
+interface McpMethodDeps {
+  servers: Pick<ToolServers, 'list' | 'refresh' | 'accept'>;
+  stored: Pick<StoredServers, 'list'>;
+  nodeId: string;
+  /** Replaces known secrets. */
+  clean(text: string): string;
+}
+
+export const mcpMethods = (deps: McpMethodDeps): Handlers<keyof typeof mcpContracts> => ({
+  'mcp.list': ({ reveal }) => ({ servers: viewServers(deps, { reveal }) }),
   'mcp.refresh': async ({ name }) => {
     try {
-      return toServer(found(name, await servers.refresh(name)));
+      found(name, await deps.servers.refresh(name));
     } catch (error) {
       if (!(error instanceof ServerProblem)) throw error;
-      throw new GatewayError('UNAVAILABLE', `The tool server ${name} ${wordsOf(error)}`);
+      throw new GatewayError('UNAVAILABLE', deps.clean(`The tool server ${name} ${wordsOf(error)}`));
     }
+    return shown(deps, name);
   },
   'mcp.accept': async ({ name, tool }) => {
     const before = found(
       name,
-      servers.list().find((one) => one.name === name),
+      deps.servers.list().find((one) => one.name === name),
     );
     if (tool !== undefined && !before.tools.some(({ known }) => known.name === tool))
       throw new GatewayError('NOT_FOUND', `The tool server ${name} has no tool ${tool}`);
-    return toServer(found(name, await servers.accept(name, tool)));
+    found(name, await deps.servers.accept(name, tool));
+    return shown(deps, name);
   },
 });
 
+function shown(deps: McpMethodDeps, name: string): McpServer {
+  const server = viewServers(deps).find((one) => one.name === name && one.state !== 'disabled');
+  if (server === undefined) throw missing(name);
+  return server;
+}
+
 function found(name: string, status: ServerStatus | undefined): ServerStatus {
-  if (status === undefined || status.state === 'disabled')
-    throw new GatewayError('NOT_FOUND', `MCP server not found: no enabled server is called ${name}`);
+  if (status === undefined || status.state === 'disabled') throw missing(name);
   return status;
 }
 
-function toServer({ name, config, state, problem, notes, about, tools, callsUnderWay }: ServerStatus): McpServer {
-  return {
-    name,
-    transport: config.url === undefined ? 'stdio' : 'streamable-http',
-    command: config.command ?? '',
-    url: config.url ?? '',
-    headers: toMasked(config.headers),
-    args: [...config.args],
-    env: toMasked(config.env),
-    network: [...config.network],
-    folders: [...config.folders],
-    writesFolders: config.writesFolders,
-    sandbox: config.sandbox,
-    autoApprove: config.autoApprove,
-    enabled: config.enabled,
-    timeoutSecs: config.timeoutSecs,
-    state,
-    ...(problem !== undefined && { problem }),
-    notes: [...notes],
-    about,
-    calls: callsUnderWay,
-    tools: tools.map(toTool),
-  };
-}
-
-const toMasked = (values: Readonly<Record<string, string>>): McpServer['env'] =>
-  Object.fromEntries(Object.keys(values).map((key) => [key, '***' as const]));
-
-const toTool = ({ name, known }: { name: string; known: KnownTool }): McpServer['tools'][number] => ({
-  name,
-  tool: known.name,
-  ...describe(known),
-  ...(known.changed && { changed: describe(known.changed) }),
-  isGone: known.isGone === true,
-});
-
-const describe = ({ description, inputSchema }: Pick<KnownTool, 'description' | 'inputSchema'>) => ({
-  description,
-  inputSchema: JSON.stringify(inputSchema),
-});
+const missing = (name: string) =>
+  new GatewayError('NOT_FOUND', `MCP server not found: no enabled server is called ${name}`);

@@ -1,0 +1,14 @@
+const POLICIES = '/v1/api/admin/policies';
+export const POLICY_ROUTES = [
+  ...[`GET ${POLICIES}`, `POST ${POLICIES}`, `POST ${POLICIES}/simulate`],
+  ...[`PUT ${POLICIES}/{policy_id}`, `DELETE ${POLICIES}/{policy_id}`],
+];
+export const RULE_ROUTES = [
+  ...['GET /v1/api/rules', 'POST /v1/api/rules', 'POST /v1/api/rules/simulate'],
+  ...['PUT /v1/api/rules/{rule_id}', 'DELETE /v1/api/rules/{rule_id}'],
+];
+export const SCHEDULE_ROUTES = [
+  ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/schedules`),
+  ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/schedules/{task_id}`),
+  'GET /v1/api/admin/schedules/{task_id}/runs',
+];

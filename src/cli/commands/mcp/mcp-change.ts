@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import JSON5 from 'json5';
+import { isRecord } from '../../../../protocol/is-record.ts';
+import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
+import { wordsOf } from '../../../../protocol/words-of.ts';
+import { resolveFolder } from '../../../home/home-path.ts';
+import { UsageError } from '../../../start-error.ts';
+import type { TargetFlags } from '../../connect.ts';
+import { toSafeText } from '../../terminal/safe-text.ts';
+import { ask, findServer, type McpCommand, type McpFlags, printJson, serversOf } from './mcp-call.ts';
+import { readPairs } from './named-values.ts';
+
+export interface AddFlags extends TargetFlags {
+  address?: string;
+  header?: string[];
+  env?: string[];
+  network?: string[];
+  folder?: string[];
+  writesFolders?: boolean;
+  sandbox: boolean;
+  autoApprove?: boolean;
+  disabled?: boolean;
+  timeout?: string;
+}
+
+export type ShowFlags = McpFlags & { reveal?: boolean };
+export type ImportFlags = TargetFlags & { dryRun?: boolean };
+
+/** Adds a server: a program with its arguments, or an address. */
+export async function addServer(
+  name: string,
+  program: readonly string[],
+  command: McpCommand<AddFlags>,
+): Promise<void> {
+  const { flags, around } = command;
+  const [run, ...args] = program;
+  if ((run === undefined) === (flags.address === undefined))
+    throw new UsageError('Give either a command behind --, or an address with --address.');
+  const timeoutSecs = flags.timeout === undefined ? undefined : Number(flags.timeout);
+  if (timeoutSecs !== undefined && !Number.isInteger(timeoutSecs)) throw new UsageError('--timeout takes seconds.');
+  const params = {
+    name,
+    command: run,
+    args: run === undefined ? undefined : args,
+    url: flags.address,
+    headers: readPairs('--header', flags.header, around),
+    env: readPairs('--env', flags.env, around),
+    network: flags.network,
+    folders: flags.folder?.map((folder) => resolveFolder(folder, around)),
+    writesFolders: flags.writesFolders,
+    sandbox: flags.sandbox ? undefined : false,
+    autoApprove: flags.autoApprove,
+    enabled: flags.disabled ? false : undefined,
+    timeoutSecs,
+  };
+  const { network } = await ask(command, (client) => client.call('mcp.create', params));
+  say(`Added ${name}. It is asked for its tools now: headgate mcp tools ${name}`);
+  if (run !== undefined && flags.network === undefined)
+    say(
+      network.length === 0
+        ? 'It has no network; --network HOST would give it some.'
+        : `It may connect to ${network.join(' and ')}.`,
+    );
+}
+
+/** Prints all that is known of one server. */
+export async function showServer(name: string, command: McpCommand<ShowFlags>): Promise<void> {
+  const { reveal = false, json } = command.flags;
+  const server = await ask(command, async (client) => {
+    const found = findServer(await serversOf(client), name);
+    return reveal ? client.call('mcp.get', { serverId: found.serverId, reveal }) : found;
+  });
+  if (json) return printJson(server);
+  process.stdout.write(
+    `${linesOf(server)
+      .map((line) => toSafeText(line))
+      .join('\n')}\n`,
+  );
+}
+
+function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer): string[] {
+  const { name, serverId, source, createdBy, command, args, url, headers, env } = server;
+  const pairs = (values: Record<string, string>) => Object.entries(values).map(([key, value]) => `  ${key}=${value}`);
+  const list = (label: string, values: readonly string[]) =>
+    values.length === 0 ? [] : [`${label}: ${values.join(', ')}`];
+  return [
+    `${name} (${serverId})`,
+    source === 'config'
+      ? 'from: config.json'
+      : `from: the database${createdBy === '' ? '' : `, added by ${createdBy}`}`,
+    ...(origin ? [`registry: ${origin.name} ${origin.version}, ${origin.choice}, sha256 ${origin.digest}`] : []),
+    `state: ${state}${problem === undefined ? '' : `, ${problem}`}`,
+    ...(url === '' ? [`command: ${[command, ...args].join(' ')}`] : [`url: ${url}`]),
+    ...(Object.keys(headers).length === 0 ? [] : ['headers:', ...pairs(headers)]),
+    ...(Object.keys(env).length === 0 ? [] : ['variables:', ...pairs(env)]),
+    ...list('network', server.network),
+    ...list(server.writesFolders ? 'folders (read and written)' : 'folders', server.folders),
+    ...(server.sandbox || url !== '' ? [] : ['sandbox: no']),
+    ...(server.autoApprove ? ['its tools run unasked'] : []),
+    ...list(
+      'tools',
+      tools.filter(({ isGone }) => !isGone).map(({ tool }) => tool),
+    ),
+    ...notes,
+  ];
+}
+
+export async function removeServer(name: string, command: McpCommand): Promise<void> {
+  await ask(command, async (client) => {
+    const { serverId } = findServer(await serversOf(client), name);
+    await client.call('mcp.delete', { serverId });
+  });
+  say(`Removed ${name}.`);
+}
+
+export async function switchServer(name: string, enabled: boolean, command: McpCommand): Promise<void> {
+  await ask(command, async (client) => {
+    const { serverId } = findServer(await serversOf(client), name);
+    await client.call('mcp.update', { serverId, enabled });
+  });
+  say(`${enabled ? 'Enabled' : 'Disabled'} ${name}.`);
+}
+
+/** Adds the servers of a file of another program; `-` is the standard input. */
+export async function importServers(file: string, command: McpCommand<ImportFlags>): Promise<void> {
+  const { dryRun = false } = command.flags;
+  const config = parseFile(file, file === '-' ? await text(process.stdin) : await readText(file));
+  const { imported, skipped, errors, notes } = await ask(command, (client) =>
+    client.call('mcp.import', { config, ...(dryRun && { dryRun }) }),
+  );
+  say(`${dryRun ? 'Would add' : 'Added'}: ${imported.join(', ') || 'none'}.`);
+  if (skipped.length > 0) say(`Exist already: ${skipped.join(', ')}.`);
+  for (const line of [...notes, ...errors]) say(line);
+  if (errors.length > 0) process.exitCode = 1;
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${wordsOf(error)}`, { cause: error });
+  }
+}
+
+/** Such files have comments now and then. */
+function parseFile(file: string, source: string): Record<string, unknown> {
+  try {
+    const config: unknown = JSON5.parse(source);
+    if (isRecord(config)) return config;
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${wordsOf(error).replace(/^JSON5: /, '')}`, { cause: error });
+  }
+  throw new UsageError(`${file} must be a JSON object with mcpServers.`);
+}
+
+export async function reloadServers(name: string | undefined, command: McpCommand): Promise<void> {
+  const { added, removed, changed } = await ask(command, async (client) => {
+    const serverId = name === undefined ? undefined : findServer(await serversOf(client), name).serverId;
+    return client.call('mcp.reload', { serverId });
+  });
+  if (name !== undefined) return say(`${name} ends when its calls have ended, and starts again with the next one.`);
+  const parts = Object.entries({ added, removed, changed }).flatMap(([what, names]) =>
+    names.length === 0 ? [] : [`${what}: ${names.join(', ')}`],
+  );
+  say(parts.length === 0 ? 'Nothing has changed. Servers that had failed are asked again.' : parts.join('\n'));
+}
+
+function say(line: string): void {
+  process.stderr.write(`${toSafeText(line)}\n`);
+}

@@ -1,0 +1,79 @@
+import { wrongField } from '../../../protocol/parse.ts';
+import {
+  formsOfSecret,
+  hideInAddress,
+  hideInArgument,
+  looksSecret,
+  MASK,
+} from '../../agent/guard/values/hidden-values.ts';
+import type { ServerConfig } from '../../agent/mcp/server-config.ts';
+
+type Values = Readonly<Record<string, string>>;
+type Shown = Pick<ServerConfig, 'args' | 'env' | 'headers' | 'url'>;
+
+/** What people see of a server: no value of a variable or header, and no secret in its arguments and address. */
+export const maskServer = ({ args, env, headers, url }: Shown): Shown => ({
+  args: args.map((argument, index) => hideInArgument(argument, args[index - 1]).shown),
+  env: maskValues(env),
+  headers: maskValues(headers),
+  url: url === undefined ? undefined : hideInAddress(url).shown,
+});
+
+const maskValues = (values: Values): Values => Object.fromEntries(Object.keys(values).map((name) => [name, MASK]));
+
+/** The values that no output may show. Harmless settings among the variables are left out: they occur in ordinary text. */
+export function secretsOfServer({ args, env, headers, url }: Shown): string[] {
+  const named = [...Object.entries(env), ...Object.entries(headers)].filter(([name, value]) =>
+    looksSecret(name, value),
+  );
+  return [
+    ...args.flatMap((argument, index) => hideInArgument(argument, args[index - 1]).secrets),
+    ...named.flatMap(([, value]) => [...formsOfSecret(value), ...hideInAddress(value).secrets]),
+    ...(url === undefined ? [] : hideInAddress(url).secrets),
+  ];
+}
+
+/** Puts the stored values back where a client sent their masks. Throws INVALID_REQUEST for a mask that stands for none. */
+export function unmaskServer(given: Shown, stored: Shown | undefined): Shown {
+  const url = unmaskUrl(given.url, stored?.url);
+  const hasMoved = originOf(url) !== originOf(stored?.url);
+  return {
+    args: given.args.map((argument, index) => unmaskArgument(argument, index, stored?.args ?? [])),
+    env: unmaskValues('env', given.env, stored?.env ?? {}),
+    // Otherwise whoever may change the address could send the header to another host without ever seeing it.
+    headers: unmaskValues('headers', given.headers, hasMoved ? {} : (stored?.headers ?? {})),
+    url,
+  };
+}
+
+function unmaskValues(field: 'env' | 'headers', given: Values, stored: Values): Values {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      if (value !== MASK) return [name, value];
+      const kept = Object.hasOwn(stored, name) ? stored[name] : undefined;
+      if (kept === undefined) throw noSuchValue(`${field}.${name}`);
+      return [name, kept];
+    }),
+  );
+}
+
+function unmaskArgument(given: string, index: number, stored: readonly string[]): string {
+  if (!given.includes(MASK)) return given;
+  const masked = stored.map((argument, at) => hideInArgument(argument, stored[at - 1]).shown);
+  const at = masked[index] === given ? index : masked.indexOf(given);
+  const kept = stored[at];
+  if (kept === undefined) throw noSuchValue(`args.${index}`);
+  return kept;
+}
+
+function unmaskUrl(given: string | undefined, stored: string | undefined): string | undefined {
+  if (given === undefined || !given.includes(MASK)) return given;
+  if (stored !== undefined && hideInAddress(stored).shown === given) return stored;
+  throw noSuchValue('url');
+}
+
+const originOf = (url: string | undefined): string | undefined =>
+  url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+
+const noSuchValue = (path: string) =>
+  wrongField(path, `${MASK} stands for no stored value here; write the value itself`);
