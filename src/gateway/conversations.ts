@@ -3,6 +3,8 @@ import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
+import { Coordinators } from './coordinators/coordinators.ts';
+import { createRunCoordinators } from './coordinators/run-coordination.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
@@ -132,6 +134,9 @@ function createTalks(
   const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
+  const { nodeId } = server;
+  const known = { store, always, authenticator, messages, templates, budgets, live, nodeId, clock, ids, log };
+  const coordinators = new Coordinators(known);
   const workstreams: Workstreams = new Workstreams({
     store,
     models,
@@ -163,7 +168,8 @@ function createTalks(
     rules,
     judge,
     checkpoints: records.checkpoints.runs,
-    nodeId: server.nodeId,
+    coordinators: createRunCoordinators(coordinators),
+    nodeId,
     attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
@@ -176,6 +182,7 @@ function createTalks(
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   return {
     workstreams,
+    coordinators,
     hidden,
     sessions,
     channels,
@@ -230,7 +237,7 @@ interface BeforeTurns {
     | 'rules'
     | 'checkpoints'
   >;
-  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
+  talks: Pick<Talks, 'workstreams' | 'coordinators' | 'hidden' | 'channels' | 'streams'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
@@ -239,6 +246,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const { events, messages, attachments, always, budgets, windows, templates, systemEvents, checkpoints } = records;
   const { workstreams, hidden, streams } = talks;
   const runs = new Runs({ store, workstreams, ids, queued: systemEvents, tracing });
+  talks.coordinators.connect({ workstreams, runs });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });

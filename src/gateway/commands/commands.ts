@@ -70,7 +70,7 @@ export interface CommandDeps {
   background: Background;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
-  toolbox: Pick<Toolbox, 'definitions'>;
+  toolbox: Pick<Toolbox, 'definitions' | 'forCoordinators'>;
   clock: Clock;
   ids: Ids;
   log: Log;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
+import { kindOf } from '../../../protocol/methods/conversation/kinds.ts';
 import type { SavedWorkstream } from '../../../protocol/methods/conversation/listing.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
@@ -119,6 +120,7 @@ const toSaved = (
   ...shareOf(readUsage(row, store)),
   userId: row.owner_id,
   visibility: row.visibility,
+  ...kindOf({ kind: row.kind, parentWsId: row.parent_ws_id }),
 });
 
 /** Whether the name or title contains the word, ignoring case. */

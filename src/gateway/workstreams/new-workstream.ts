@@ -1,3 +1,4 @@
+import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { readJobName } from '../cron/job-session.ts';
 import { requirePermission } from '../required-rights.ts';
@@ -24,11 +25,18 @@ export interface CreateOptions {
   isReadOnly?: boolean;
   effort?: Effort | undefined;
   workdir?: string;
+  /** The folder of another workstream, instead of a choice. */
+  folder?: { path: string; ino: string | null };
   /** The caller who chooses the working directory. */
   by?: Namer | undefined;
   sessionKey?: string | undefined;
   /** The name until a person gives one. */
   generatedName?: string | undefined;
+  kind?: WorkstreamKind | undefined;
+  /** The coordinator that it works for. */
+  parentWsId?: string | undefined;
+  /** The call that makes it: repeating the call finds it. */
+  spawnKey?: string | undefined;
 }
 
 /** The row of a new workstream, and more statements to commit with it. Refuses invalid names, models and folders. */
@@ -36,13 +44,15 @@ export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
 ): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
-  const { owned, alias, sessionKey, generatedName, always, effort, by } = options;
+  const { owned, alias, sessionKey, generatedName, always, effort, by, kind, parentWsId, spawnKey } = options;
   const name = options.name?.trim();
   if (name) requireReadableName(name);
   if (alias !== undefined) requireReadableName(alias);
   const asked = options.model?.trim();
   const model = asked ? (await models.resolve(asked)).alias : undefined;
-  const { folder, statements } = await workdirs.choose(options.workdir?.trim() || undefined, by);
+  const { folder, statements } = options.folder
+    ? { folder: options.folder, statements: [] }
+    : await workdirs.choose(options.workdir?.trim() || undefined, by);
   const judge = options.judgeModel?.trim();
   const row = toWorkstreamRow({
     wsId: options.wsId ?? ids.wsId(),
@@ -58,6 +68,9 @@ export async function prepareNew(
     ...(model !== undefined && { model }),
     workdir: folder.path,
     workdirIno: folder.ino,
+    kind,
+    parentWsId,
+    spawnKey,
     nowMs: clock.now(),
   });
   return { row, statements };

@@ -1,5 +1,6 @@
 import type { Mode } from '../../../protocol/events/modes.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
+import { kindOf, type WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type {
   Effort,
@@ -63,6 +64,9 @@ export interface WorkstreamData extends Owned {
   /** Calls that change something are blocked, unless auto-approve covers all tools. */
   isReadOnly: boolean;
   readonly judgeModel: string | null;
+  readonly kind: WorkstreamKind;
+  /** The coordinator that it works for. */
+  readonly parentWsId: string | null;
   thinkingLevel: string | null;
   verboseLevel: string | null;
   state: WorkstreamState;
@@ -221,6 +225,7 @@ function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, m
     updatedMs: data.updatedMs,
     userId: data.ownerId,
     visibility: data.visibility,
+    ...kindOf(data),
   };
 }
 
@@ -262,6 +267,8 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   toolCalls: row.tool_calls,
   tokens: { prompt: 0, completion: 0 },
   judgeModel: row.judge_model,
+  kind: row.kind,
+  parentWsId: row.parent_ws_id,
 });
 
 const isFolders = isListOf(

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
@@ -28,6 +29,10 @@ export interface NewWorkstream {
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
   judgeModel?: string | undefined;
+  kind?: WorkstreamKind | undefined;
+  parentWsId?: string | undefined;
+  /** The call that makes it. */
+  spawnKey?: string | undefined;
   /** 0: stored without being loaded (a saved copy). */
   loaded?: 0 | 1;
   nowMs: number;
@@ -60,6 +65,9 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   updated_ms: made.nowMs,
   owner_id: made.owned.ownerId,
   visibility: made.owned.visibility,
+  kind: made.kind ?? 'interactive',
+  parent_ws_id: made.parentWsId ?? null,
+  spawn_key: made.spawnKey ?? null,
 });
 
 /** Tagged if the row has an alias, which is unique among those of its owner that are as visible. */

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
 import { requirePermission } from '../required-rights.ts';
+import { endTrustOf } from '../coordinators/trust-rows.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
@@ -191,7 +192,7 @@ export class Workstreams {
     const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
     const closed = setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) });
-    await this.#unload(workstream, [closed, endRulesOf(wsId), ...also]);
+    await this.#unload(workstream, [closed, endRulesOf(wsId), endTrustOf(wsId), ...also]);
     workstream.data.endGrants();
   }
 

@@ -1,3 +1,4 @@
+import type { WorkstreamKind } from '../../../../protocol/methods/conversation/kinds.ts';
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
@@ -125,6 +126,11 @@ export interface WorkstreamTable {
   /** A user, who may be deleted by now; empty: the operator. */
   owner_id: string;
   visibility: Visibility;
+  kind: WorkstreamKind;
+  /** The coordinator that it works for; null: none, or it was deleted. */
+  parent_ws_id: string | null;
+  /** The call that made it, unique among the children of a coordinator; null: a person made it. */
+  spawn_key: string | null;
 }
 
 /** Unique by (ws_id, seq); seq has no gaps and begins at 1. */
