@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MODES } from '../events/modes.ts';
 import { RULE_TERMS } from '../events/rules.ts';
-import { Activity } from '../methods/conversation/listing.ts';
 import { WORKSTREAM_KINDS } from '../methods/conversation/kinds.ts';
+import { Activity } from '../methods/conversation/listing.ts';
 import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
 import { namesIn } from '../text/name-list.ts';

@@ -3,7 +3,6 @@ import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
-import { Coordinators } from './coordinators/coordinators.ts';
 import { createRunCoordinators } from './coordinators/run-coordination.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
@@ -28,6 +27,7 @@ import { Titles } from './titles/titles.ts';
 import { HiddenWorkstreams } from './workstreams/hidden-workstreams.ts';
 import { createSessionList } from './workstreams/session-list.ts';
 import { Settings } from './workstreams/settings.ts';
+import type { WorkstreamDeps } from './workstreams/workstream-deps.ts';
 import { Workstreams } from './workstreams/workstreams.ts';
 
 /** What conversations share with the rest of the gateway. */
@@ -99,6 +99,7 @@ interface BeforeTalks {
     | 'rules'
     | 'judge'
     | 'checkpoints'
+    | 'coordinators'
   >;
 }
 
@@ -128,15 +129,15 @@ function createTalks(
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
-  const onSessions = () => sessions.refresh();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
+  const wakes = {
+    onFree: () => void workstreams.trim(),
+    onAnswer: () => deliveries.wake(),
+    onSessions: () => sessions.refresh(),
+  };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
-  const { nodeId } = server;
-  const known = { store, always, authenticator, messages, templates, budgets, live, nodeId, clock, ids, log };
-  const coordinators = new Coordinators(known);
   const workstreams: Workstreams = new Workstreams({
     store,
     models,
@@ -157,10 +158,7 @@ function createTalks(
     ids,
     log,
     observer,
-    async loadContext(data, pending) {
-      [data.prefix] = await Promise.all([readPrefix(store, data.wsId), templates.load(data)]);
-      return messages.context(data, pending);
-    },
+    loadContext: contextLoader({ store, templates, messages }),
     readNumbered: (data) => messages.numbered(data),
     windows,
     surroundings,
@@ -168,12 +166,12 @@ function createTalks(
     rules,
     judge,
     checkpoints: records.checkpoints.runs,
-    coordinators: createRunCoordinators(coordinators),
-    nodeId,
+    coordinators: createRunCoordinators(records.coordinators),
+    nodeId: server.nodeId,
     attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
-    onRemoved: () => sweepFiles(records, onSessions),
+    onRemoved: () => sweepFiles(records, wakes.onSessions),
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
@@ -182,7 +180,6 @@ function createTalks(
   const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   return {
     workstreams,
-    coordinators,
     hidden,
     sessions,
     channels,
@@ -196,6 +193,15 @@ function createTalks(
   };
 }
 type Talks = ReturnType<typeof createTalks>;
+
+/** Reads the context of a workstream, with what it begins with. */
+const contextLoader =
+  ({ store, templates, messages }: Pick<TalkDeps, 'store'> & Pick<Records, 'templates' | 'messages'>): LoadContext =>
+  async (data, pending) => {
+    [data.prefix] = await Promise.all([readPrefix(store, data.wsId), templates.load(data)]);
+    return messages.context(data, pending);
+  };
+type LoadContext = WorkstreamDeps['loadContext'];
 
 /** Removes the files of workstreams that are gone. */
 async function sweepFiles(
@@ -236,8 +242,9 @@ interface BeforeTurns {
     | 'templates'
     | 'rules'
     | 'checkpoints'
+    | 'coordinators'
   >;
-  talks: Pick<Talks, 'workstreams' | 'coordinators' | 'hidden' | 'channels' | 'streams'>;
+  talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
 
 /** Everything that starts turns: people, programs, heartbeats and jobs. */
@@ -246,7 +253,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const { events, messages, attachments, always, budgets, windows, templates, systemEvents, checkpoints } = records;
   const { workstreams, hidden, streams } = talks;
   const runs = new Runs({ store, workstreams, ids, queued: systemEvents, tracing });
-  talks.coordinators.connect({ workstreams, runs });
+  records.coordinators.connect({ workstreams, runs });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });

@@ -211,7 +211,7 @@ const workstreamNoun = (
     messages: records.messages,
     notes: records.notes,
     attachments: records.attachments,
-    coordinators: talks.coordinators,
+    coordinators: records.coordinators,
     events: records.events,
     templates: records.templates,
     budgets: records.budgets,

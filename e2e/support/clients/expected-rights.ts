@@ -1,5 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
+import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES } from './coordinator-rights.ts';
 
 const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
 
@@ -22,6 +23,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names', 'memory.quarantine.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
+    ...['list', 'children', 'tasks'].map((view) => `coordinator.${view}`),
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
   write: [
@@ -31,8 +33,16 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
-    'memory.quarantine.discard',
-    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
+    ...[
+      'memory.quarantine.discard',
+      'queue.edit',
+      'queue.move',
+      'queue.steer',
+      'queue.remove',
+      'background.kill',
+      'memory.save',
+      'memory.delete',
+    ],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -51,7 +61,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
     ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'watch.admin.list', ...MCP_METHODS],
-    ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
+    ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete', ...COORDINATION],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
   service: ['token.refresh'],
@@ -97,7 +107,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
     ),
-    ...['checkpoints', 'diff'].map((path) => `GET /v1/api/workstreams/{ws_id}/${path}`),
+    ...['checkpoints', 'diff', 'children', 'tasks'].map((path) => `GET /v1/api/workstreams/{ws_id}/${path}`),
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
   ],
   write: [
@@ -109,15 +119,14 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
     ...['DELETE /v1/api/workstreams/{ws_id}/send', 'POST /v1/api/watches/{watch_id}/cancel'],
-    'DELETE /v1/api/quarantined-memories/{memory_id}',
     ...['GET /v1/api/watches', 'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}'],
-    ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
+    ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}', 'DELETE /v1/api/quarantined-memories/{memory_id}'],
   ],
   approve: [
     ...['POST /v1/api/approve', 'POST /v1/api/quarantined-memories/{memory_id}/release'],
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     ...['POST /v1/api/workstreams/{ws_id}/delete', 'POST /v1/api/route/workstreams/delete'],
-    ...SCHEDULE_ROUTES,
+    ...[...SCHEDULE_ROUTES, ...COORDINATOR_ROUTES],
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
@@ -126,8 +135,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
     'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
     ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/users/{user_id}/oidc-identities`),
-    'DELETE /v1/api/admin/oidc-identities',
-    'DELETE /v1/api/admin/tokens/{token_id}',
+    ...['DELETE /v1/api/admin/oidc-identities', 'DELETE /v1/api/admin/tokens/{token_id}'],
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
     ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
@@ -196,6 +204,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.policies': [...RULE_METHODS, ...RULE_METHODS.map((method) => method.replace('rule', 'policy'))],
   'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.mcp': MCP_METHODS,
+  'admin.coordinator': COORDINATION,
   'admin.watches': ['watch.admin.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
@@ -241,6 +250,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.policies': [...POLICY_ROUTES, ...RULE_ROUTES],
   'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
   'admin.watches': ['GET /v1/api/admin/watches'],
+  'admin.coordinator': COORDINATOR_ROUTES,
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
@@ -271,6 +281,7 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'oidc.identity.add': ['POST /v1/api/admin/users/{user_id}/oidc-identities'],
   'role.create': ['POST /v1/api/admin/roles'],
   'role.update': ['PUT /v1/api/admin/roles/{role_id}'],
+  ...COORDINATION_ROUTES,
   'node.pair.approve': [],
   'node.token.rotate': [],
   'secrets.rotate': [],

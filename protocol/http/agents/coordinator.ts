@@ -38,8 +38,7 @@ const inFamily = <F extends (typeof FAMILIES)[number]>(family: F) =>
           // Checked by a refinement of the whole request, because the refusal has words of its own.
           .object({ ...Place, send: z.unknown().meta({ type: 'boolean' }) })
           .refine(({ send }) => typeof send === 'boolean', NO_SEND),
-      reply: () =>
-        z.object({ status: z.literal('ok'), trust_send: z.boolean(), trust_until_ms: z.int().optional() }),
+      reply: () => z.object({ status: z.literal('ok'), trust_send: z.boolean(), trust_until_ms: z.int().optional() }),
       errors: { 400: NO_SEND, ...UNKNOWN },
     }),
     restrict: endpoint({

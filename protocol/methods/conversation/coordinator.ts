@@ -90,7 +90,9 @@ export const coordinatorContracts = {
     scope: 'read',
     weight: 3,
     params: () =>
-      z.strictObject({ wsId: WsId, limit: z.int().min(1).max(500).optional() }).meta({ id: 'CoordinatorChildrenParams' }),
+      z
+        .strictObject({ wsId: WsId, limit: z.int().min(1).max(500).optional() })
+        .meta({ id: 'CoordinatorChildrenParams' }),
     result: () =>
       z
         .strictObject({ items: z.array(CoordinatorChild), truncated: z.boolean() })

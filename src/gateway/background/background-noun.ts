@@ -1,6 +1,6 @@
 import type { Conversations } from '../conversations.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
 import { coordinatorMethods } from '../coordinators/coordinator-methods.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
 import { backgroundMethods } from '../methods/conversation/background.ts';
 import { createWatchNoun, type WatchNounDeps } from '../watches/watch-noun.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
@@ -19,7 +19,7 @@ export const backgroundNouns = (deps: BackgroundNounDeps, { records, talks, turn
     workstreams: talks.workstreams,
     runs: turns.runs,
   }),
-  coordinator: { methods: coordinatorMethods({ coordinators: talks.coordinators, store: deps.store }) },
+  coordinator: { methods: coordinatorMethods({ coordinators: records.coordinators, store: deps.store }) },
 });
 
 /** Commands that go on between runs. */

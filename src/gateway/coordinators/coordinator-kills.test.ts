@@ -9,8 +9,8 @@ const has = (text: RegExp) => (unit: Unit) => (unit.statements ?? []).some(({ sq
 const journals = (kind: string) => (unit: Unit) =>
   (unit.statements ?? []).some(({ sql, parameters }) => /INTO journal/.test(sql) && parameters.includes(kind));
 
-/** Lets the clock tick, because the ends of runs that a kill interrupted wait for it. */
-const asked = (messages: readonly { role: string; content: string }[]) =>
+/** What was written to a conversation. */
+const asked = (messages: readonly { role: string; content: string | null }[]) =>
   messages.filter(({ role }) => role === 'user').map(({ content }) => content);
 
 const KILLS: [string, (unit: Unit) => boolean][] = [
@@ -43,10 +43,7 @@ for (const [when, isThen] of KILLS)
       await gateway.isIdle(id);
       const { messages } = await gateway.call('workstream.history', { wsId: id });
       const name = ['one', 'two'][index];
-      assert.deepEqual(
-        [asked(messages), messages.at(-1)?.content],
-        [[name], `did ${name}`],
-      );
+      assert.deepEqual([asked(messages), messages.at(-1)?.content], [[name], `did ${name}`]);
     }
     const spawned = (await gateway.events(wsId)).filter(
       (event) => event.type === 'tool_result' && event.name === 'spawn_batch',

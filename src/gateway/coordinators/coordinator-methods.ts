@@ -1,4 +1,8 @@
-import type { Coordinator, CoordinatorChild, coordinatorContracts } from '../../../protocol/methods/conversation/coordinator.ts';
+import type {
+  Coordinator,
+  CoordinatorChild,
+  coordinatorContracts,
+} from '../../../protocol/methods/conversation/coordinator.ts';
 import type { Handlers } from '../call.ts';
 import { callerOf } from '../caller.ts';
 import { requirePermission } from '../required-rights.ts';
@@ -78,7 +82,7 @@ async function toCoordinator(row: TreeRow, coordinators: Coordinators): Promise<
   const { wsId, name, state, parentWsId } = toSeen(row, coordinators);
   const [{ trust }, revokedTools, openChildren] = await Promise.all([
     coordinators.read(wsId),
-    coordinators.revokedIn({ wsId, parentWsId: row.parent_ws_id }),
+    coordinators.revokedIn(wsId),
     countOpen(store, wsId),
   ]);
   const isTrusted = always.isInForce(trust);

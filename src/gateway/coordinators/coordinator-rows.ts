@@ -89,8 +89,7 @@ export const ownedOf = (row: Pick<TreeRow, 'owner_id' | 'visibility'>): Owned =>
   visibility: row.visibility,
 });
 
-const rows = ({ db }: Pick<Store, 'db'>) =>
-  db.selectFrom('workstreams').select(COLUMNS).where('loaded', '!=', DELETED);
+const rows = ({ db }: Pick<Store, 'db'>) => db.selectFrom('workstreams').select(COLUMNS).where('loaded', '!=', DELETED);
 
 export const readTreeRow = (store: Pick<Store, 'db'>, wsId: string): Promise<TreeRow | undefined> =>
   rows(store).where('ws_id', '=', wsId).executeTakeFirst();
@@ -169,18 +168,18 @@ export async function readBelow({ db }: Pick<Store, 'db'>, wsId: string): Promis
 const MOST_BELOW = MAX_OPEN_CHILDREN * 16;
 
 /** The coordinators above a workstream, the nearest first. Ends where one was deleted. */
-export async function readAbove({ db }: Pick<Store, 'db'>, parentWsId: string | null): Promise<string[]> {
-  const above: string[] = [];
-  for (let next = parentWsId; next !== null && !above.includes(next) && above.length <= MAX_ABOVE; ) {
-    const row = await db
+export async function readAbove({ db }: Pick<Store, 'db'>, wsId: string): Promise<string[]> {
+  const path: string[] = [];
+  for (let next: string | null = wsId; next !== null && !path.includes(next) && path.length <= MAX_ABOVE + 1; ) {
+    const row: Pick<WorkstreamTable, 'parent_ws_id'> | undefined = await db
       .selectFrom('workstreams')
       .select('parent_ws_id')
       .where('ws_id', '=', next)
       .where('loaded', '!=', DELETED)
       .executeTakeFirst();
     if (!row) break;
-    above.push(next);
+    path.push(next);
     next = row.parent_ws_id;
   }
-  return above;
+  return path.slice(1);
 }

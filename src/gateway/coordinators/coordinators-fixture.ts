@@ -73,7 +73,9 @@ export async function coordinatorGateway(options: WholeGatewayOptions = {}) {
     /** The ids of children with these names. */
     async named(...names: string[]): Promise<string[]> {
       const children = await extra.childrenOf();
-      return names.map((name) => children.find((child) => child.name === name)?.wsId ?? assert.fail(`no child ${name}`));
+      return names.map(
+        (name) => children.find((child) => child.name === name)?.wsId ?? assert.fail(`no child ${name}`),
+      );
     },
     /** The only child. */
     async child() {

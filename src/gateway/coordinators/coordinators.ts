@@ -89,8 +89,8 @@ export class Coordinators {
   }
 
   /** The tools that were taken away from a workstream, or from a coordinator above it. */
-  async revokedIn({ wsId, parentWsId }: Pick<WorkstreamData, 'wsId' | 'parentWsId'>): Promise<string[]> {
-    const above = await readAbove(this.deps.store, parentWsId);
+  async revokedIn(wsId: string): Promise<string[]> {
+    const above = await readAbove(this.deps.store, wsId);
     const stored = await Promise.all([wsId, ...above].map((one) => this.read(one)));
     return [...new Set(stored.flatMap(({ revoked }) => revoked))];
   }
@@ -106,18 +106,21 @@ export class Coordinators {
    * the child will have, if its creator chose it.
    */
   underParent<T>(
-    { wsId: parent, parentWsId }: Pick<WorkstreamData, 'wsId' | 'parentWsId'>,
+    { wsId: parent }: Pick<WorkstreamData, 'wsId'>,
     { kind, wsId }: { kind: WorkstreamKind; wsId?: string | undefined },
     create: () => Promise<T>,
   ): Promise<T> {
     return this.#serial.run(`spawn ${parent}`, async () => {
       const { store } = this.deps;
-      const above = await readAbove(store, parentWsId);
+      const above = await readAbove(store, parent);
       // A deleted workstream leaves its id free, and its children may still name it.
       if (wsId !== undefined && [parent, ...above].includes(wsId))
         throw new GatewayError('CONFLICT', 'Workstream already exists');
       if (kind === 'coordinator' && above.length + 1 >= MAX_ABOVE)
-        throw new GatewayError('CONFLICT', `Coordinators can be nested ${MAX_ABOVE} deep, and this one is at that depth.`);
+        throw new GatewayError(
+          'CONFLICT',
+          `Coordinators can be nested ${MAX_ABOVE} deep, and this one is at that depth.`,
+        );
       if ((await countOpen(store, parent)) >= MAX_OPEN_CHILDREN) throw tooMany();
       return create();
     });

@@ -31,7 +31,7 @@ export const createRunCoordinators = (coordinators: Coordinators): RunCoordinato
   toolboxOf({ wsId, kind, parentWsId }, all) {
     const toolbox = toolboxFor(kind, all);
     if (kind !== 'coordinator' && parentWsId === null) return toolbox;
-    return withoutRevoked(toolbox, async (tool) => (await coordinators.revokedIn({ wsId, parentWsId })).includes(tool));
+    return withoutRevoked(toolbox, async (tool) => (await coordinators.revokedIn(wsId)).includes(tool));
   },
   coordinationOf: (live, data) =>
     data.kind === 'coordinator' ? createCoordination({ live, data, coordinators }) : undefined,
@@ -48,9 +48,7 @@ function createCoordination(of: Of): Coordination {
       const spawning = { data, messages: live.messages, by: senderOf(live), signal: live.signal };
       const spawned: Spawned[] = [];
       for (const [index, child] of children.entries())
-        spawned.push(
-          await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators),
-        );
+        spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
       return spawned;
     },
     below: async () => (await perceivedBelow(of)).map((row) => toSeen(row, coordinators)),
@@ -156,7 +154,12 @@ async function find(of: Of, wsId: string): Promise<Target> {
   if (row.loaded === 0) throw new GatewayError('CONFLICT', 'This workstream is closed.');
   const below = await readBelow(coordinators.deps.store, data.wsId);
   const isBelow = below.some(({ ws_id }) => ws_id === wsId);
-  return { wsId, name: toSeen(row, coordinators).name, isBelow, isTrusted: isBelow && (await coordinators.trusts(data, live)) };
+  return {
+    wsId,
+    name: toSeen(row, coordinators).name,
+    isBelow,
+    isTrusted: isBelow && (await coordinators.trusts(data, live)),
+  };
 }
 
 async function send(

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { NewChild, Spawned } from '../../agent/coordinator/coordination.ts';
+import type { Message } from '../../agent/message.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
 import { newProgress } from '../../agent/run/journal.ts';
-import type { Message } from '../../agent/message.ts';
 import type { Sender } from '../rights.ts';
 import type { RunRecord, RunRequest } from '../runs/run-record.ts';
 import { insertJournal, insertRun } from '../runs/run-rows.ts';
@@ -28,7 +28,10 @@ export interface Spawning {
 
 /** Names what a call makes or sends, so that repeating the call finds it. */
 export const callKey = (runId: string, callId: string, index = 0): string =>
-  `co_${createHash('sha256').update(JSON.stringify([runId, callId, index])).digest('hex').slice(0, 40)}`;
+  `co_${createHash('sha256')
+    .update(JSON.stringify([runId, callId, index]))
+    .digest('hex')
+    .slice(0, 40)}`;
 
 /**
  * Makes a workstream with its first message in one transaction: either both are there, and the message is sent even after a
@@ -44,7 +47,8 @@ export async function spawnChild(
   try {
     return await coordinators.underParent(data, child, async () => {
       const before = await readSpawned(store, data.wsId, key);
-      if (before?.loaded === DELETED) throw new GatewayError('CONFLICT', 'This call made a workstream that was deleted.');
+      if (before?.loaded === DELETED)
+        throw new GatewayError('CONFLICT', 'This call made a workstream that was deleted.');
       if (before) return { wsId: before.ws_id, name: before.alias ?? before.generated_name, isNew: false };
       signal.throwIfAborted();
       return create(child, { spawning, key }, coordinators);

@@ -12,7 +12,9 @@ export async function findSteerers(
     .select('principal')
     .distinct()
     .where('ws_id', '=', wsId)
-    .where(sql<boolean>`case when json_valid(request_json) then json_extract(request_json, '$.steeredInto') = ${runId} end`)
+    .where(
+      sql<boolean>`case when json_valid(request_json) then json_extract(request_json, '$.steeredInto') = ${runId} end`,
+    )
     .execute();
   return rows.map(({ principal }) => principal);
 }

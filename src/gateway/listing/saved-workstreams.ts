@@ -9,8 +9,9 @@ import { DELETED } from '../store/deletion.ts';
 import type { Database, WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { readUsage, shareOf } from '../usage/last-usage.ts';
-import { givenName, stateAfter } from '../workstreams/workstream-data.ts';
+import { stateAfter } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { givenName } from './given-name.ts';
 
 interface SavedPage {
   limit?: number | undefined;

@@ -3,6 +3,7 @@ import type { Effort } from '../../../protocol/stream-events.ts';
 import { readJobName } from '../cron/job-session.ts';
 import { requirePermission } from '../required-rights.ts';
 import { OF_EVERYONE, type Owned, type Viewer } from '../sharing/perception.ts';
+import type { TreeColumns } from '../store/schema/coordinators/coordinator-schema.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Always } from './always.ts';
@@ -34,7 +35,7 @@ export interface CreateOptions {
   generatedName?: string | undefined;
   kind?: WorkstreamKind | undefined;
   /** The coordinator that it works for. */
-  parentWsId?: string | undefined;
+  parentWsId?: string | null | undefined;
   /** The call that makes it: repeating the call finds it. */
   spawnKey?: string | undefined;
 }
@@ -44,7 +45,18 @@ export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
 ): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
-  const { owned, alias, sessionKey, generatedName, always, effort, by, kind, parentWsId, spawnKey } = options;
+  const {
+    owned,
+    alias,
+    sessionKey,
+    generatedName,
+    always,
+    effort,
+    by,
+    kind = 'interactive',
+    parentWsId,
+    spawnKey,
+  } = options;
   const name = options.name?.trim();
   if (name) requireReadableName(name);
   if (alias !== undefined) requireReadableName(alias);
@@ -68,13 +80,17 @@ export async function prepareNew(
     ...(model !== undefined && { model }),
     workdir: folder.path,
     workdirIno: folder.ino,
-    kind,
-    parentWsId,
-    spawnKey,
+    tree: treeOf(options),
     nowMs: clock.now(),
   });
   return { row, statements };
 }
+
+const treeOf = ({ kind = 'interactive', parentWsId = null, spawnKey = null }: CreateOptions): TreeColumns => ({
+  kind,
+  parent_ws_id: parentWsId,
+  spawn_key: spawnKey,
+});
 
 /** Throws FORBIDDEN if the workstream was closed, and the opener may not open it again. */
 export function requireOpening({ loaded }: Pick<WorkstreamTable, 'loaded'>, opener: Viewer): void {

@@ -1,11 +1,11 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { type Owned, perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
+import type { TreeColumns } from '../store/schema/coordinators/coordinator-schema.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
@@ -29,10 +29,8 @@ export interface NewWorkstream {
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
   judgeModel?: string | undefined;
-  kind?: WorkstreamKind | undefined;
-  parentWsId?: string | undefined;
-  /** The call that makes it. */
-  spawnKey?: string | undefined;
+  /** Default: an ordinary workstream that works for nobody. */
+  tree?: TreeColumns;
   /** 0: stored without being loaded (a saved copy). */
   loaded?: 0 | 1;
   nowMs: number;
@@ -65,10 +63,10 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   updated_ms: made.nowMs,
   owner_id: made.owned.ownerId,
   visibility: made.owned.visibility,
-  kind: made.kind ?? 'interactive',
-  parent_ws_id: made.parentWsId ?? null,
-  spawn_key: made.spawnKey ?? null,
+  ...(made.tree ?? ALONE),
 });
+
+const ALONE: TreeColumns = { kind: 'interactive', parent_ws_id: null, spawn_key: null };
 
 /** Tagged if the row has an alias, which is unique among those of its owner that are as visible. */
 export function insertWorkstream(row: WorkstreamTable): Statement {

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
-import { requirePermission } from '../required-rights.ts';
 import { endTrustOf } from '../coordinators/trust-rows.ts';
+import { requirePermission } from '../required-rights.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
@@ -206,6 +206,7 @@ export class Workstreams {
     if (open) await this.#unload(open, marks);
     else if (!(await tookEffect(store.commit({ statements: marks })))) return false;
     await removeRows(store, wsId);
+    for (const { data } of this.#open.values()) if (data.parentWsId === wsId) data.parentWsId = null;
     await this.#deps.onRemoved();
     return true;
   }

@@ -40,9 +40,9 @@ export const toFiner = ({ rule, decisions }: Pick<Approve, 'rule' | 'decisions'>
 });
 
 /** The kind of a workstream, and the coordinator that it works for. */
-export const toKind = ({ kind = 'interactive', parentWsId = null }: Pick<WorkstreamRow, 'kind' | 'parentWsId'>) => ({
-  kind,
-  parent_ws_id: parentWsId,
+export const toKind = ({ kind, parentWsId }: Pick<WorkstreamRow, 'kind' | 'parentWsId'>) => ({
+  kind: kind ?? ('interactive' as const),
+  parent_ws_id: parentWsId ?? null,
 });
 const NO_PROJECT = { project_id: null } as const;
 

@@ -38,7 +38,7 @@ export const spawnTool: Tool<Child> = {
   readOnly: false,
   safeToRepeat: true, // a repeat finds what the call had made
   prepare: async (child, context) =>
-    spawning('spawn_workstream', [child], context, ([one]) => toOutcome(one ?? NOTHING)),
+    spawning('spawn_workstream', [child], { context, told: ([one]) => toOutcome(one ?? NOTHING) }),
 };
 
 const Batch = z.strictObject({
@@ -54,9 +54,12 @@ export const spawnBatchTool: Tool<z.infer<typeof Batch>> = {
   readOnly: false,
   safeToRepeat: true,
   prepare: async ({ workstreams }, context) =>
-    spawning('spawn_batch', workstreams, context, (spawned) => {
-      const outcome = spawned.some((one) => !('problem' in one)) ? 'done' : 'failed';
-      return { output: JSON.stringify(spawned.map(toResult)), outcome };
+    spawning('spawn_batch', workstreams, {
+      context,
+      told(spawned) {
+        const outcome = spawned.some((one) => !('problem' in one)) ? 'done' : 'failed';
+        return { output: JSON.stringify(spawned.map(toResult)), outcome };
+      },
     }),
 };
 
@@ -65,8 +68,7 @@ const NOTHING: Spawned = { problem: 'Nothing was made.' };
 async function spawning(
   name: 'spawn_workstream' | 'spawn_batch',
   children: readonly Child[],
-  context: ToolContext,
-  toResult: (spawned: readonly Spawned[]) => ToolOutcome,
+  { context, told }: { context: ToolContext; told: (spawned: readonly Spawned[]) => ToolOutcome },
 ) {
   const titles = children.map((child) => toSubject(child.name?.trim() || child.message));
   return coordinatorCall(context, {
@@ -75,7 +77,7 @@ async function spawning(
     preview: children.map(toPreview).join('\n\n'),
     needsApproval: true,
     stored: 'changed',
-    execute: async (coordination) => toResult(await coordination.spawn(context.callId, children.map(toNew))),
+    execute: async (coordination) => told(await coordination.spawn(context.callId, children.map(toNew))),
   });
 }
 

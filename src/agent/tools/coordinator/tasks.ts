@@ -35,7 +35,9 @@ async function prepare(args: TasksArguments, context: ToolContext): Promise<Prep
     subject,
     stored: change ? 'changed' : 'read',
     execute: async (coordination) =>
-      asData({ tasks: (await (change ? coordination.changeTasks(context.callId, change) : coordination.tasks())).map(toRow) }),
+      asData({
+        tasks: (await (change ? coordination.changeTasks(context.callId, change) : coordination.tasks())).map(toRow),
+      }),
   });
 }
 

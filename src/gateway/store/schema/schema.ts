@@ -1,8 +1,8 @@
-import type { WorkstreamKind } from '../../../../protocol/methods/conversation/kinds.ts';
 import type { Visibility } from '../../../../protocol/methods/conversation/sharing.ts';
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { SideTables } from './agents/side-tables.ts';
+import type { TreeColumns } from './coordinators/coordinator-schema.ts';
 import type {
   ApiTokenTable,
   LoginCodeTable,
@@ -74,7 +74,7 @@ export interface MetaTable {
   value: string;
 }
 
-export interface WorkstreamTable {
+export interface WorkstreamTable extends TreeColumns {
   ws_id: string;
   /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). As unique as an alias. */
   session_key: string | null;
@@ -126,11 +126,6 @@ export interface WorkstreamTable {
   /** A user, who may be deleted by now; empty: the operator. */
   owner_id: string;
   visibility: Visibility;
-  kind: WorkstreamKind;
-  /** The coordinator that it works for; null: none, or it was deleted. */
-  parent_ws_id: string | null;
-  /** The call that made it, unique among the children of a coordinator; null: a person made it. */
-  spawn_key: string | null;
 }
 
 /** Unique by (ws_id, seq); seq has no gaps and begins at 1. */

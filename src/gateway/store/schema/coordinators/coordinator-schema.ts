@@ -1,3 +1,5 @@
+import type { WorkstreamKind } from '../../../../../protocol/methods/conversation/kinds.ts';
+
 /** What is stored of a coordinator besides its row among the workstreams; no row: nothing yet. Primary key ws_id. */
 export interface CoordinatorTable {
   ws_id: string;
@@ -10,6 +12,15 @@ export interface CoordinatorTable {
   /** Its list of tasks, as JSON. */
   tasks_json: string;
   updated_ms: number;
+}
+
+/** The columns of a workstream that tell who works for whom. */
+export interface TreeColumns {
+  kind: WorkstreamKind;
+  /** The coordinator that it works for; null: none, or it was deleted. */
+  parent_ws_id: string | null;
+  /** The call that made it, unique among the children of a coordinator; null: a person made it. */
+  spawn_key: string | null;
 }
 
 /** The tables of coordinators. */
