@@ -9,6 +9,7 @@ import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { contextLoader } from './history/context-loader.ts';
 import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createSavedWorkstreams } from './listing/saved-workstreams.ts';
@@ -18,7 +19,6 @@ import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
 import { Approvals } from './runs/approvals.ts';
-import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
 import { Sharing } from './sharing/sharing.ts';
 import { createViews } from './streams/create-views.ts';
@@ -27,7 +27,6 @@ import { Titles } from './titles/titles.ts';
 import { HiddenWorkstreams } from './workstreams/hidden-workstreams.ts';
 import { createSessionList } from './workstreams/session-list.ts';
 import { Settings } from './workstreams/settings.ts';
-import type { WorkstreamDeps } from './workstreams/workstream-deps.ts';
 import { Workstreams } from './workstreams/workstreams.ts';
 
 /** What conversations share with the rest of the gateway. */
@@ -131,11 +130,8 @@ function createTalks(
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
-  const wakes = {
-    onFree: () => void workstreams.trim(),
-    onAnswer: () => deliveries.wake(),
-    onSessions: () => sessions.refresh(),
-  };
+  const onSessions = () => sessions.refresh();
+  const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
@@ -171,7 +167,7 @@ function createTalks(
     attachments,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
-    onRemoved: () => sweepFiles(records, wakes.onSessions),
+    onRemoved: () => sweepFiles(records, onSessions),
     hidden,
   });
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
@@ -193,15 +189,6 @@ function createTalks(
   };
 }
 type Talks = ReturnType<typeof createTalks>;
-
-/** Reads the context of a workstream, with what it begins with. */
-const contextLoader =
-  ({ store, templates, messages }: Pick<TalkDeps, 'store'> & Pick<Records, 'templates' | 'messages'>): LoadContext =>
-  async (data, pending) => {
-    [data.prefix] = await Promise.all([readPrefix(store, data.wsId), templates.load(data)]);
-    return messages.context(data, pending);
-  };
-type LoadContext = WorkstreamDeps['loadContext'];
 
 /** Removes the files of workstreams that are gone. */
 async function sweepFiles(

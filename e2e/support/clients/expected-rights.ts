@@ -1,6 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES } from './coordinator-rights.ts';
+import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 
 const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
 
@@ -21,9 +21,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names', 'memory.quarantine.list'],
-    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
+    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list', ...COORDINATOR_VIEWS],
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
-    ...['list', 'children', 'tasks'].map((view) => `coordinator.${view}`),
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
   write: [
@@ -33,16 +32,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
-    ...[
-      'memory.quarantine.discard',
-      'queue.edit',
-      'queue.move',
-      'queue.steer',
-      'queue.remove',
-      'background.kill',
-      'memory.save',
-      'memory.delete',
-    ],
+    ...['memory.quarantine.discard', 'background.kill', 'memory.save', 'memory.delete'],
+    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -272,8 +263,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
 
 /** What creates credentials or gives rights, so that service tokens are refused: the methods with their routes. */
 export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
-  'auth.link': [],
-  'token.create': [],
+  ...{ 'auth.link': [], 'token.create': [] },
   'user.create': ['POST /v1/api/admin/users'],
   'user.update': ['PUT /v1/api/admin/users/{user_id}'],
   'user.token.create': ['POST /v1/api/admin/users/{user_id}/tokens'],
@@ -282,8 +272,7 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'role.create': ['POST /v1/api/admin/roles'],
   'role.update': ['PUT /v1/api/admin/roles/{role_id}'],
   ...COORDINATION_ROUTES,
-  'node.pair.approve': [],
-  'node.token.rotate': [],
+  ...{ 'node.pair.approve': [], 'node.token.rotate': [] },
   'secrets.rotate': [],
 };
 

@@ -7,8 +7,9 @@ import { WORKSTREAM_KINDS } from './kinds.ts';
 const Count = z.int().min(0);
 const WsId = z.string().max(128);
 
-/** The most tools that one call takes away from a coordinator, and the characters of a name. */
+/** The most tools that one call takes away from a coordinator. */
 export const REVOKED_AT_ONCE = 256;
+/** The characters of the name of such a tool. */
 export const TOOL_NAME_CHARS = 128;
 /** The bytes of the reason for closing all children. */
 export const CLOSE_REASON_BYTES = 512;

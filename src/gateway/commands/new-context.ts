@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
-import { endTrustOf } from '../coordinators/trust-rows.ts';
+import { endTrustOf } from '../coordinators/send-trust-rows.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';

@@ -35,7 +35,7 @@ export interface CreateOptions {
   generatedName?: string | undefined;
   kind?: WorkstreamKind | undefined;
   /** The coordinator that it works for. */
-  parentWsId?: string | null | undefined;
+  parentWsId?: string | undefined;
   /** The call that makes it: repeating the call finds it. */
   spawnKey?: string | undefined;
 }
@@ -45,18 +45,7 @@ export async function prepareNew(
   options: CreateOptions,
   { models, workdirs, ids, clock }: Pick<WorkstreamDeps, 'models' | 'workdirs' | 'ids' | 'clock'>,
 ): Promise<{ row: WorkstreamTable; statements: Statement[] }> {
-  const {
-    owned,
-    alias,
-    sessionKey,
-    generatedName,
-    always,
-    effort,
-    by,
-    kind = 'interactive',
-    parentWsId,
-    spawnKey,
-  } = options;
+  const { owned, alias, sessionKey, generatedName, always, effort, by } = options;
   const name = options.name?.trim();
   if (name) requireReadableName(name);
   if (alias !== undefined) requireReadableName(alias);
@@ -86,10 +75,10 @@ export async function prepareNew(
   return { row, statements };
 }
 
-const treeOf = ({ kind = 'interactive', parentWsId = null, spawnKey = null }: CreateOptions): TreeColumns => ({
+const treeOf = ({ kind = 'interactive', parentWsId, spawnKey }: CreateOptions): TreeColumns => ({
   kind,
-  parent_ws_id: parentWsId,
-  spawn_key: spawnKey,
+  parent_ws_id: parentWsId ?? null,
+  spawn_key: spawnKey ?? null,
 });
 
 /** Throws FORBIDDEN if the workstream was closed, and the opener may not open it again. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
-import { endTrustOf } from '../coordinators/trust-rows.ts';
+import { endTrustOf } from '../coordinators/send-trust-rows.ts';
 import { requirePermission } from '../required-rights.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';

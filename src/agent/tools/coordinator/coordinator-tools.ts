@@ -1,6 +1,6 @@
 import type { Tool } from '../tool.ts';
 import { cancelTool, closeAllTool, closeTool, deleteTool } from './end.ts';
-import { inspectTool, listTool, nodesTool } from './look.ts';
+import { inspectTool, listTool, nodesTool } from './look-at-workstreams.ts';
 import { sendTool } from './send.ts';
 import { spawnBatchTool, spawnTool } from './spawn.ts';
 import { tasksTool } from './tasks.ts';
