@@ -36,7 +36,7 @@ const inFamily = <F extends (typeof FAMILIES)[number]>(family: F) =>
       request: () =>
         z
           // Checked by a refinement of the whole request, because the refusal has words of its own.
-          .object({ ...Place, send: z.unknown().meta({ type: 'boolean' }) })
+          .object({ ...Place, send: z.unknown().optional().meta({ type: 'boolean' }) })
           .refine(({ send }) => typeof send === 'boolean', NO_SEND),
       reply: () => z.object({ status: z.literal('ok'), trust_send: z.boolean(), trust_until_ms: z.int().optional() }),
       errors: { 400: NO_SEND, ...UNKNOWN },
@@ -48,7 +48,13 @@ const inFamily = <F extends (typeof FAMILIES)[number]>(family: F) =>
       scope: 'approve',
       request: () =>
         z
-          .object({ ...Place, revoke: z.unknown().meta({ type: 'array', items: { type: 'string' } }) })
+          .object({
+            ...Place,
+            revoke: z
+              .unknown()
+              .optional()
+              .meta({ type: 'array', items: { type: 'string' } }),
+          })
           .superRefine(({ revoke }, { addIssue }) => {
             const problem = revokeProblem(revoke);
             if (problem !== undefined) addIssue({ code: 'custom', message: problem });

@@ -19,37 +19,40 @@ const KILLS: [string, (unit: Unit) => boolean][] = [
   ['before the run of the child begins', (unit) => has(/update "runs" set "status"/)(unit)],
 ];
 
-for (const [when, isThen] of KILLS)
-  test(`a kill ${when} makes no second child and loses none`, async () => {
-    await using gateway = await coordinatorGateway();
-    const { wsId } = gateway;
-    gateway.turns.push([
-      calling('spawn_batch', { workstreams: ['one', 'two'].map((name) => ({ name, message: name })) }),
-    ]);
-    await gateway.call('workstream.send', { wsId, message: 'go on' }, LOCAL);
-    await gateway.reaches(wsId, 'approve_request');
-    let isDead = false;
-    gateway.disk.diesAt = (unit) => {
-      isDead ||= isThen(unit);
-      return isDead;
-    };
-    await gateway.call('workstream.approve', { wsId, approved: true }, LOCAL);
-    await turnsUntil(() => isDead, 'the kill');
-    await gateway.crash();
-    await gateway.answered(wsId);
-    const ids = await gateway.named('one', 'two');
-    assert.equal((await gateway.childrenOf()).length, 2);
-    for (const [index, id] of ids.entries()) {
-      await gateway.isIdle(id);
-      const { messages } = await gateway.call('workstream.history', { wsId: id });
-      const name = ['one', 'two'][index];
-      assert.deepEqual([asked(messages), messages.at(-1)?.content], [[name], `did ${name}`]);
-    }
-    const spawned = (await gateway.events(wsId)).filter(
-      (event) => event.type === 'tool_result' && event.name === 'spawn_batch',
-    );
-    assert.equal(spawned.length, 1);
-  });
+test('A spawn must make its workstream and send its message once, also when the daemon is killed', async (t) => {
+  for (const [when, isThen] of KILLS) await t.test(`killed ${when}`, () => spawnKilledWhen(isThen));
+});
+
+async function spawnKilledWhen(isThen: (unit: Unit) => boolean) {
+  await using gateway = await coordinatorGateway();
+  const { wsId } = gateway;
+  gateway.turns.push([
+    calling('spawn_batch', { workstreams: ['one', 'two'].map((name) => ({ name, message: name })) }),
+  ]);
+  await gateway.call('workstream.send', { wsId, message: 'go on' }, LOCAL);
+  await gateway.reaches(wsId, 'approve_request');
+  let isDead = false;
+  gateway.disk.diesAt = (unit) => {
+    isDead ||= isThen(unit);
+    return isDead;
+  };
+  await gateway.call('workstream.approve', { wsId, approved: true }, LOCAL);
+  await turnsUntil(() => isDead, 'the kill');
+  await gateway.crash();
+  await gateway.answered(wsId);
+  const ids = await gateway.named('one', 'two');
+  assert.equal((await gateway.childrenOf()).length, 2);
+  for (const [index, id] of ids.entries()) {
+    await gateway.isIdle(id);
+    const { messages } = await gateway.call('workstream.history', { wsId: id });
+    const name = ['one', 'two'][index];
+    assert.deepEqual([asked(messages), messages.at(-1)?.content], [[name], `did ${name}`]);
+  }
+  const spawned = (await gateway.events(wsId)).filter(
+    (event) => event.type === 'tool_result' && event.name === 'spawn_batch',
+  );
+  assert.equal(spawned.length, 1);
+}
 
 for (const [when, isThen] of [
   ['before the message is stored', has(/INTO runs/)],

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import { expandScopes } from '../rights.ts';
 import { calling } from '../testing/puppet-model.ts';
-import type { CallAs } from '../testing/whole-gateway.ts';
+import { type CallAs, callerOf } from '../testing/whole-gateway.ts';
 import { ALL_PERMISSIONS } from '../users/grant.ts';
 import { coordinatorGateway, LOCAL, taskOf } from './coordinators-fixture.ts';
 
@@ -26,7 +27,7 @@ function authenticatorOf(
   };
 }
 
-test('making coordinators and their children needs the approve scope and the permission', async () => {
+test('Making a coordinator or a child of one must need `approve` and `admin.coordinator`', async () => {
   await using gateway = await coordinatorGateway();
   const { wsId } = gateway;
   const member: CallAs = { permissions: without('admin.coordinator') };
@@ -44,14 +45,12 @@ test('making coordinators and their children needs the approve scope and the per
     'coordinator.stop',
     'coordinator.close',
   ] as const) {
-    const params = { wsId, send: true, revoke: [] };
     const own =
       method === 'coordinator.trust'
         ? { wsId, send: true }
         : method === 'coordinator.restrict'
           ? { wsId, revoke: [] }
           : { wsId };
-    assert.ok(params);
     assert.deepEqual(await gateway.refusal(method, own, member), missing, method);
     assert.equal(
       (await gateway.refusal(method, own, { scope: 'write', permissions: ALL_PERMISSIONS })).code,
@@ -222,4 +221,30 @@ test('a fork, an import and a saved copy of a coordinator are ordinary workstrea
     [fork, undefined],
   );
   assert.equal((await gateway.refusal('coordinator.children', { wsId: fork }, LOCAL)).code, 'NOT_FOUND');
+});
+
+test('A service token must be refused with 403 on `trust`, `restrict`, `stop_cascade` and `close_all_children`', async () => {
+  await using gateway = await coordinatorGateway();
+  const { wsId } = gateway;
+  const ended = new AbortController().signal;
+  const principal = {
+    ...{ id: 'token:tok_1', scopes: expandScopes(['approve', 'service']), permissions: ALL_PERMISSIONS },
+    ...{ source: { kind: 'token' as const, tokenId: 'tok_1' }, ended },
+  };
+  for (const [method, params] of [
+    ['coordinator.trust', { wsId, send: true }],
+    ['coordinator.restrict', { wsId, revoke: ['bash'] }],
+    ['coordinator.stop', { wsId }],
+    ['coordinator.close', { wsId }],
+  ] as const) {
+    const answered = Promise.resolve(gateway.gateway.dispatch(method, params, { ...callerOf(LOCAL), principal }));
+    const error = await answered.then(
+      () => 'answered',
+      ({ code, message }) => [code, message],
+    );
+    assert.deepEqual(error, [
+      'FORBIDDEN',
+      `${method} refuses service tokens, because it creates credentials or gives rights`,
+    ]);
+  }
 });
