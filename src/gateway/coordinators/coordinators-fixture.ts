@@ -15,7 +15,7 @@ const textOf = (message: Message | undefined): string =>
 export const taskOf = ({ messages }: ModelRequest): string => textOf(messages.find(({ role }) => role === 'user'));
 
 /** What the latest calls returned, as data. */
-export const resultsIn = ({ messages }: ModelRequest): unknown[] => {
+const resultsIn = ({ messages }: ModelRequest): unknown[] => {
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? [readData(message.output)] : []));
 };
