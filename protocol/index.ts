@@ -22,6 +22,7 @@ import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
 import { checkpointContracts } from './methods/conversation/checkpoint.ts';
+import { coordinatorContracts } from './methods/conversation/coordinator.ts';
 import { planContracts } from './methods/conversation/plan.ts';
 import { subAgentContracts } from './methods/conversation/sub-agent.ts';
 import { watchContracts } from './methods/conversation/watch.ts';
@@ -70,6 +71,7 @@ export const CONTRACTS = {
   ...backgroundContracts,
   ...watchContracts,
   ...subAgentContracts,
+  ...coordinatorContracts,
   ...usageContracts,
   ...approvalContracts,
   ...planContracts,

@@ -56,8 +56,6 @@ test('an invalid field of a new workstream is refused by name, and nothing is cr
     [{ initial_message: 3 }, 'initial_message: must be a string, not a number'],
     [{ auto_approve_tools: { bash: true } }, 'auto_approve_tools: must be a list of names'],
     [{ notify_targets: [{ to: 'me' }] }, 'notify_targets: not supported; leave it out'],
-    [{ kind: 'coordinator' }, 'kind: not supported; leave it out'],
-    [{ parent_ws_id: 'x' }, 'parent_ws_id: not supported; leave it out'],
     [{ resume_ws: 'ab' }, 'resume_ws: the beginning of an id has at least 3 characters'],
     [{ ws_id: 'x' }, 'ws_id: must have 32 digits from 0-9 and a-f'],
     [{ name: 'n'.repeat(129) }, 'name: must have at most 128 characters'],

@@ -1,6 +1,7 @@
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
 import type { ScriptedModel } from '../support/model/scripted-model.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
+import { coordinatorCalls } from './coordinator-calls.ts';
 import { subAgentCalls } from './sub-agent-calls.ts';
 import { watchCalls } from './watch-calls.ts';
 
@@ -27,6 +28,7 @@ export function backgroundCalls(session: Session) {
   return {
     ...watchCalls(session),
     ...subAgentCalls(session),
+    ...coordinatorCalls(session),
     'background.list': started,
     'background.output': async () => call('background.output', await started()),
     'background.kill': async () => call('background.kill', await started()),

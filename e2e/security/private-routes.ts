@@ -49,6 +49,16 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`GET ${own}/agents/{agent_id}/messages`]: ({ ws_id }) => [{ ws_id, agent_id: 'agt_1' }],
   [`POST ${own}/agents/{agent_id}/cancel`]: ({ ws_id }) => [{ ws_id, agent_id: 'agt_1' }],
   [`GET ${own}/background/{command_id}/output`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
+  [`GET ${own}/children`]: it,
+  [`GET ${own}/tasks`]: it,
+  ...Object.fromEntries(
+    ['/v1/api/coordinator/{ws_id}', own].flatMap((place) => [
+      [`POST ${place}/trust`, ({ ws_id }: Named): Fields[] => [{ ws_id, send: true }]],
+      [`POST ${place}/restrict`, ({ ws_id }: Named): Fields[] => [{ ws_id, revoke: ['bash'] }]],
+      [`POST ${place}/stop_cascade`, it],
+    ]),
+  ),
+  [`POST ${own}/close_all_children`]: it,
   'GET /v1/api/watches': it,
   'GET /v1/api/admin/watches': it,
   [`POST ${own}/background/{command_id}/kill`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],

@@ -83,6 +83,17 @@ export const endpoints: Addresses = {
     cancel: { verb: 'post', path: '/v1/api/watches/{watch_id}/cancel' },
     all: { verb: 'get', path: '/v1/api/admin/watches' },
   },
+  coordinator: {
+    trust: { verb: 'post', path: '/v1/api/coordinator/{ws_id}/trust' },
+    restrict: { verb: 'post', path: '/v1/api/coordinator/{ws_id}/restrict' },
+    stop: { verb: 'post', path: '/v1/api/coordinator/{ws_id}/stop_cascade' },
+    trustLater: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/trust' },
+    restrictLater: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/restrict' },
+    stopLater: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/stop_cascade' },
+    close: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/close_all_children' },
+    children: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/children' },
+    tasks: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/tasks' },
+  },
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },
   },

@@ -7,6 +7,7 @@ import { tokenEndpoints } from './accounts/token.ts';
 import { userEndpoints } from './accounts/user.ts';
 import { assessmentEndpoints } from './admin/assessment.ts';
 import { verdictEndpoints } from './admin/verdict.ts';
+import { coordinatorEndpoints } from './agents/coordinator.ts';
 import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
@@ -45,6 +46,7 @@ export const ENDPOINTS = {
   subAgent: subAgentEndpoints,
   plan: planEndpoints,
   watch: watchEndpoints,
+  coordinator: coordinatorEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

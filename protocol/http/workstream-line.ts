@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApprovalItem } from '../events/approval-item.ts';
 import { MODES } from '../events/modes.ts';
 import { MessagePriority } from '../events/transient.ts';
+import { WORKSTREAM_KINDS } from '../methods/conversation/kinds.ts';
 import { BudgetQuestion } from '../run-outcome.ts';
 import { HistoryMessage, QuestionKind, WorkstreamState } from '../stream-events.ts';
 import { endpoint } from './endpoint.ts';
@@ -43,7 +44,8 @@ export const workstreamLineEndpoints = {
         state: WorkstreamState,
         /** Empty: workstreams have no owner. */
         ...OWNED_FIELDS,
-        kind: z.literal('interactive'),
+        kind: z.enum(WORKSTREAM_KINDS),
+        parent_ws_id: z.string().nullable(),
         title: z.string().nullable(),
         model_alias: z.string(),
         message_count: z.int(),

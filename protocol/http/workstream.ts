@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MODES } from '../events/modes.ts';
 import { RULE_TERMS } from '../events/rules.ts';
+import { WORKSTREAM_KINDS } from '../methods/conversation/kinds.ts';
 import { Activity } from '../methods/conversation/listing.ts';
 import { VISIBILITIES } from '../methods/conversation/sharing.ts';
 import { WorkstreamState } from '../stream-events.ts';
@@ -25,7 +26,7 @@ export const FINER_FIELDS = {
 };
 
 /** Fields of later releases, refused rather than ignored because a client that sends one depends on it. */
-const NOT_SUPPORTED = ['notify_targets', 'attachment_ids', 'kind', 'parent_ws_id'] as const;
+const NOT_SUPPORTED = ['notify_targets', 'attachment_ids'] as const;
 
 /** A list of names, which some clients send as text with commas. */
 const Names = z
@@ -34,11 +35,10 @@ const Names = z
   .transform((names) => (typeof names === 'string' ? [names] : (names ?? [])).flatMap(namesIn));
 
 /** Values that clients send for the default. */
-const isDefault = (field: string, value: unknown): boolean =>
-  value === undefined || value === null || value === '' || value === false || isEmpty(value) || isUsual(field, value);
+const isDefault = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || value === false || isEmpty(value);
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && Object.keys(value ?? {}).length === 0;
-const isUsual = (field: string, value: unknown): boolean => field === 'kind' && value === 'interactive';
 
 const Create = z.object({
   name: text,
@@ -60,17 +60,21 @@ const Create = z.object({
   /** Needs the approve scope, like `auto_approve`. */
   auto_approve_tools: Names,
   judge_model: text,
+  /** `coordinator`, and a parent, need the approve scope and the permission `admin.coordinator`. */
+  kind: z.union([z.enum(WORKSTREAM_KINDS), z.literal('')]).nullish(),
+  /** The coordinator that it works for. */
+  parent_ws_id: text,
   ...Object.fromEntries(NOT_SUPPORTED.map((field) => [field, z.unknown().optional()])),
 });
 
 /** The first unsupported setting of a new workstream; undefined if all are supported. */
 function refusedIn(request: z.output<typeof Create>): { path: string[]; message: string } | undefined {
-  const field = NOT_SUPPORTED.find((name) => !isDefault(name, Reflect.get(request, name)));
+  const field = NOT_SUPPORTED.find((name) => !isDefault(Reflect.get(request, name)));
   return field && { path: [field], message: 'not supported; leave it out' };
 }
 
-/** Workstreams are of one kind, and belong to none and to no project. */
-const Kind = { kind: z.literal('interactive'), parent_ws_id: z.null(), project_id: z.null() };
+/** Workstreams belong to no project. */
+const Kind = { kind: z.enum(WORKSTREAM_KINDS), parent_ws_id: z.string().nullable(), project_id: z.null() };
 
 /** Workstreams, their conversations and their approvals. */
 export const workstreamEndpoints = {
@@ -190,6 +194,7 @@ export const workstreamEndpoints = {
       }),
     errors: {
       400: 'Maximum of N workstreams reached, or Template not found: x',
+      404: 'coordinator not found',
       409: 'Workstream already exists, or "x" names several workstreams: … Use one of these ids.',
       413: 'The file is too large',
     },

@@ -8,6 +8,7 @@ import { Effort, HistoryMessage, HistoryNote, StatusRecord } from '../stream-eve
 import { DECIDING } from './accounts/permissions.ts';
 import { Approval, FINER } from './approval.ts';
 import { ALLOWING_NEW } from './conversation/allowing.ts';
+import { WORKSTREAM_KINDS } from './conversation/kinds.ts';
 import { listingContracts, WorkstreamRow } from './conversation/listing.ts';
 import { portableContracts } from './conversation/portable.ts';
 import { sharingContracts, VISIBILITIES } from './conversation/sharing.ts';
@@ -116,6 +117,10 @@ export const workstreamContracts = {
           initialMessage: optionalText(),
           /** Tools whose calls run without asking, with the limits of autoApprove. */
           autoApproveTools: z.array(z.string().min(1).max(128)).max(64).optional(),
+          /** `coordinator`, and a parent, need the approve scope and the permission `admin.coordinator`. */
+          kind: z.enum(WORKSTREAM_KINDS).optional(),
+          /** The coordinator that it works for. Ignored with `resumeWs`, like `kind`. */
+          parentWsId: optionalText(128),
           /** Stored; nothing is judged yet. */
           judgeModel: optionalText(256),
           /** Files that were sent with the request, which is possible only over HTTP. */

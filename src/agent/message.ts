@@ -32,6 +32,8 @@ export type Message =
       failed?: MessageFailure;
       /** What a watch printed, which counts like the result of a call: no person begins a turn here. */
       watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };
+      /** The agent of a coordinator wrote it, which counts like the result of a call, too. */
+      sentBy?: { wsId: string; taint?: Pick<Taint, 'kind' | 'target'> };
       /** It came during a run, after the results of calls; a turn of the person begins here. */
       steered?: true;
       /** It stands in place of earlier messages; this is what a later summary takes from it word for word. */

@@ -10,6 +10,7 @@ import { addBackgroundCommands } from './commands/background/background-commands
 import { addWatchCommands } from './commands/background/watch-commands.ts';
 import type { ChatFlags } from './commands/chat.ts';
 import type { ConformanceFlags } from './commands/conformance.ts';
+import { addCoordinatorCommands } from './commands/coordinators/coordinator-commands.ts';
 import type { DoctorFlags } from './commands/doctor.ts';
 import { addEditorCommands } from './commands/editors/editor-commands.ts';
 import { addMcpCommands } from './commands/mcp/mcp-commands.ts';
@@ -139,6 +140,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addBackgroundCommands(program, { root, around, withTarget });
   addPlanCommands(program, { root, around, withTarget });
   addWatchCommands(program, { root, around, withTarget });
+  addCoordinatorCommands(program, { root, around, withTarget });
   addMemoryCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });

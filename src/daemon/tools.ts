@@ -11,6 +11,7 @@ import { taskTool } from '../agent/tools/agents/task.ts';
 import { createBashOutputTool } from '../agent/tools/background/bash-output.ts';
 import { createKillShellTool } from '../agent/tools/background/kill-shell.ts';
 import { createBashTool } from '../agent/tools/bash.ts';
+import { coordinatorTools } from '../agent/tools/coordinator/coordinator-tools.ts';
 import { withDiagnostics } from '../agent/tools/diagnostics/diagnose.ts';
 import { createEditNotebookTool } from '../agent/tools/documents/edit-notebook.ts';
 import { createEditFileTool } from '../agent/tools/edit-file.ts';
@@ -130,6 +131,7 @@ export async function createTools(options: ToolOptions): Promise<Tools> {
       ...createWebTools(options, outputsOf(home)),
       createWatchTool({ book: options.watches, bash: bashTool }),
       ...createKnowledgeTools(options.knowledge, live),
+      ...coordinatorTools(),
     ],
     guard,
     servers,

@@ -3,11 +3,13 @@ import { createOutbox } from './channels/create-outbox.ts';
 import { Commands } from './commands/commands.ts';
 import type { Broadcast } from './connections/broadcast.ts';
 import { createRecords, type RecordDeps } from './conversations/create-records.ts';
+import { createRunCoordinators } from './coordinators/run-coordination.ts';
 import { createSchedules } from './create-schedules.ts';
 import { createCompactions } from './cuts/create-compactions.ts';
 import { Forks } from './cuts/forks.ts';
 import { Rewinds } from './cuts/rewinds.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { contextLoader } from './history/context-loader.ts';
 import { createSnapshots } from './history/snapshot.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createSavedWorkstreams } from './listing/saved-workstreams.ts';
@@ -17,7 +19,6 @@ import { Exports } from './portable/exports.ts';
 import { Imports } from './portable/imports.ts';
 import { type RecoveryDeps, recoverConversations } from './recover-conversations.ts';
 import { Approvals } from './runs/approvals.ts';
-import { readPrefix } from './runs/prefix-rows.ts';
 import { Runs } from './runs/runs.ts';
 import { Sharing } from './sharing/sharing.ts';
 import { createViews } from './streams/create-views.ts';
@@ -97,6 +98,7 @@ interface BeforeTalks {
     | 'rules'
     | 'judge'
     | 'checkpoints'
+    | 'coordinators'
   >;
 }
 
@@ -126,9 +128,9 @@ function createTalks(
 ) {
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
-  const onSessions = () => sessions.refresh();
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
+  const onSessions = () => sessions.refresh();
   const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
   const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
@@ -152,10 +154,7 @@ function createTalks(
     ids,
     log,
     observer,
-    async loadContext(data, pending) {
-      [data.prefix] = await Promise.all([readPrefix(store, data.wsId), templates.load(data)]);
-      return messages.context(data, pending);
-    },
+    loadContext: contextLoader({ store, templates, messages }),
     readNumbered: (data) => messages.numbered(data),
     windows,
     surroundings,
@@ -163,6 +162,7 @@ function createTalks(
     rules,
     judge,
     checkpoints: records.checkpoints.runs,
+    coordinators: createRunCoordinators(records.coordinators),
     nodeId: server.nodeId,
     attachments,
     onLoaded: observer.onLoaded,
@@ -230,6 +230,7 @@ interface BeforeTurns {
     | 'templates'
     | 'rules'
     | 'checkpoints'
+    | 'coordinators'
   >;
   talks: Pick<Talks, 'workstreams' | 'hidden' | 'channels' | 'streams'>;
 }
@@ -240,6 +241,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const { events, messages, attachments, always, budgets, windows, templates, systemEvents, checkpoints } = records;
   const { workstreams, hidden, streams } = talks;
   const runs = new Runs({ store, workstreams, ids, queued: systemEvents, tracing });
+  records.coordinators.connect({ workstreams, runs });
   const settings = new Settings({ store, workstreams, models, always, clock });
   const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });

@@ -214,6 +214,7 @@ const workstreamNoun = (
     messages: records.messages,
     notes: records.notes,
     attachments: records.attachments,
+    coordinators: records.coordinators,
     events: records.events,
     templates: records.templates,
     budgets: records.budgets,

@@ -16,6 +16,8 @@ const JSON_BODY = JSON.stringify({
   message: 'hi',
   feedback: '',
   turns: 1,
+  send: true,
+  revoke: ['bash'],
   title: 'mine',
   role_id: 'builtin-viewer',
   action: 'ask',

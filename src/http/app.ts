@@ -43,6 +43,7 @@ import { tokenRoutes } from './routes/accounts/token.ts';
 import { userRoutes } from './routes/accounts/user.ts';
 import { assessmentRoutes } from './routes/admin/assessment.ts';
 import { verdictRoutes } from './routes/admin/verdict.ts';
+import { coordinatorRoutes } from './routes/agents/coordinator.ts';
 import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts';
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
@@ -234,6 +235,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...watchRoutes,
     ...mcpAdminRoutes,
     ...mcpRegistryRoutes,
+    ...coordinatorRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,
     ...usageRoutes,

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
+import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
 
 /**
@@ -20,7 +21,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names', 'memory.quarantine.list'],
-    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
+    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list', ...COORDINATOR_VIEWS],
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
@@ -31,8 +32,8 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
-    ...['memory.quarantine.discard', 'subagent.cancel'],
-    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
+    ...['memory.quarantine.discard', 'subagent.cancel', 'background.kill', 'memory.save', 'memory.delete'],
+    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -51,7 +52,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload'],
     ...['list', 'create', 'update', 'delete', 'simulate'].flatMap((call) => [`policy.${call}`, `rule.${call}`]),
     ...['assessment.list', 'verdict.list', 'secrets.status', 'secrets.rotate', 'watch.admin.list', ...MCP_METHODS],
-    ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete'],
+    ...['memory.admin.list', 'memory.admin.search', 'memory.admin.get', 'memory.admin.delete', ...COORDINATION],
     ...['list', 'create', 'get', 'update', 'delete', 'runs'].map((call) => `schedule.${call}`),
   ],
   service: ['token.refresh'],
@@ -83,7 +84,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
     ),
-    ...['checkpoints', 'diff', 'agents', 'agents/{agent_id}/messages'].map(
+    ...['checkpoints', 'diff', 'agents', 'agents/{agent_id}/messages', 'children', 'tasks'].map(
       (path) => `GET /v1/api/workstreams/{ws_id}/${path}`,
     ),
     ...['GET /v1/api/memories', 'POST /v1/api/memories/search', 'GET /v1/api/memories/{name}'],
@@ -97,15 +98,14 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
     ...['DELETE /v1/api/workstreams/{ws_id}/send', 'POST /v1/api/watches/{watch_id}/cancel'],
-    'DELETE /v1/api/quarantined-memories/{memory_id}',
     ...['GET /v1/api/watches', 'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}'],
-    ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
+    ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}', 'DELETE /v1/api/quarantined-memories/{memory_id}'],
   ],
   approve: [
     ...['POST /v1/api/approve', 'POST /v1/api/quarantined-memories/{memory_id}/release'],
     ...['POST /v1/api/workstreams/{ws_id}/approve', 'DELETE /v1/api/workstreams/{ws_id}'],
     ...['POST /v1/api/workstreams/{ws_id}/delete', 'POST /v1/api/route/workstreams/delete'],
-    ...SCHEDULE_ROUTES,
+    ...[...SCHEDULE_ROUTES, ...COORDINATOR_ROUTES],
     ...['GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET /v1/api/admin/memories/{memory_id}', 'DELETE /v1/api/admin/memories/{memory_id}'],
     ...['GET /v1/api/admin/users', 'POST /v1/api/admin/users'],
@@ -114,8 +114,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
     'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
     ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/users/{user_id}/oidc-identities`),
-    'DELETE /v1/api/admin/oidc-identities',
-    'DELETE /v1/api/admin/tokens/{token_id}',
+    ...['DELETE /v1/api/admin/oidc-identities', 'DELETE /v1/api/admin/tokens/{token_id}'],
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
     ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
@@ -190,6 +189,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
   'admin.policies': [...RULE_METHODS, ...RULE_METHODS.map((method) => method.replace('rule', 'policy'))],
   'admin.judge': ['assessment.list', 'verdict.list'],
   'admin.mcp': MCP_METHODS,
+  'admin.coordinator': COORDINATION,
   'admin.watches': ['watch.admin.list'],
   'admin.settings': [
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
@@ -236,6 +236,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
   'admin.mcp': MCP_ROUTES,
   'admin.watches': ['GET /v1/api/admin/watches'],
+  'admin.coordinator': COORDINATOR_ROUTES,
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
@@ -257,8 +258,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
 
 /** What creates credentials or gives rights, so that service tokens are refused: the methods with their routes. */
 export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
-  'auth.link': [],
-  'token.create': [],
+  ...{ 'auth.link': [], 'token.create': [] },
   'user.create': ['POST /v1/api/admin/users'],
   'user.update': ['PUT /v1/api/admin/users/{user_id}'],
   'user.token.create': ['POST /v1/api/admin/users/{user_id}/tokens'],
@@ -266,8 +266,8 @@ export const CLOSED_TO_SERVICES: Readonly<Record<string, readonly string[]>> = {
   'oidc.identity.add': ['POST /v1/api/admin/users/{user_id}/oidc-identities'],
   'role.create': ['POST /v1/api/admin/roles'],
   'role.update': ['PUT /v1/api/admin/roles/{role_id}'],
-  'node.pair.approve': [],
-  'node.token.rotate': [],
+  ...COORDINATION_ROUTES,
+  ...{ 'node.pair.approve': [], 'node.token.rotate': [] },
   'secrets.rotate': [],
   ...MCP_CLOSED_TO_SERVICES,
 };

@@ -3,6 +3,7 @@ import { contract } from '../../contract.ts';
 import { MODES } from '../../events/modes.ts';
 import { NonEmpty, optionalText } from '../../frames.ts';
 import { WorkstreamState } from '../../stream-events.ts';
+import { KIND_FIELDS } from './kinds.ts';
 import { OWNED } from './sharing.ts';
 
 const Count = z.int().min(0);
@@ -27,6 +28,7 @@ export const WorkstreamRow = z
     createdMs: Count,
     updatedMs: Count,
     ...OWNED,
+    ...KIND_FIELDS,
   })
   .meta({ id: 'WorkstreamRow' });
 export type WorkstreamRow = z.infer<typeof WorkstreamRow>;
@@ -52,6 +54,7 @@ export const SavedWorkstream = z
     /** The part of the context window that they fill; 0 if the window is unknown. */
     contextRatio: z.number().min(0),
     ...OWNED,
+    ...KIND_FIELDS,
   })
   .meta({ id: 'SavedWorkstream' });
 

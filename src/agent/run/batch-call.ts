@@ -33,7 +33,7 @@ export const prepareAll = (run: RunContext, calls: readonly ToolCall[]): Promise
   Promise.all(calls.map((call) => prepareCall(run, call)));
 
 /** The polls of watches have no progress, because none is started again, and no sub-agents. */
-type Preparing = RuledRun & Partial<Pick<RunContext, 'progress' | 'subAgents'>>;
+type Preparing = RuledRun & Partial<Pick<RunContext, 'progress' | 'subAgents' | 'coordination'>>;
 
 /** Prepares a call and computes the digest that its approval is bound to. */
 export async function prepareCall(run: Preparing, call: ToolCall): Promise<BatchCall> {
@@ -46,6 +46,7 @@ export async function prepareCall(run: Preparing, call: ToolCall): Promise<Batch
     wasInterrupted: run.progress?.tools.get(call.id)?.state === 'started',
     hosts: hostRulesFor(run, call),
     subAgents: run.subAgents,
+    coordination: run.coordination,
     signal: run.signal,
   };
   const prepared = await run.toolbox.prepare(call, context);

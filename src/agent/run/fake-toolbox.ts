@@ -11,9 +11,10 @@ export const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
   keepImages: () => Promise.reject(new Error('no files here')),
 };
 /** For runs that neither are nor have sub-agents. */
-export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'callIdSuffix'> = {
+export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'coordination' | 'callIdSuffix'> = {
   limits: USUAL_LIMITS,
   subAgents: undefined,
+  coordination: undefined,
   callIdSuffix: undefined,
 };
 /** For runs whose changes of files are not stored. */

@@ -6,6 +6,7 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { ReadAttachment } from '../attached-content.ts';
 import type { StoredCommand } from '../background/background-run.ts';
+import type { Coordination } from '../coordinator/coordination.ts';
 import type { RunHooks } from '../hooks/hooked-run.ts';
 import type { Advice } from '../judge/assessment.ts';
 import type { Compared, RelevantMemories } from '../memory/memory-source.ts';
@@ -167,6 +168,8 @@ export interface RunContext {
   limits: RunLimits;
   /** Starts sub-agents of this one. */
   subAgents: SubAgents | undefined;
+  /** Reaches other workstreams: only in runs of coordinators. */
+  coordination: Coordination | undefined;
   /** The answer has to fit a schema. */
   output: RunOutput | undefined;
   /** The background commands that have ended and of whose end the model has not heard, oldest first. */

@@ -1,4 +1,5 @@
 import type { Mode } from '../../../protocol/events/modes.ts';
+import { COORDINATOR_TOOLS } from '../coordinator/tool-names.ts';
 import type { RunSettings } from '../run/run-context.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import { TASK } from './sub-agents.ts';
@@ -26,8 +27,8 @@ export const narrowedRights = (parent: Rights, asked: Narrow | undefined): Right
   },
 });
 
-/** The checklist is the one of the conversation. */
-const NEVER: ReadonlySet<string> = new Set(['todo', 'plan_agent', 'watch']);
+/** The checklist is the one of the conversation, and workstreams work for its own agent. */
+const NEVER: ReadonlySet<string> = new Set(['todo', 'plan_agent', 'watch', ...COORDINATOR_TOOLS]);
 
 /** The names of the tools that sub-agents can have. */
 export const toolsForSubAgents = (toolbox: Pick<Toolbox, 'definitions'>): string[] =>

@@ -4,6 +4,7 @@ import type { AskedQuestion } from '../../../protocol/events/questions/asked-que
 import type { Ruling } from '../../../protocol/events/rules.ts';
 import type { TodoItem } from '../../../protocol/events/todo.ts';
 import type { CallOutcome } from '../../../protocol/stream-events.ts';
+import type { Coordination } from '../coordinator/coordination.ts';
 import type { Assessment } from '../guard/output-assessment.ts';
 import type { GuardedText } from '../guard/output-guard.ts';
 import type { KeptOutput, Message, ToolMessage } from '../message.ts';
@@ -32,6 +33,8 @@ export interface Tool<A = unknown> {
   safeToRepeat: boolean;
   /** Whether models are not told of it. A call gets the reason nevertheless, because a conversation may know it from earlier. */
   isHidden?: boolean;
+  /** Only workstreams of this kind have it; absent: all. */
+  kind?: 'coordinator';
   /** The new text that a call writes; absent: all its arguments. A redaction tag in it is refused. */
   newText?(args: A): string;
   prepare(args: A, context: ToolContext): Promise<Prepared>;
@@ -49,6 +52,8 @@ export interface ToolContext {
   hosts?: HostRules;
   /** What may start sub-agents; absent where none can run. */
   subAgents?: SubAgents | undefined;
+  /** Reaches other workstreams; absent where that is not possible. */
+  coordination?: Coordination | undefined;
   signal: AbortSignal;
 }
 

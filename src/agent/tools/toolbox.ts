@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import { toVisibleLine, toVisibleText } from '../../../protocol/text/visible-text.ts';
 import { toCanonicalJson } from '../../canonical-json.ts';
 import { guardCall, whyNotWritten } from '../guard/guarded-calls.ts';
@@ -15,7 +16,13 @@ export interface Toolbox {
   ready?(signal: AbortSignal): Promise<void>;
   /** Never throws: a problem with a call becomes a refusal that the model reads. */
   prepare(call: ToolCall, context: ToolContext): Promise<PreparedCall>;
+  /** The tools of coordinators, if they have others. */
+  forCoordinators?: Toolbox;
 }
+
+/** The tools of workstreams of this kind. */
+export const toolboxFor = <T extends Pick<Toolbox, 'forCoordinators'>>(kind: WorkstreamKind, toolbox: T): T | Toolbox =>
+  (kind === 'coordinator' ? toolbox.forCoordinators : undefined) ?? toolbox;
 
 export type PreparedCall = Prepared & {
   /** Absent for an unknown tool. */
@@ -33,6 +40,13 @@ export function createToolbox(
   guard: OutputGuard,
   others: ChangingTools = NO_CHANGING_TOOLS,
 ): Toolbox {
+  const ordinary = tools.filter(({ kind }) => kind === undefined);
+  const toolbox = createOne(ordinary, guard, others);
+  if (ordinary.length === tools.length) return toolbox;
+  return { ...toolbox, forCoordinators: createOne(tools, guard, others) };
+}
+
+function createOne(tools: readonly Tool[], guard: OutputGuard, others: ChangingTools): Toolbox {
   const offered = tools.filter(({ isHidden = false }) => !isHidden);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   // Sent with every model turn. Building a JSON Schema takes longer than the rest of the request, so it is built once,

@@ -164,6 +164,7 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     budget: deps.budgets.forRun({ ...spenderOf(live), agentId: agent.id }),
     limits: limitsOf(agent),
     subAgents: undefined,
+    coordination: undefined,
     output: undefined,
     endedCommands: async () => [], // the agent of the conversation hears of them
     relevantMemories: async () => undefined, // they were shown with the message of the person

@@ -1,4 +1,5 @@
 import type { Conversations } from '../conversations.ts';
+import { coordinatorMethods } from '../coordinators/coordinator-methods.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { backgroundMethods } from '../methods/conversation/background.ts';
 import { createWatchNoun, type WatchNounDeps } from '../watches/watch-noun.ts';
@@ -18,6 +19,7 @@ export const backgroundNouns = (deps: BackgroundNounDeps, { records, talks, turn
     workstreams: talks.workstreams,
     runs: turns.runs,
   }),
+  coordinator: { methods: coordinatorMethods({ coordinators: records.coordinators, store: deps.store }) },
 });
 
 /** Commands that go on between runs. */

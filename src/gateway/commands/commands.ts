@@ -72,7 +72,7 @@ export interface CommandDeps {
   background: Background;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
-  toolbox: Pick<Toolbox, 'definitions'>;
+  toolbox: Pick<Toolbox, 'definitions' | 'forCoordinators'>;
   toolServers: Pick<ToolServers, 'prompts'>;
   clock: Clock;
   ids: Ids;

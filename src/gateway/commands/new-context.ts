@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
+import { endTrustOf } from '../coordinators/send-trust-rows.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import { build, statementOf } from '../store/statements.ts';
@@ -18,11 +19,11 @@ export const beginContext = (wsId: string, { after, cutCount }: { after: number;
 
 /** Auto-approve ends with the conversation in which it was enabled. */
 export function endAlways(data: WorkstreamData): { statements: Statement[]; events: StreamEvent[] } {
-  const rules = endRulesOf(data.wsId);
-  if (!data.always) return { statements: [rules], events: [] };
+  const granted = [endRulesOf(data.wsId), endTrustOf(data.wsId)];
+  if (!data.always) return { statements: granted, events: [] };
   const off = toAlwaysColumns(undefined);
   return {
-    statements: [setWorkstream(data.wsId, off), rules],
+    statements: [setWorkstream(data.wsId, off), ...granted],
     events: [data.settingsEvent(off), alwaysEnded('conversation')],
   };
 }

@@ -2,7 +2,7 @@ import { usageOf } from '../../../protocol/commands.ts';
 import { GatewayError } from '../../../protocol/errors.ts';
 import { findToolChanges, type ToolChange } from '../../agent/prefix/tool-changes.ts';
 import type { ToolDefinition } from '../../agent/providers/model.ts';
-import type { Toolbox } from '../../agent/tools/toolbox.ts';
+import { type Toolbox, toolboxFor } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import { whenIdle } from '../cuts/busy.ts';
 import { planCut } from '../cuts/new-cut.ts';
@@ -14,7 +14,7 @@ import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 
 interface ToolsCommandDeps {
   store: Store;
-  toolbox: Pick<Toolbox, 'definitions'>;
+  toolbox: Pick<Toolbox, 'definitions' | 'forCoordinators'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -34,8 +34,12 @@ export const createToolsCommand =
     }
     if (argument !== '') throw new GatewayError('INVALID_REQUEST', `Usage: ${usageOf('tools')}`);
     const sent = await findSent(workstream.data, deps);
-    await say(workstream, listOf(sent, deps.toolbox.definitions()));
+    await say(workstream, listOf(sent, toolsOf(workstream.data, deps)));
   };
+
+/** The present tools of a workstream. */
+const toolsOf = ({ kind }: WorkstreamData, { toolbox }: ToolsCommandDeps): readonly ToolDefinition[] =>
+  toolboxFor(kind, toolbox).definitions();
 
 /** The tools that the requests of the conversation have; undefined if its next request makes a new prefix. */
 async function findSent(
@@ -50,7 +54,7 @@ async function findSent(
 async function accept(data: WorkstreamData, deps: ToolsCommandDeps): Promise<string | undefined> {
   const sent = await findSent(data, deps);
   if (!sent) return NOTHING_SENT;
-  const changes = findToolChanges(sent, deps.toolbox.definitions());
+  const changes = findToolChanges(sent, toolsOf(data, deps));
   if (changes.length === 0) return UNCHANGED;
   const { wsId, contextAfterSeq: afterSeq, messageCount: toSeq } = data;
   const message = `The model has the present tools from the next message on. ${toSentence(changes)}`;

@@ -1,5 +1,6 @@
 import { Attachments } from '../attachments/attachments.ts';
 import { Checkpoints } from '../checkpoints/checkpoints.ts';
+import { Coordinators } from '../coordinators/coordinators.ts';
 import { EventLog } from '../events/event-log.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { createMessages } from '../history/messages.ts';
@@ -28,6 +29,7 @@ export type RecordDeps = Pick<
   | 'live'
   | 'authenticator'
   | 'attachmentFiles'
+  | 'server'
   | 'clock'
   | 'ids'
   | 'log'
@@ -54,6 +56,7 @@ export function createRecords(
     live,
     authenticator,
     attachmentFiles,
+    server: { nodeId },
     clock,
     ids,
     log,
@@ -62,17 +65,33 @@ export function createRecords(
 ) {
   const policies = new ToolPolicies({ store, clock, ids });
   const budgets = new Budgets({ store, live, clock, ids });
+  const messages = createMessages(store);
+  const always = new AlwaysRules({ live, authenticator, clock });
+  const templates = new Templates({ store, clock, ids });
   return {
     events: new EventLog({ store, log, onOffered: flush }),
-    messages: createMessages(store),
+    messages,
     notes: createNotes(store),
-    always: new AlwaysRules({ live, authenticator, clock }),
+    always,
     budgets,
     attachments: new Attachments({ store, files: attachmentFiles, idempotency, clock, ids, log }),
     checkpoints: new Checkpoints({ store, files, workdirs, live, clean, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
-    templates: new Templates({ store, clock, ids }),
+    templates,
+    coordinators: new Coordinators({
+      store,
+      always,
+      authenticator,
+      messages,
+      templates,
+      budgets,
+      live,
+      nodeId,
+      clock,
+      ids,
+      log,
+    }),
     policies,
     rules: new Rules({ store, policies, clock, ids, log }),
     judge: new Judge({

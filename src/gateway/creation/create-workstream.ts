@@ -6,7 +6,10 @@ import type { Attachments } from '../attachments/attachments.ts';
 import type { StagedFiles } from '../attachments/staged-files.ts';
 import { type Call, keptOf } from '../call.ts';
 import { callerOf, namerOf, requireApproveFor } from '../caller.ts';
+import type { Coordinators } from '../coordinators/coordinators.ts';
 import type { LiveSettings } from '../live-settings.ts';
+import { requirePermission } from '../required-rights.ts';
+import { holds } from '../rights.ts';
 import type { Runs } from '../runs/runs.ts';
 import { DAEMON, newlyOwned, viewerOf } from '../sharing/perception.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
@@ -17,6 +20,7 @@ import type { Budgets } from '../usage/budgets.ts';
 import { type Always, type AlwaysRules, isFull, isGranted } from '../workstreams/always.ts';
 import type { Settings } from '../workstreams/settings.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { isShortPrefix } from '../workstreams/workstream-rows.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
 
@@ -29,6 +33,7 @@ export interface CreationDeps {
   attachments: Pick<Attachments, 'claim'> & { staged: Pick<StagedFiles, 'adopt'> };
   templates: Pick<Templates, 'begin'>;
   budgets: Pick<Budgets, 'apply'>;
+  coordinators: Pick<Coordinators, 'get' | 'underParent'>;
   live: Pick<LiveSettings, 'visibility'>;
 }
 
@@ -98,8 +103,9 @@ async function createNew(
   { begun, deps }: { begun: Beginning; deps: CreationDeps },
 ): Promise<Created> {
   requireApproveFor(begun.autoApprove || begun.autoApproveTools.length > 0, call);
-  const { name, model, workdir, wsId: newId, judgeModel, visibility, fileIds = [] } = params;
+  const { name, model, workdir, wsId: newId, judgeModel, visibility, fileIds = [], kind = 'interactive' } = params;
   const { workstreams, budgets, attachments, live } = deps;
+  const parent = await parentOf(params, call, deps.coordinators);
   const files = attachments.staged.adopt(callerOf(call).principal, fileIds);
   const made = ({ ws_id: wsId, alias, generated_name }: WorkstreamTable): Created => ({
     wsId,
@@ -120,20 +126,24 @@ async function createNew(
     ...(workdir !== undefined && { workdir, by: namerOf(call) }),
     wsId: newId,
     judgeModel,
+    kind,
+    parentWsId: parent?.wsId,
   };
   const { budget } = begun;
   let answer: Created | undefined;
-  const workstream = await workstreams.create(options, (row): Statement[] => {
-    answer = made(row);
-    return [
-      // With a message, the call has its effect only when that is accepted.
-      ...(isSaid(params) ? [] : call.keep(answer)),
-      ...begun.statementsFor(row.ws_id),
-      ...files.statementsFor(row.ws_id),
-      ...(always ? recordOf(always, { wsId: row.ws_id }, call) : []),
-      ...(budget ? [storeBudget(row.ws_id, budget)] : []),
-    ];
-  });
+  const create = () =>
+    workstreams.create(options, (row): Statement[] => {
+      answer = made(row);
+      return [
+        // With a message, the call has its effect only when that is accepted.
+        ...(isSaid(params) ? [] : call.keep(answer)),
+        ...begun.statementsFor(row.ws_id),
+        ...files.statementsFor(row.ws_id),
+        ...(always ? recordOf(always, { wsId: row.ws_id }, call) : []),
+        ...(budget ? [storeBudget(row.ws_id, budget)] : []),
+      ];
+    });
+  const workstream = await (parent ? deps.coordinators.underParent(parent, { kind, wsId: newId }, create) : create());
   files.settle();
   const { wsId } = workstream.data;
   if (budget) budgets.apply(wsId, budget);
@@ -145,6 +155,19 @@ async function createNew(
     await workstreams.remove(wsId, DAEMON); // what is half done would be taken for done
     throw error;
   }
+}
+
+/** The coordinator that it is to work for. Coordinators and what works for them are made only by those who may coordinate. */
+async function parentOf(
+  { kind = 'interactive', parentWsId }: Asked,
+  call: Call,
+  coordinators: CreationDeps['coordinators'],
+): Promise<WorkstreamData | undefined> {
+  if (kind === 'interactive' && parentWsId === undefined) return undefined;
+  if (!call.principal || !holds(call.principal.scopes, 'approve'))
+    throw new GatewayError('FORBIDDEN', 'kind and parentWsId need the approve scope');
+  requirePermission(call.principal, 'admin.coordinator');
+  return parentWsId === undefined ? undefined : (await coordinators.get(parentWsId, viewerOf(call))).data;
 }
 
 /** Sends the first message, with the files of the request. In a workstream that is busy, it waits. */

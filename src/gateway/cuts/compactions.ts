@@ -12,7 +12,7 @@ import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import { reportSummary, type SummaryReport } from '../../agent/run/window/summary-report.ts';
 import { bytesOfMessages, bytesOfPreamble } from '../../agent/run/window/token-count.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
-import type { Toolbox } from '../../agent/tools/toolbox.ts';
+import { type Toolbox, toolboxFor } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -37,7 +37,7 @@ interface CompactionsDeps {
   messages: Pick<Messages, 'context' | 'numbered'>;
   models: Models;
   windows: ModelWindows;
-  toolbox: Pick<Toolbox, 'definitions'>;
+  toolbox: Pick<Toolbox, 'definitions' | 'forCoordinators'>;
   attachments: Pick<Attachments, 'read'>;
   budgets: Pick<Budgets, 'forRun'>;
   events: Pick<EventLog, 'transient'>;
@@ -136,10 +136,10 @@ export class Compactions {
   }
 
   /** What stands before the messages. It is read from the store, because a workstream has it in memory only after a run. */
-  async #preambleOf({ wsId, contextAfterSeq }: WorkstreamData): Promise<Preamble> {
+  async #preambleOf({ wsId, contextAfterSeq, kind }: WorkstreamData): Promise<Preamble> {
     const stored = await readPrefix(this.#deps.store, wsId);
     if (stored?.afterSeq === contextAfterSeq) return stored.prefix;
-    return { system: '', tools: this.#deps.toolbox.definitions() };
+    return { system: '', tools: toolboxFor(kind, this.#deps.toolbox).definitions() };
   }
 
   /** The request of an answer, for a maker that summarizes what its model has read. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { z } from 'zod';
+import { kindOf } from '../../../protocol/methods/conversation/kinds.ts';
 import type { SavedWorkstream } from '../../../protocol/methods/conversation/listing.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { perceivedBy, type Viewer } from '../sharing/perception.ts';
@@ -8,8 +9,9 @@ import { DELETED } from '../store/deletion.ts';
 import type { Database, WorkstreamTable } from '../store/schema/schema.ts';
 import type { Store } from '../store/store.ts';
 import { readUsage, shareOf } from '../usage/last-usage.ts';
-import { givenName, stateAfter } from '../workstreams/workstream-data.ts';
+import { stateAfter } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { givenName } from './given-name.ts';
 
 interface SavedPage {
   limit?: number | undefined;
@@ -119,6 +121,7 @@ const toSaved = (
   ...shareOf(readUsage(row, store)),
   userId: row.owner_id,
   visibility: row.visibility,
+  ...kindOf({ kind: row.kind, parentWsId: row.parent_ws_id }),
 });
 
 /** Whether the name or title contains the word, ignoring case. */

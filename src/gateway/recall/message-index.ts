@@ -77,6 +77,6 @@ const ownTaint = (message: Message) => taintAfter(undefined, message);
 /** What people and the model said to each other: no outputs of calls, and no messages of the daemon. */
 const indexedText = (message: Message): string =>
   message.role === 'assistant' ||
-  (message.role === 'user' && !message.environment && !message.summary && !message.watch)
+  (message.role === 'user' && !message.environment && !message.summary && !message.watch && !message.sentBy)
     ? message.content
     : '';

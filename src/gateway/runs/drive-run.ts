@@ -31,7 +31,9 @@ export async function driveRun(
   deps: WorkstreamDeps,
 ): Promise<HowRunsStop> {
   const { wsId, runId, source, request } = live.run;
-  const traced = traceRun({ wsId, runId, source, parent: request.traceparent }, deps);
+  const { tracing, models } = deps;
+  const toolbox = deps.coordinators.toolboxOf(data, deps.toolbox);
+  const traced = traceRun({ wsId, runId, source, parent: request.traceparent }, { tracing, models, toolbox });
   const how = await drive(live, { data, queue, traced }, deps);
   if (how === 'ended') void live.ended.then(({ status }) => traced.end(status));
   else traced.end(how);
@@ -98,6 +100,7 @@ async function drive(
       budget: deps.budgets.forRun(run),
       limits: USUAL_LIMITS,
       subAgents: undefined,
+      coordination: deps.coordinators.coordinationOf(live, data),
       callIdSuffix: undefined,
       output: outputOf(live, deps),
       endedCommands: () => deps.background.records.untold(run.wsId),

@@ -41,10 +41,11 @@ export const actedBy = ({ request: { sender } }: Pick<RunRecord, 'request'>, eve
     : events.map((event) => (event.type === 'ws_state' ? { ...event, acting_user_id: sender } : event));
 
 /** The message of a run, as stored in the conversation. */
-export const messageOf = ({ message, attachments, rights, watch }: RunRequest): Message & { role: 'user' } => ({
+export const messageOf = ({ message, attachments, rights, watch, sentBy }: RunRequest): Message & { role: 'user' } => ({
   role: 'user',
   content: message,
   ...(attachments && { attachments }),
   ...(rights === 'approve' && { trusted: true }),
   ...(watch && { watch }),
+  ...(sentBy && { sentBy }),
 });

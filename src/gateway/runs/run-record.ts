@@ -22,6 +22,8 @@ export interface RunRequest {
   unattended?: true;
   /** The message is what a watch printed. */
   watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };
+  /** The agent of this coordinator wrote the message. */
+  sentBy?: { wsId: string; taint?: Pick<Taint, 'kind' | 'target'> };
   /** Reserved for this run until its message is in the conversation; absent when there are none. */
   attachments?: Attachment[];
   /** Overrides the workstream's effort for this run. */

@@ -107,6 +107,13 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   'background.list': ({ wsId }) => [{ wsId }],
   'background.output': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
   'background.kill': ({ wsId }) => [{ wsId, commandId: 'bg_1' }],
+  'coordinator.list': ({ wsId }) => [{ wsId }],
+  'coordinator.children': ({ wsId }) => [{ wsId }],
+  'coordinator.tasks': ({ wsId }) => [{ wsId }],
+  'coordinator.trust': ({ wsId }) => [{ wsId, send: true }],
+  'coordinator.restrict': ({ wsId }) => [{ wsId, revoke: ['bash'] }],
+  'coordinator.stop': ({ wsId }) => [{ wsId }],
+  'coordinator.close': ({ wsId }) => [{ wsId }],
   'watch.list': ({ wsId }) => [{ wsId, ended: true }],
   'watch.admin.list': ({ wsId }) => [{ wsId }],
   'assessment.list': ({ wsId }) => [{ wsId }],
@@ -125,8 +132,10 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
   ],
   'rule.list': ({ wsId }) => [{ wsId }],
   'rule.create': ({ wsId }) => [{ wsId, action: 'deny', match: { program: 'canary' } }],
-  'workstream.create': ({ wsId, alias, label }) =>
-    [wsId, wsId.slice(0, 8), alias, label].map((resumeWs) => ({ resumeWs })),
+  'workstream.create': ({ wsId, alias, label }) => [
+    ...[wsId, wsId.slice(0, 8), alias, label].map((resumeWs) => ({ resumeWs })),
+    { parentWsId: wsId },
+  ],
   'sessions.patch': ({ wsId, alias }) => [
     { key: wsId, thinkingLevel: 'low' },
     { key: alias, thinkingLevel: 'low' },
@@ -152,7 +161,7 @@ export const REFERRING: Partial<Record<ServedMethod, (named: Named) => Params[]>
 /** Params by which a method could name a workstream, unless the method is listed above or below. */
 export const NAMING = [
   ...['wsId', 'sessionKey', 'sessionId', 'key', 'keys', 'label', 'runId', 'approvalId', 'callId', 'cycleId'],
-  ...['resumeWs', 'to', 'scopeId'],
+  ...['resumeWs', 'parentWsId', 'to', 'scopeId'],
 ];
 
 /** Methods with such a param that names something else. */
@@ -196,6 +205,7 @@ export const TELLING: Partial<Record<ServedMethod, Params[]>> = {
   'policy.simulate': [{ policies: [] }],
   'assessment.list': [{}],
   'verdict.list': [{}],
+  'coordinator.list': [{}],
   'watch.list': [{ ended: true }],
   'watch.admin.list': [{}],
   'rule.list': [{}],

@@ -42,11 +42,12 @@ const UNKNOWN: Named = {
 /** In the workstreams of this test, the output guard finds something. */
 const looked = async () => ({ output: 'The address is 10.0.0.1.', outcome: 'done' as const });
 
-/** A workstream of ada's with a message, a call that waits for approval, and a message that waits. */
+/** A coordinator of ada's with a message, a call that waits for approval, and a message that waits. */
 async function canary(gateway: WholeGateway, visibility: 'shared' | 'private', word = 'canary'): Promise<Named> {
   const { call, puppet } = gateway;
   const label = `The ${word} label`;
-  const { wsId } = await call('workstream.create', { name: label, visibility }, ADA);
+  const maker = { ...ADA, permissions: ALL_PERMISSIONS };
+  const { wsId } = await call('workstream.create', { name: label, visibility, kind: 'coordinator' }, maker);
   await call('workstream.update', { wsId, name: `${word}-alias` }, ADA);
   await call(
     'memory.save',

@@ -64,11 +64,14 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const watches = build.deleteFrom('watches').where('ws_id', '=', wsId);
   const checkpoints = build.deleteFrom('checkpoints').where('ws_id', '=', wsId);
   const changes = build.deleteFrom('file_changes').where('ws_id', '=', wsId);
+  const coordinator = build.deleteFrom('coordinators').where('ws_id', '=', wsId);
+  // An id that another workstream may get once this row is gone.
+  const children = build.updateTable('workstreams').set({ parent_ws_id: null }).where('parent_ws_id', '=', wsId);
   const quarantined = build
     .deleteFrom('quarantined_memories')
     .where('scope', '=', 'workstream')
     .where('scope_id', '=', wsId);
-  const between = [quarantined, watches, background, checkpoints, changes];
+  const between = [quarantined, watches, background, checkpoints, changes, coordinator, children];
   const rest = [...between, rules, head, prefix, trust, cuts, applied, opening, own];
   await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }

@@ -134,6 +134,7 @@ test('every table of the schema exists with its columns', async () => {
       'background_commands',
       'budget_grants',
       'checkpoints',
+      'coordinators',
       'cron_attempts',
       'cron_jobs',
       'cron_occurrences',

@@ -2,6 +2,7 @@ import { GatewayError } from '../../../protocol/errors.ts';
 import type { WsTemplate } from '../../../protocol/methods/templates/wstemplate.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { namesIn } from '../../../protocol/text/name-list.ts';
+import { COORDINATOR_PROMPT } from '../../agent/coordinator/coordinator-prompt.ts';
 import type { AppliedTemplateTable } from '../store/schema/template-schema.ts';
 import type { Statement } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -30,7 +31,7 @@ export interface Beginning {
 }
 
 /** The data of a workstream that templates fill in. */
-export type Templated = Pick<WorkstreamData, 'wsId' | 'contextAfterSeq' | 'templates' | 'opening'>;
+export type Templated = Pick<WorkstreamData, 'wsId' | 'contextAfterSeq' | 'templates' | 'opening' | 'kind'>;
 
 /** The templates, and what workstreams and their conversations took from them. */
 export class Templates {
@@ -74,10 +75,12 @@ export class Templates {
    * The text that the conversation begins with: the one it began with, if it has begun; otherwise that of the chosen template,
    * or those of the default templates.
    */
-  async textFor({ contextAfterSeq, templates, opening }: Templated): Promise<string> {
+  async textFor(data: Templated): Promise<string> {
+    const { contextAfterSeq, templates, opening, kind } = data;
     if (opening?.afterSeq === contextAfterSeq) return opening.content;
-    if (templates?.prompt) return templates.prompt.content;
-    return (await this.prompts.defaults()).map(({ content }) => content).join('\n\n');
+    const texts = templates?.prompt ? [templates.prompt] : await this.prompts.defaults();
+    const contents = texts.map(({ content }) => content);
+    return [...contents, ...(kind === 'coordinator' ? [COORDINATOR_PROMPT] : [])].join('\n\n');
   }
 
   /** From the next conversation on, a workstream begins with this template; null: with the default ones. */

@@ -9,6 +9,7 @@ import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import { withoutSecrets } from '../../secret-text.ts';
 import type { Messages } from '../history/messages.ts';
+import { givenName } from '../listing/given-name.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { RunRecord, RunResult } from '../runs/run-record.ts';
 import { titleOf } from '../runs/title.ts';
@@ -16,7 +17,7 @@ import { build, statementOf } from '../store/statements.ts';
 import { type Store, tookEffect } from '../store/store.ts';
 import type { Budgets } from '../usage/budgets.ts';
 import { openCallAccount } from '../usage/call-account.ts';
-import { givenName, type WorkstreamData } from '../workstreams/workstream-data.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import { readTitle } from './title-text.ts';
 
 interface TitlesDeps {

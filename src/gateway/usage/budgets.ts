@@ -88,6 +88,11 @@ export class Budgets {
     this.apply(wsId, limit);
   }
 
+  /** The own budget of a workstream; undefined: it has none. */
+  ownOf(wsId: string): BudgetLimit | undefined {
+    return this.#own.get(wsId);
+  }
+
   /** Lets a budget hold that `storeBudget` has stored. */
   apply(wsId: string, limit: BudgetLimit): void {
     if (isNone(limit)) this.#own.delete(wsId);

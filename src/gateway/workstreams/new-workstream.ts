@@ -1,7 +1,9 @@
+import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { readJobName } from '../cron/job-session.ts';
 import { requirePermission } from '../required-rights.ts';
 import { OF_EVERYONE, type Owned, type Viewer } from '../sharing/perception.ts';
+import type { TreeColumns } from '../store/schema/coordinators/coordinator-schema.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Always } from './always.ts';
@@ -24,11 +26,18 @@ export interface CreateOptions {
   isReadOnly?: boolean;
   effort?: Effort | undefined;
   workdir?: string;
+  /** The folder of another workstream, instead of a choice. */
+  folder?: { path: string; ino: string | null };
   /** The caller who chooses the working directory. */
   by?: Namer | undefined;
   sessionKey?: string | undefined;
   /** The name until a person gives one. */
   generatedName?: string | undefined;
+  kind?: WorkstreamKind | undefined;
+  /** The coordinator that it works for. */
+  parentWsId?: string | undefined;
+  /** The call that makes it: repeating the call finds it. */
+  spawnKey?: string | undefined;
 }
 
 /** The row of a new workstream, and more statements to commit with it. Refuses invalid names, models and folders. */
@@ -42,7 +51,9 @@ export async function prepareNew(
   if (alias !== undefined) requireReadableName(alias);
   const asked = options.model?.trim();
   const model = asked ? (await models.resolve(asked)).alias : undefined;
-  const { folder, statements } = await workdirs.choose(options.workdir?.trim() || undefined, by);
+  const { folder, statements } = options.folder
+    ? { folder: options.folder, statements: [] }
+    : await workdirs.choose(options.workdir?.trim() || undefined, by);
   const judge = options.judgeModel?.trim();
   const row = toWorkstreamRow({
     wsId: options.wsId ?? ids.wsId(),
@@ -58,10 +69,17 @@ export async function prepareNew(
     ...(model !== undefined && { model }),
     workdir: folder.path,
     workdirIno: folder.ino,
+    tree: treeOf(options),
     nowMs: clock.now(),
   });
   return { row, statements };
 }
+
+const treeOf = ({ kind = 'interactive', parentWsId, spawnKey }: CreateOptions): TreeColumns => ({
+  kind,
+  parent_ws_id: parentWsId ?? null,
+  spawn_key: spawnKey ?? null,
+});
 
 /** Throws FORBIDDEN if the workstream was closed, and the opener may not open it again. */
 export function requireOpening({ loaded }: Pick<WorkstreamTable, 'loaded'>, opener: Viewer): void {

@@ -1,5 +1,6 @@
 import type { Mode } from '../../../protocol/events/modes.ts';
 import { isRecord } from '../../../protocol/is-record.ts';
+import { kindOf, type WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import type {
   Effort,
@@ -8,7 +9,6 @@ import type {
   StreamEventOf,
   WorkstreamState,
 } from '../../../protocol/stream-events.ts';
-import { generatedName } from '../../../protocol/text/generated-name.ts';
 import type { NewPrefix, Prefix } from '../../agent/prefix/prefix.ts';
 import type { Models } from '../../agent/providers/model.ts';
 import { statusOf } from '../../agent/run/generate.ts';
@@ -24,7 +24,6 @@ import type { AppliedTemplates } from '../templates/applied-templates.ts';
 import type { OpeningPrompt } from '../templates/opening-prompts.ts';
 import { addTokens, usageIn } from '../usage/last-usage.ts';
 import { type Always, type AlwaysRules, isFull, modeUnder, toAlways, toAlwaysColumns } from './always.ts';
-import { isJobKey } from './session-keys.ts';
 import { toEffort } from './thinking-level.ts';
 
 /**
@@ -63,6 +62,9 @@ export interface WorkstreamData extends Owned {
   /** Calls that change something are blocked, unless auto-approve covers all tools. */
   isReadOnly: boolean;
   readonly judgeModel: string | null;
+  readonly kind: WorkstreamKind;
+  /** The coordinator that it works for. */
+  parentWsId: string | null;
   thinkingLevel: string | null;
   verboseLevel: string | null;
   state: WorkstreamState;
@@ -221,6 +223,7 @@ function rowOf(data: WorkstreamData, until: { ms: number | null } | undefined, m
     updatedMs: data.updatedMs,
     userId: data.ownerId,
     visibility: data.visibility,
+    ...kindOf(data),
   };
 }
 
@@ -262,6 +265,8 @@ const fieldsOf = (row: WorkstreamTable, read: ReadStored) => ({
   toolCalls: row.tool_calls,
   tokens: { prompt: 0, completion: 0 },
   judgeModel: row.judge_model,
+  kind: row.kind,
+  parentWsId: row.parent_ws_id,
 });
 
 const isFolders = isListOf(
@@ -292,11 +297,3 @@ function modelOf(alias: string | null, models: Pick<Models, 'current' | 'list'>)
 /** How many messages the conversation has: since the last /clear, without those that were taken back or removed. */
 export const countCurrent = (data: Pick<WorkstreamData, 'messageCount' | 'contextAfterSeq' | 'cutCount'>): number =>
   data.messageCount - data.contextAfterSeq - data.cutCount;
-
-/** The name that a workstream was created with; null when it has a generated one, or its job's. */
-export const givenName = ({
-  ws_id,
-  session_key,
-  generated_name,
-}: Pick<WorkstreamTable, 'ws_id' | 'session_key' | 'generated_name'>): string | null =>
-  generated_name === generatedName(ws_id) || (session_key !== null && isJobKey(session_key)) ? null : generated_name;

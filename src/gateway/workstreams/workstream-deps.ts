@@ -21,6 +21,7 @@ import type { Log } from '../../log.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { StoredBackground } from '../background/background-records.ts';
 import type { RunCheckpoints } from '../checkpoints/run-checkpoints.ts';
+import type { RunCoordinators } from '../coordinators/coordinator-run.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Judge } from '../judge/judge.ts';
@@ -109,6 +110,7 @@ export interface WorkstreamDeps {
   /** What the agents of workstreams know of memories. */
   memories: { agents: Pick<MemorySource, 'relevant'> };
   checkpoints: Pick<RunCheckpoints, 'of'>;
+  coordinators: RunCoordinators;
   /** This daemon's id, which templates may name. */
   nodeId: string;
   /** Without it, no spans are reported. */

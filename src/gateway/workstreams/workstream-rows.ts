@@ -5,6 +5,7 @@ import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
 import { type Owned, perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
+import type { TreeColumns } from '../store/schema/coordinators/coordinator-schema.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import { type Statement, type Store, UnitRefused } from '../store/store.ts';
@@ -28,6 +29,8 @@ export interface NewWorkstream {
   workdirIno?: string | null;
   readable?: readonly FolderIdentity[];
   judgeModel?: string | undefined;
+  /** Default: an ordinary workstream that works for nobody. */
+  tree?: TreeColumns;
   /** 0: stored without being loaded (a saved copy). */
   loaded?: 0 | 1;
   nowMs: number;
@@ -60,7 +63,10 @@ export const toWorkstreamRow = (made: NewWorkstream): WorkstreamTable => ({
   updated_ms: made.nowMs,
   owner_id: made.owned.ownerId,
   visibility: made.owned.visibility,
+  ...(made.tree ?? ALONE),
 });
+
+const ALONE: TreeColumns = { kind: 'interactive', parent_ws_id: null, spawn_key: null };
 
 /** Tagged if the row has an alias, which is unique among those of its owner that are as visible. */
 export function insertWorkstream(row: WorkstreamTable): Statement {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { isUnavailable } from '../../agent/run/record-at-last.ts';
 import { OnceKeys } from '../../timing/once-keys.ts';
+import { endTrustOf } from '../coordinators/send-trust-rows.ts';
 import { requirePermission } from '../required-rights.ts';
 import { endRulesOf } from '../rules/rule-rows.ts';
 import type { AdoptedRun, RunHandle } from '../runs/run-record.ts';
@@ -191,7 +192,7 @@ export class Workstreams {
     const workstream = await this.get(wsId, viewer);
     if (this.#open.size <= 1) throw new GatewayError('INVALID_REQUEST', 'Cannot close last workstream');
     const closed = setWorkstream(wsId, { loaded: 0, ...toAlwaysColumns(undefined) });
-    await this.#unload(workstream, [closed, endRulesOf(wsId), ...also]);
+    await this.#unload(workstream, [closed, endRulesOf(wsId), endTrustOf(wsId), ...also]);
     workstream.data.endGrants();
   }
 
@@ -205,6 +206,7 @@ export class Workstreams {
     if (open) await this.#unload(open, marks);
     else if (!(await tookEffect(store.commit({ statements: marks })))) return false;
     await removeRows(store, wsId);
+    for (const { data } of this.#open.values()) if (data.parentWsId === wsId) data.parentWsId = null;
     await this.#deps.onRemoved();
     return true;
   }

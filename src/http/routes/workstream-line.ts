@@ -5,7 +5,7 @@ import type { Approval } from '../../../protocol/methods/approval.ts';
 import { withBudgetCall } from '../../gateway/usage/budget-item.ts';
 import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
-import { toCancelReply, toFiner } from './workstream.ts';
+import { toCancelReply, toFiner, toKind } from './workstream.ts';
 
 /** A pending approval, as the paths of later releases show it. */
 export const toPending = ({ approvalId, kind, items, budget, expiresAtMs }: Approval) => ({
@@ -51,7 +51,7 @@ export const workstreamLineRoutes = [
       state: workstream.state,
       user_id: workstream.userId,
       visibility: workstream.visibility,
-      kind: 'interactive' as const,
+      ...toKind(workstream),
       title: workstream.title,
       model_alias: workstream.modelAlias,
       message_count: workstream.messageCount,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { workstreamEndpoints } from '../../../protocol/http/workstream.ts';
 import type { Result } from '../../../protocol/index.ts';
+import type { WorkstreamRow } from '../../../protocol/methods/conversation/listing.ts';
 import { bind, given } from '../bind.ts';
 import { iso } from '../iso.ts';
 
@@ -38,7 +39,12 @@ export const toFiner = ({ rule, decisions }: Pick<Approve, 'rule' | 'decisions'>
   }),
 });
 
-const KIND = { kind: 'interactive', parent_ws_id: null, project_id: null } as const;
+/** The kind of a workstream, and the coordinator that it works for. */
+export const toKind = ({ kind, parentWsId }: Pick<WorkstreamRow, 'kind' | 'parentWsId'>) => ({
+  kind: kind ?? ('interactive' as const),
+  parent_ws_id: parentWsId ?? null,
+});
+const NO_PROJECT = { project_id: null } as const;
 
 const toSavedRow = (row: Result<'workstream.saved'>['workstreams'][number], nodeId: string) => ({
   ws_id: row.wsId,
@@ -50,7 +56,8 @@ const toSavedRow = (row: Result<'workstream.saved'>['workstreams'][number], node
   name: row.name,
   state: row.state,
   loaded: row.loaded,
-  ...KIND,
+  ...toKind(row),
+  ...NO_PROJECT,
   node_id: nodeId,
   model_alias: row.modelAlias,
   child_count: 0 as const,
@@ -81,13 +88,14 @@ export const workstreamRoutes = [
     params: () => ({}),
     reply: ({ workstreams }) => ({
       workstreams: workstreams.map(
-        ({ wsId, name, state, title, modelAlias, messageCount, createdMs, updatedMs, userId, visibility }) => ({
+        ({ wsId, name, state, title, modelAlias, messageCount, createdMs, updatedMs, userId, visibility, ...row }) => ({
           id: wsId,
           ws_id: wsId,
           name,
           state,
           title,
-          ...KIND,
+          ...toKind(row),
+          ...NO_PROJECT,
           model_alias: modelAlias,
           message_count: messageCount,
           created: iso(createdMs),
@@ -126,6 +134,7 @@ export const workstreamRoutes = [
       visibility,
       initial_message,
       judge_model,
+      parent_ws_id,
       ...same
     }) => ({
       name: given(same.name),
@@ -142,6 +151,8 @@ export const workstreamRoutes = [
       initialMessage: given(initial_message),
       ...(auto_approve_tools.length > 0 && { autoApproveTools: auto_approve_tools }),
       judgeModel: given(judge_model),
+      kind: same.kind || undefined,
+      parentWsId: given(parent_ws_id),
     }),
     reply: ({ wsId, name, resumed, messageCount, initialMessage, attachmentIds }) => ({
       ws_id: wsId,

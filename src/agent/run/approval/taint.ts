@@ -38,7 +38,8 @@ function taintBy(message: Message | undefined): Taint | undefined | 'on' {
     return message.taint ? { ...message.taint, call_id: message.callId, tool: message.name } : 'on';
   if (message?.role !== 'user') return 'on';
   if (message.environment) return message.environment.taint ?? 'on';
-  if (message.watch) return message.watch.taint ?? 'on';
+  const { watch, sentBy } = message;
+  if (watch ?? sentBy) return watch?.taint ?? sentBy?.taint ?? 'on';
   // A summary may stand for results, too, so nobody knows what it was made from.
   if (message.summary) return { kind: 'summary' };
   return message.trusted ? undefined : { kind: 'message' };

@@ -2,6 +2,7 @@ import type { Visibility } from '../../../../protocol/methods/conversation/shari
 import type { RunOutcome } from '../../../../protocol/run-outcome.ts';
 import type { QuestionKind } from '../../../../protocol/stream-events.ts';
 import type { SideTables } from './agents/side-tables.ts';
+import type { TreeColumns } from './coordinators/coordinator-schema.ts';
 import type {
   ApiTokenTable,
   LoginCodeTable,
@@ -73,7 +74,7 @@ export interface MetaTable {
   value: string;
 }
 
-export interface WorkstreamTable {
+export interface WorkstreamTable extends TreeColumns {
   ws_id: string;
   /** `main`, `cron:<jobId>`, the alias that created the session, or null (then the ws_id is the key). As unique as an alias. */
   session_key: string | null;

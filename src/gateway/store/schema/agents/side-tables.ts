@@ -1,8 +1,9 @@
 import type { BackgroundTables } from '../background/background-schema.ts';
+import type { CoordinatorTables } from '../coordinators/coordinator-schema.ts';
 import type { SubAgentMessageTable, SubAgentTable } from './sub-agent-schema.ts';
 
 /** The tables of what goes on beside a conversation. */
-export interface SideTables extends BackgroundTables {
+export interface SideTables extends BackgroundTables, CoordinatorTables {
   sub_agents: SubAgentTable;
   sub_agent_messages: SubAgentMessageTable;
 }

@@ -1,0 +1,20 @@
+import type { Coordination } from '../../agent/coordinator/coordination.ts';
+import type { Message } from '../../agent/message.ts';
+import type { Toolbox } from '../../agent/tools/toolbox.ts';
+import type { RunRecord } from '../runs/run-record.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+
+/** A run, as far as its coordinator uses it. */
+export interface CoordinatorRun {
+  run: RunRecord;
+  messages: readonly Message[];
+  signal: AbortSignal;
+}
+
+/** What runs need of coordinators. */
+export interface RunCoordinators {
+  /** The tools of a workstream, without those that were taken away from it or from a coordinator above it. */
+  toolboxOf(data: Pick<WorkstreamData, 'wsId' | 'kind' | 'parentWsId'>, all: Toolbox): Toolbox;
+  /** What a run of a coordinator may do with other workstreams; undefined for other runs. */
+  coordinationOf(live: CoordinatorRun, data: WorkstreamData): Coordination | undefined;
+}

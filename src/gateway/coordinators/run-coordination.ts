@@ -1,0 +1,198 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { Coordination, Spawned, Target } from '../../agent/coordinator/coordination.ts';
+import { withoutRevoked } from '../../agent/coordinator/revoked-tools.ts';
+import { taintIn } from '../../agent/run/approval/taint.ts';
+import { toolboxFor } from '../../agent/tools/toolbox.ts';
+import { requirePermission } from '../required-rights.ts';
+import type { Sender } from '../rights.ts';
+import { DAEMON, mayPerceive, sightInCommon, type Viewer } from '../sharing/perception.ts';
+import { whileLoaded } from '../workstreams/closing.ts';
+import { unknownWorkstream } from '../workstreams/session-keys.ts';
+import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { changedTasks, toTask } from './change-tasks.ts';
+import { ownedOf, readBelow, readTreeRow, storeTasks, type TreeRow } from './coordinator-rows.ts';
+import type { CoordinatorRun, RunCoordinators } from './coordinator-run.ts';
+import type { Coordinators } from './coordinators.ts';
+import { cancelAll, closeAll } from './end-workstreams.ts';
+import { lookInto, toSeen } from './look-into.ts';
+import { callKey, requestOf, spawnChild } from './spawn-child.ts';
+import { findSteerers, readRunByKey } from './steerer-rows.ts';
+import { waitUntilIdle } from './wait-until-idle.ts';
+
+/** The run of a coordinator. */
+interface Of {
+  live: CoordinatorRun;
+  data: WorkstreamData;
+  coordinators: Coordinators;
+}
+
+/** Coordinators, as runs use them. */
+export const createRunCoordinators = (coordinators: Coordinators): RunCoordinators => ({
+  toolboxOf({ wsId, kind, parentWsId }, all) {
+    const toolbox = toolboxFor(kind, all);
+    if (kind !== 'coordinator' && parentWsId === null) return toolbox;
+    return withoutRevoked(toolbox, async (tool) => (await coordinators.revokedIn(wsId)).includes(tool));
+  },
+  coordinationOf: (live, data) =>
+    data.kind === 'coordinator' ? createCoordination({ live, data, coordinators }) : undefined,
+});
+
+/** What a run of a coordinator may do with other workstreams: each time with the rights that its caller has then. */
+function createCoordination(of: Of): Coordination {
+  const { live, data, coordinators } = of;
+  const { deps, parts } = coordinators;
+  const ending = { workstreams: parts.workstreams, log: deps.log };
+  return {
+    async spawn(callId, children) {
+      requirePermission(await callerOf(of), 'workstreams.create');
+      const spawning = { data, messages: live.messages, by: senderOf(live), signal: live.signal };
+      const spawned: Spawned[] = [];
+      for (const [index, child] of children.entries())
+        spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
+      return spawned;
+    },
+    below: async () => (await perceivedBelow(of)).map((row) => toSeen(row, coordinators)),
+    find: (wsId) => find(of, wsId),
+    send: (callId, target, message) => send(of, { callId, target, message }),
+    look: async (wsId, limit) => lookInto(await getBelow(of, wsId), { limit }, coordinators),
+    async wait(wsIds, until) {
+      for (const wsId of wsIds) await getBelow(of, wsId);
+      const isMet = await waitUntilIdle(wsIds, until, coordinators);
+      const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId).catch(() => undefined)));
+      const there = rows.filter((row) => row !== undefined); // others were deleted meanwhile
+      const seen = there.map((row) => lookInto(row, { limit: 1, answersOnly: true }, coordinators));
+      return { isMet, seen: await Promise.all(seen) };
+    },
+    async cancel(wsIds) {
+      const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
+      return cancelAll(
+        rows.map(({ ws_id }) => ws_id),
+        ending,
+      );
+    },
+    async close(wsIds) {
+      const viewer = await callerOf(of);
+      requirePermission(viewer, 'workstreams.close');
+      return closeAll(await Promise.all(wsIds.map((wsId) => getBelow(of, wsId))), viewer, ending);
+    },
+    async closeAll() {
+      const viewer = await callerOf(of);
+      requirePermission(viewer, 'workstreams.close');
+      const own = (await perceivedBelow(of)).filter(({ parent_ws_id: parent }) => parent === data.wsId);
+      return closeAll(own, viewer, ending);
+    },
+    remove: (wsId) => remove(of, wsId),
+    nodes() {
+      const all = parts.workstreams.list(DAEMON);
+      const running = all.filter(({ busy }) => busy).length;
+      const { maxWorkstreams } = deps.live;
+      return [{ nodeId: deps.nodeId, workstreams: all.length, running, maxWorkstreams }];
+    },
+    tasks: async () => (await coordinators.read(data.wsId)).tasks.map(toTask),
+    changeTasks: (callId, change) =>
+      coordinators.changing(data.wsId, async () => {
+        await callerOf(of);
+        if (change.action !== 'remove' && change.childWsId) await getBelow(of, change.childWsId);
+        const { tasks } = await coordinators.read(data.wsId);
+        const nowMs = deps.clock.now();
+        const changed = changedTasks(tasks, change, { callId, nowMs });
+        await deps.store.commit({ statements: [storeTasks(data.wsId, changed, nowMs)] });
+        return changed.map(toTask);
+      }),
+  };
+}
+
+const senderOf = ({ run: { principal, request } }: CoordinatorRun): Sender => ({
+  principal,
+  rights: request.rights ?? 'public',
+  ...(request.sender !== undefined && { sender: request.sender }),
+});
+
+/**
+ * The caller of the run, with the rights of now. Throws FORBIDDEN if it may not coordinate: its credential has ended, or
+ * somebody who may not has steered the run.
+ */
+async function callerOf({ live, data, coordinators: { deps } }: Of): Promise<Viewer> {
+  const { principal, runId } = live.run;
+  const isSteered = live.messages.some((message) => message.role === 'user' && message.steered);
+  const steerers = isSteered ? await findSteerers(deps.store, { wsId: data.wsId, runId }) : [];
+  for (const one of [principal, ...steerers]) {
+    if (deps.authenticator.endOf(one)?.aborted)
+      throw new GatewayError('FORBIDDEN', 'Forbidden: the credential behind this run has ended');
+    requirePermission(deps.authenticator.viewerOf(one), 'admin.coordinator');
+  }
+  return deps.authenticator.viewerOf(principal);
+}
+
+/** What its caller perceives, and everybody who reads the conversation. */
+async function perceives(of: Of): Promise<(row: TreeRow) => boolean> {
+  const viewers = [await callerOf(of), sightInCommon(of.data)];
+  return (row) => viewers.every((viewer) => mayPerceive(viewer, ownedOf(row)));
+}
+
+async function perceivedBelow(of: Of): Promise<TreeRow[]> {
+  const isPerceived = await perceives(of);
+  return (await readBelow(of.coordinators.deps.store, of.data.wsId)).filter(isPerceived);
+}
+
+async function getBelow(of: Of, wsId: string): Promise<TreeRow> {
+  const found = (await perceivedBelow(of)).find((row) => row.ws_id === wsId);
+  if (!found)
+    throw new GatewayError(
+      'NOT_FOUND',
+      `${wsId.slice(0, 64)} is no workstream that works for you. list_workstreams shows those that do.`,
+    );
+  return found;
+}
+
+async function find(of: Of, wsId: string): Promise<Target> {
+  const { live, data, coordinators } = of;
+  const isPerceived = await perceives(of);
+  const row = await readTreeRow(coordinators.deps.store, wsId);
+  if (!row || !isPerceived(row)) throw unknownWorkstream();
+  if (wsId === data.wsId) throw new GatewayError('INVALID_REQUEST', 'This is your own workstream.');
+  if (row.loaded === 0) throw new GatewayError('CONFLICT', 'This workstream is closed.');
+  const below = await readBelow(coordinators.deps.store, data.wsId);
+  const isBelow = below.some(({ ws_id }) => ws_id === wsId);
+  return {
+    wsId,
+    name: toSeen(row, coordinators).name,
+    isBelow,
+    isTrusted: isBelow && (await coordinators.trusts(data, live)),
+  };
+}
+
+async function send(
+  { live, data, coordinators: { deps, parts } }: Of,
+  { callId, target: { wsId }, message }: { callId: string; target: Target; message: string },
+): Promise<{ isQueued: boolean }> {
+  const by = senderOf(live);
+  const key = callKey(live.run.runId, callId);
+  const before = await readRunByKey(deps.store, { principal: by.principal, wsId, key });
+  if (before) return { isQueued: before.status === 'queued' };
+  live.signal.throwIfAborted();
+  const handle = await whileLoaded(
+    () => parts.workstreams.get(wsId, DAEMON),
+    (to) =>
+      parts.runs.accept(to, {
+        ...by,
+        message,
+        key,
+        source: 'agent',
+        request: requestOf(data, taintIn(live.messages)),
+      }),
+  );
+  return { isQueued: handle.run.startedMs === undefined };
+}
+
+async function remove(of: Of, wsId: string): Promise<void> {
+  const { live, coordinators } = of;
+  const viewer = await callerOf(of);
+  await getBelow(of, wsId);
+  if (senderOf(live).rights !== 'approve')
+    throw new GatewayError('FORBIDDEN', 'Forbidden: deleting needs the approve scope of whoever wrote to you');
+  const children = await coordinators.childrenOf(wsId, DAEMON);
+  if (children.length > 0)
+    throw new GatewayError('CONFLICT', `${children.length} workstreams work for it. Delete these first.`);
+  await coordinators.parts.workstreams.remove(wsId, viewer);
+}

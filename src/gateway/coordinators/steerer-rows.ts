@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { RunTable } from '../store/schema/schema.ts';
+import type { Store } from '../store/store.ts';
+
+/** Who wrote the messages that a run was given while it ran. */
+export async function findSteerers(
+  { db }: Pick<Store, 'db'>,
+  { wsId, runId }: { wsId: string; runId: string },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('principal')
+    .distinct()
+    .where('ws_id', '=', wsId)
+    .where(
+      sql<boolean>`case when json_valid(request_json) then json_extract(request_json, '$.steeredInto') = ${runId} end`,
+    )
+    .execute();
+  return rows.map(({ principal }) => principal);
+}
+
+/** The run that a caller started under a key. */
+export const readRunByKey = (
+  { db }: Pick<Store, 'db'>,
+  { principal, wsId, key }: { principal: string; wsId: string; key: string },
+): Promise<Pick<RunTable, 'status'> | undefined> =>
+  db
+    .selectFrom('runs')
+    .select('status')
+    .where('principal', '=', principal)
+    .where('ws_id', '=', wsId)
+    .where('run_key', '=', key)
+    .executeTakeFirst();
