@@ -44,6 +44,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`GET ${own}/attachments/{attachment_id}/content`]: ({ ws_id, attachment_id }) => [{ ws_id, attachment_id }],
   [`DELETE ${own}/attachments/{attachment_id}`]: ({ ws_id, attachment_id }) => [{ ws_id, attachment_id }],
   [`POST ${own}/attachments`]: it,
+  [`GET ${own}/skills`]: it,
   [`GET ${own}/background`]: it,
   [`GET ${own}/background/{command_id}/output`]: ({ ws_id }) => [{ ws_id, command_id: 'bg_1' }],
   'GET /v1/api/watches': it,

@@ -1,5 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
+import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from './skill-rights.ts';
 
 const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
 
@@ -19,7 +20,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
-    ...['template.list', 'wstemplate.list', 'skill.list', 'user.names', 'memory.quarantine.list'],
+    ...['template.list', 'wstemplate.list', 'skill.list', 'skill.available', 'user.names', 'memory.quarantine.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
@@ -40,6 +41,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run', 'memory.quarantine.release'],
+    ...SKILL_METHODS,
     ...['template.details', 'template.create', 'template.update', 'template.delete'],
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
@@ -87,6 +89,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
     ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
+    'GET /v1/api/workstreams/{ws_id}/skills',
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     ...['', '/history', '/events', '/export', '/background', '/background/{command_id}/output'].map(
@@ -135,11 +138,9 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
     ...[...POLICY_ROUTES, ...RULE_ROUTES, 'GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
-    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
-    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
-    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
-    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
-    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
+    ...SKILL_ROUTES,
+    ...TEMPLATE_ROUTES,
+    ...WS_TEMPLATE_ROUTES,
   ],
   service: ['POST /v1/api/_internal/token-refresh'],
 };
@@ -201,6 +202,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch', 'secrets.status', 'secrets.rotate'],
   ],
+  'admin.skills': SKILL_METHODS,
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
   'admin.ws_templates': [
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
@@ -245,15 +247,9 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
   ],
-  'admin.templates': [
-    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
-    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
-  ],
-  'admin.ws_templates': [
-    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
-    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
-    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
-  ],
+  'admin.skills': SKILL_ROUTES,
+  'admin.templates': TEMPLATE_ROUTES,
+  'admin.ws_templates': WS_TEMPLATE_ROUTES,
   'admin.memories': [
     ...[RELEASE_ROUTE, 'GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET', 'DELETE'].map((verb) => `${verb} /v1/api/admin/memories/{memory_id}`),

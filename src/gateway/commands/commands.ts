@@ -26,6 +26,7 @@ import { requireRights } from '../required-rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import { sightInCommon } from '../sharing/perception.ts';
+import type { UsableSkills } from '../skills/agent-skills.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -48,6 +49,7 @@ import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createResumeCommand } from './resume-command.ts';
 import { createShareCommand } from './share-command.ts';
+import { createSkillCommand } from './skill-command.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 import { createTemplateCommand } from './template-command.ts';
@@ -68,6 +70,7 @@ export interface CommandDeps {
   templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
   saved: SavedWorkstreams;
   background: Background;
+  skills: Pick<UsableSkills, 'look' | 'find' | 'choose'>;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions'>;
@@ -109,7 +112,7 @@ export class Commands {
       watches: { when: 'always', run: createWatchesCommand(deps, say) },
       tools: { when: 'always', run: createToolsCommand(deps, say) },
       template: { when: 'always', run: template },
-      skill: { when: 'always', run: template },
+      skill: { when: 'always', run: createSkillCommand(deps, say, template) },
       reason: { when: 'always', run: (word, workstream) => effort(word === 'med' ? 'medium' : word, workstream) },
       ...createListCommands(deps, say),
       compact: {

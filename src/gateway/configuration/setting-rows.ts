@@ -14,6 +14,9 @@ export interface SettingRow extends Omit<SettingDefinition, 'configKey'> {
 const NAMES: Readonly<Record<string, string>> = {
   defaultModel: 'model.name',
   'session.retentionDays': 'session.retention_days',
+  'skills.discoveryUrl': 'skills.discovery_url',
+  'skills.githubApiUrl': 'skills.github_api_url',
+  'skills.githubRawUrl': 'skills.github_raw_url',
   'memory.relevanceK': 'memory.relevance_k',
   'memory.fetchLimit': 'memory.fetch_limit',
   'memory.maxContent': 'memory.max_content',

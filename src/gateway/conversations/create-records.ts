@@ -25,6 +25,7 @@ export type RecordDeps = Pick<
   | 'workdirs'
   | 'checkpointFiles'
   | 'clean'
+  | 'skills'
   | 'live'
   | 'authenticator'
   | 'attachmentFiles'
@@ -51,6 +52,7 @@ export function createRecords(
     workdirs,
     checkpointFiles: files,
     clean,
+    skills,
     live,
     authenticator,
     attachmentFiles,
@@ -72,7 +74,7 @@ export function createRecords(
     checkpoints: new Checkpoints({ store, files, workdirs, live, clean, clock, ids, log }),
     systemEvents: createSystemEvents({ store, clock }),
     windows: createLearnedWindows({ store, log }),
-    templates: new Templates({ store, clock, ids }),
+    templates: new Templates({ store, skills: skills.usable, clock, ids }),
     policies,
     rules: new Rules({ store, policies, clock, ids, log }),
     judge: new Judge({
