@@ -81,7 +81,10 @@ const rows = {
   },
   history: { argument: '[WORDS]', summary: 'List the last messages, or the last ones with these words.' },
   reason: { argument: '[low | med | high]', summary: 'The same as /effort.' },
-  skill: { argument: '[NAME | clear]', summary: 'The same as /template.' },
+  skill: {
+    argument: '[NAME | clear]',
+    summary: 'Show the skills and templates, or choose the one that this conversation follows.',
+  },
 } satisfies Record<string, SlashCommand>;
 
 /** A slash command without its slash. */

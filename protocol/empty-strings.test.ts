@@ -51,6 +51,17 @@ const TEMPLATE_TEXTS = [
     ].map((field) => `wstemplate.${verb} ${field}`),
   ),
 ];
+/** As those of templates. */
+const SKILL_TEXTS = [
+  ...['create', 'update'].flatMap((verb) =>
+    [
+      ...['name', 'category', 'content', 'description', 'variables', 'activation', 'kind', 'author', 'version'],
+      ...['license', 'compatibility', 'model', 'notifyOnComplete'],
+    ].map((field) => `skill.${verb} ${field}`),
+  ),
+  ...['source', 'sourceSkillId', 'url', 'digest'].map((field) => `skill.install ${field}`),
+  ...['path', 'content', 'contentType'].map((field) => `skill.resource.create ${field}`),
+];
 /** Here the handler treats an empty string like a missing one. */
 const SAME = ['cron.add name'];
 
@@ -94,7 +105,9 @@ test('an empty optional string of any method counts as absent, except where it i
   const places = new Set(fields.map(({ place }) => place));
   assert.ok(places.has('agent thinking') && places.has('cron.update patch.payload.to'), 'deep ones are found too');
   assert.deepEqual(
-    [...NON_EMPTY, ...NARROWING, ...VALUES, ...TEMPLATE_TEXTS, ...SAME].filter((place) => !places.has(place)),
+    [...NON_EMPTY, ...NARROWING, ...VALUES, ...TEMPLATE_TEXTS, ...SKILL_TEXTS, ...SAME].filter(
+      (place) => !places.has(place),
+    ),
     [],
     'the exceptions exist',
   );
@@ -103,7 +116,7 @@ test('an empty optional string of any method counts as absent, except where it i
   const kept = read.filter(([, { data }]) => data !== undefined).map(([place]) => place);
   assert.deepEqual(
     [refused.sort(), kept.sort()],
-    [[...NON_EMPTY, ...NARROWING].sort(), [...VALUES, ...TEMPLATE_TEXTS, ...SAME].sort()],
+    [[...NON_EMPTY, ...NARROWING].sort(), [...VALUES, ...TEMPLATE_TEXTS, ...SKILL_TEXTS, ...SAME].sort()],
   );
 });
 

@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   RATE_LIMITED: { retryable: true },
   PAYLOAD_TOO_LARGE: { retryable: false },
   UNAVAILABLE: { retryable: true },
+  UPSTREAM_FAILED: { retryable: true },
   TIMEOUT: { retryable: true },
   AGENT_TIMEOUT: { retryable: false },
   OUTPUT_MISMATCH: { retryable: false },

@@ -38,9 +38,11 @@ import { nodeContracts } from './methods/node.ts';
 import { outputContracts } from './methods/output.ts';
 import { sendContracts } from './methods/send.ts';
 import { sessionsContracts } from './methods/sessions.ts';
+import { skillContracts } from './methods/skills/skill.ts';
+import { skillResourceContracts } from './methods/skills/skill-resource.ts';
+import { skillSourceContracts } from './methods/skills/skill-source.ts';
 import { statusContracts } from './methods/status.ts';
 import { systemContracts } from './methods/system.ts';
-import { skillContracts } from './methods/templates/skill.ts';
 import { templateContracts } from './methods/templates/template.ts';
 import { wstemplateContracts } from './methods/templates/wstemplate.ts';
 import { usageContracts } from './methods/usage.ts';
@@ -98,6 +100,8 @@ export const CONTRACTS = {
   ...templateContracts,
   ...wstemplateContracts,
   ...skillContracts,
+  ...skillResourceContracts,
+  ...skillSourceContracts,
 };
 
 /** The `method` of a request frame. */

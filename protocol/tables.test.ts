@@ -78,7 +78,7 @@ test('no two endpoints share a verb and a path, and each path is lower case', ()
   const places = endpoints.map(({ verb, path }) => `${verb} ${path}`);
   assert.deepEqual(
     places.filter(
-      (place, i) => places.indexOf(place) !== i || !/^(?:get|post|put|delete) \/[a-z0-9/{}_-]+$/.test(place),
+      (place, i) => places.indexOf(place) !== i || !/^(?:get|post|put|delete) \/[a-z0-9/{}+_-]+$/.test(place),
     ),
     [],
   );
@@ -88,7 +88,7 @@ test('errors after which a retry can succeed are marked as retryable', () => {
   const retryable = Object.entries(ERROR_CODES).filter(([, code]) => code.retryable);
   assert.deepEqual(
     retryable.map(([name]) => name),
-    ['BUSY', 'RATE_LIMITED', 'UNAVAILABLE', 'TIMEOUT'],
+    ['BUSY', 'RATE_LIMITED', 'UNAVAILABLE', 'UPSTREAM_FAILED', 'TIMEOUT'],
   );
 });
 

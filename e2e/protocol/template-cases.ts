@@ -1,4 +1,5 @@
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
+import { skillCases } from './skill-cases.ts';
 
 interface Caller {
   /** As the operator. */
@@ -6,7 +7,7 @@ interface Caller {
   key(): string;
 }
 
-/** A successful call of each method about templates. */
+/** A successful call of each method about templates and skills. */
 export function templateCases({ call, key }: Caller) {
   const newTemplate = () => call('template.create', { name: `template-${key().slice(0, 8)}`, content: 'A' });
 
@@ -15,6 +16,7 @@ export function templateCases({ call, key }: Caller) {
   }
 
   return {
+    ...skillCases({ call, key }),
     'template.list': () => call('template.list', {}),
     'template.details': () => call('template.details', {}),
     'template.create': () => newTemplate(),
@@ -28,6 +30,5 @@ export function templateCases({ call, key }: Caller) {
     'wstemplate.update': async () => call('wstemplate.update', { wsTemplateId: await newWsTemplate(), enabled: false }),
     'wstemplate.delete': async () => call('wstemplate.delete', { wsTemplateId: await newWsTemplate() }),
     'wstemplate.versions': async () => call('wstemplate.versions', { wsTemplateId: await newWsTemplate() }),
-    'skill.list': () => call('skill.list', {}),
   };
 }

@@ -6,7 +6,6 @@ import { Approval } from '../../protocol/methods/approval.ts';
 import type { NodeInvokeRequest, NodePairing } from '../../protocol/methods/node.ts';
 import { type CheckedClient, openChecked } from '../support/clients/checked-client.ts';
 import { sampleConversation } from '../support/clients/sample-conversation.ts';
-import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { namesUnder } from '../support/documented-names.ts';
 import { callTools, fail, say } from '../support/model/scripted-steps.ts';
@@ -22,13 +21,14 @@ import { memoryCalls } from './memory-calls.ts';
 import { policyCases, secretsCases } from './policy-cases.ts';
 import { queueCalls } from './queue-calls.ts';
 import { scheduleCalls } from './schedule-calls.ts';
+import { openStageWithSkills } from './skill-cases.ts';
 import { takingBackCalls } from './taking-back-calls.ts';
 import { templateCases } from './template-cases.ts';
 
 // Uses everything in PROTOCOL.md. A new method or event there without a case here makes the test fail.
 
 const provider = await startProvider();
-const { model, daemon } = await openStage({ env: oidcEnvironment(provider) });
+const { model, daemon } = await openStageWithSkills({ env: oidcEnvironment(provider) });
 await provider.serve(daemon.url);
 after(() => provider[Symbol.asyncDispose]());
 const clients: CheckedClient[] = [];

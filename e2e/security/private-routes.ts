@@ -44,6 +44,7 @@ export const NAMING_ROUTES: Record<string, (named: Named) => Fields[]> = {
   [`GET ${own}/attachments/{attachment_id}/content`]: ({ ws_id, attachment_id }) => [{ ws_id, attachment_id }],
   [`DELETE ${own}/attachments/{attachment_id}`]: ({ ws_id, attachment_id }) => [{ ws_id, attachment_id }],
   [`POST ${own}/attachments`]: it,
+  [`GET ${own}/skills`]: it,
   [`GET ${own}/background`]: it,
   [`GET ${own}/agents`]: it,
   [`GET ${own}/agents/{agent_id}/messages`]: ({ ws_id }) => [{ ws_id, agent_id: 'agt_1' }],

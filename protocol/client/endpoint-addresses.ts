@@ -233,6 +233,24 @@ export const endpoints: Addresses = {
   },
   skill: {
     list: { verb: 'get', path: '/v1/api/skills' },
+    available: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/skills' },
+    details: { verb: 'get', path: '/v1/api/admin/skills' },
+    create: { verb: 'post', path: '/v1/api/admin/skills' },
+    get: { verb: 'get', path: '/v1/api/admin/skills/{skill_id}' },
+    update: { verb: 'put', path: '/v1/api/admin/skills/{skill_id}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/skills/{skill_id}' },
+    versions: { verb: 'get', path: '/v1/api/admin/skills/{skill_id}/versions' },
+    rescan: { verb: 'post', path: '/v1/api/admin/skills/{skill_id}/rescan' },
+  },
+  skillResource: {
+    list: { verb: 'get', path: '/v1/api/admin/skills/{skill_id}/resources' },
+    create: { verb: 'post', path: '/v1/api/admin/skills/{skill_id}/resources' },
+    get: { verb: 'get', path: '/v1/api/admin/skills/{skill_id}/resources/{+path}' },
+    remove: { verb: 'delete', path: '/v1/api/admin/skills/{skill_id}/resources/{+path}' },
+  },
+  skillSource: {
+    discover: { verb: 'get', path: '/v1/api/admin/skills/discover' },
+    install: { verb: 'post', path: '/v1/api/admin/skills/install' },
   },
   models: {
     list: { verb: 'get', path: '/v1/api/models' },

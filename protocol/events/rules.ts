@@ -77,9 +77,9 @@ export const Taint = z
      * `node`: the answer of another machine; `network`: the output of a command that reaches a network; `unknown`: that of a
      * command whose effects are not known; `outside`: files outside the folders of the workstream; `message`: a message of a
      * caller without the approve scope; `summary`: earlier messages, of which only a summary is left; `memory`: a memory, or an
-     * earlier conversation, that came from such content.
+     * earlier conversation, that came from such content; `skill`: a skill that strangers wrote.
      */
-    kind: z.enum(['node', 'network', 'unknown', 'outside', 'message', 'summary', 'memory']),
+    kind: z.enum(['node', 'network', 'unknown', 'outside', 'message', 'summary', 'memory', 'skill']),
     /** The call that read it. */
     call_id: z.string().optional(),
     tool: z.string().optional(),

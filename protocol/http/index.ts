@@ -28,7 +28,9 @@ import { planEndpoints } from './questions/plan.ts';
 import { scheduleEndpoints } from './schedule.ts';
 import { settingsEndpoints } from './settings.ts';
 import { sharingEndpoints } from './sharing.ts';
-import { skillEndpoints } from './skill.ts';
+import { skillEndpoints } from './skills/skill.ts';
+import { skillResourceEndpoints } from './skills/skill-resource.ts';
+import { skillSourceEndpoints } from './skills/skill-source.ts';
 import { templateEndpoints } from './template.ts';
 import { usageEndpoints } from './usage.ts';
 import { workstreamEndpoints } from './workstream.ts';
@@ -69,6 +71,8 @@ export const ENDPOINTS = {
   template: templateEndpoints,
   wstemplate: wstemplateEndpoints,
   skill: skillEndpoints,
+  skillResource: skillResourceEndpoints,
+  skillSource: skillSourceEndpoints,
   models: modelsEndpoints,
   cluster: clusterEndpoints,
   health: healthEndpoints,

@@ -61,6 +61,7 @@ const TAINTS: Record<Taint['kind'], string> = {
   message: 'a message of somebody who may not approve',
   summary: 'earlier messages, of which only a summary is left',
   memory: 'memories or conversations from untrusted sources',
+  skill: 'a skill that strangers wrote',
 };
 
 /** What a conversation has read that nobody vouches for: `files outside its folders (read_file: “/etc/hosts”)`. */

@@ -138,8 +138,18 @@ export interface EnvironmentMark {
   outputOf?: string;
   /** It shows these memories, as `memoryKey` names them. */
   memories?: readonly string[];
+  /** What the model knows of skills after it. */
+  skills?: ToldSkills;
   /** What of it nobody trusts. */
   taint?: ToolMessage['taint'];
+}
+
+/** What a model knows of skills, by its messages. */
+export interface ToldSkills {
+  /** The digest of the list of skills that it may load; empty: none. */
+  list: string;
+  /** Those that hold in the conversation: name → digest of the text. */
+  applied: Readonly<Record<string, string>>;
 }
 
 /** What a model was told about its surroundings. */

@@ -18,6 +18,7 @@ import { addMemoryCommands } from './commands/memory/memory-commands.ts';
 import { addPlanCommands } from './commands/plans/plan-commands.ts';
 import type { RunFlags } from './commands/run.ts';
 import type { SandboxFlags } from './commands/sandbox.ts';
+import { addSkillCommands } from './commands/skill/skill-commands.ts';
 import type { StatusFlags } from './commands/status.ts';
 import type { CreateFlags } from './commands/token.ts';
 import type { UsageFlags } from './commands/usage.ts';
@@ -142,6 +143,7 @@ function addOthers(program: Command, { root, around }: Omit<ProgramDeps, 'versio
   addWatchCommands(program, { root, around, withTarget });
   addCoordinatorCommands(program, { root, around, withTarget });
   addMemoryCommands(program, { root, around, withTarget });
+  addSkillCommands(program, { root, around, withTarget });
   addNodeCommands(program, { root, around, withTarget });
   addAccountCommands(program, { root, around, withTarget });
   addPolicyCommands(program, { root, around, withTarget });

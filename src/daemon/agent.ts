@@ -2,7 +2,9 @@ import { hostname } from 'node:os';
 import { createBackgroundCommands } from '../agent/background/background-commands.ts';
 import { createOutputGuard } from '../agent/guard/output-guard.ts';
 import { createHooks } from '../agent/hooks/hooks.ts';
+import { createFolderSkills } from '../agent/skills/folder-skills.ts';
 import type { CommandAudit } from '../agent/tools/shell/bash-arguments.ts';
+import { createCheckedGet } from '../egress/web/checked-get.ts';
 import { createBackgroundRecords } from '../gateway/background/background-records.ts';
 import { createOutputSource } from '../gateway/history/output-source.ts';
 import { openMemories } from '../gateway/memories/open-memories.ts';
@@ -10,8 +12,10 @@ import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import { createMessageRecall } from '../gateway/recall/message-recall.ts';
 import type { Vault } from '../gateway/secrets/vault.ts';
+import { openSkills } from '../gateway/skills/open-skills.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
+import { resolveFolder } from '../home/home-path.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
@@ -46,6 +50,8 @@ interface AgentDeps {
     | 'hooks'
     | 'mcp'
     | 'memory'
+    | 'privateHosts'
+    | 'trustedFolders'
   >;
 }
 
@@ -73,7 +79,12 @@ export async function createAgent(
     ids,
     log,
   });
-  const watchRecords = createWatchRecords({ store, nodeId: nodeIdOf(home, hostname()), clock, ids });
+  const nodeId = nodeIdOf(home, hostname());
+  const watchRecords = createWatchRecords({ store, nodeId, clock, ids });
+  const { skills, ...ofFolders } = openAgentSkills(
+    { home, userHome, environment, config, clock, ids },
+    { store, live, nodeId },
+  );
   const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
   const mcp = await openStoredServers({ live, vault, learn: secrets.learn, fetch, clock, ids, log });
   const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
@@ -88,7 +99,7 @@ export async function createAgent(
     guard,
     background: commands,
     watches: watchRecords,
-    knowledge: { memories: memories.agents, history: createMessageRecall({ store }) },
+    knowledge: { memories: memories.agents, history: createMessageRecall({ store }), skills: skills.usable },
     commandAudit,
     mcpServers: mcp.stored,
     fetch,
@@ -104,6 +115,9 @@ export async function createAgent(
     nodes,
     background: { commands, records, watches: { records: watchRecords, toolbox: pollToolbox, notSandboxed } },
     memories,
+    skills,
+    folders: ofFolders.folders,
+    folderSkills: ofFolders.folderSkills,
     clean: guard.clean,
     hooks,
     toolbox,
@@ -112,5 +126,32 @@ export async function createAgent(
     runner,
     notSandboxed,
     notices: [...notices, ...mcp.notices],
+  };
+}
+
+/** Skills of the database, of the home and of projects, and where others come from. */
+function openAgentSkills(
+  {
+    home,
+    userHome,
+    environment,
+    config,
+    clock,
+    ids,
+  }: Pick<AgentOptions, 'home' | 'userHome' | 'environment' | 'config' | 'clock' | 'ids'>,
+  { store, live, nodeId }: Pick<AgentDeps, 'store' | 'live'> & { nodeId: string },
+) {
+  const folders = {
+    home,
+    trusted: () => live.trustedFolders.map((folder) => resolveFolder(folder, { userHome, cwd: home })),
+  };
+  const folderSkills = createFolderSkills(folders);
+  const { discoveryUrl, githubApiUrl: apiUrl, githubRawUrl: rawUrl } = config.skills;
+  const sources = () => ({ discoveryUrl, apiUrl, rawUrl, privateHosts: live.privateHosts });
+  const get = createCheckedGet({ environment });
+  return {
+    folders,
+    folderSkills,
+    skills: openSkills({ store, folders: folderSkills, nodeId, get, sources, clock, ids }),
   };
 }

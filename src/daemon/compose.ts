@@ -18,7 +18,6 @@ import { createCheckpointThread } from '../gateway/store/sqlite/checkpoint-threa
 import { openSqliteStore, type SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createPasswordThreads } from '../gateway/users/password-threads.ts';
 import { createPasswords } from '../gateway/users/passwords.ts';
-import { resolveFolder } from '../home/home-path.ts';
 import { createHttpApp } from '../http/app.ts';
 import { BodyDeadlines } from '../http/body-deadlines.ts';
 import { createHttpServer } from '../http/server.ts';
@@ -195,13 +194,13 @@ type GatewayOptions = Omit<DaemonOptions, 'host' | 'workdir' | 'model' | 'bootId
 
 /** The gateway, once it has recovered the runs of the previous daemon. */
 async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<Gateway> {
-  const { home, userHome, config, overrides, environment, version, hostTimeZone, assets } = options;
+  const { home, config, overrides, environment, version, hostTimeZone, assets } = options;
   const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const { nodes, background, memories, hooks, toolbox, servers: toolServers, mcpAdmin, runner, notSandboxed } = agent;
-  const toPath = (folder: string) => resolveFolder(folder, { userHome, cwd: home });
-  const folders = { home, trusted: () => live.trustedFolders.map(toPath) };
+  const { nodes, background, memories, skills, hooks, toolbox, servers: toolServers, mcpAdmin, runner, notSandboxed } =
+    agent;
+  const { folders, folderSkills } = agent;
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
     store,
@@ -215,11 +214,12 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     mcpAdmin,
     hooks,
     projectCommands: createProjectCommands(folders),
-    surroundings: createSurroundings({ folders, hostTimeZone, clock }),
+    surroundings: createSurroundings({ folders, skills: folderSkills, hostTimeZone, clock }),
     notSandboxed,
     outputChecks: createOutputChecks({ clock, workerUrl: assets.outputWorkerUrl }),
     background,
     memories,
+    skills,
     userHome: environment.HOME,
     killLeftover: (process) => runner.killLeftover(process),
     workdirs,

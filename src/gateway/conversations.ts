@@ -73,6 +73,7 @@ type TalkDeps = Pick<
   | 'outputChecks'
   | 'background'
   | 'memories'
+  | 'skills'
   | 'live'
   | 'webhooks'
   | 'authenticator'
@@ -115,6 +116,7 @@ function createTalks(
     outputChecks,
     background,
     memories,
+    skills,
     live,
     webhooks,
     authenticator,
@@ -144,6 +146,7 @@ function createTalks(
     outputChecks,
     background,
     memories,
+    skills: skills.usable,
     live,
     always,
     budgets,
@@ -173,7 +176,6 @@ function createTalks(
   const sessions = createSessionList({ workstreams, store, models, always, rules, log });
   const { channels, deliveries } = createOutbox({ store, webhooks, authenticator, clock, log }, workstreams);
   const snapshots = createSnapshots({ messages, notes, events, background: background.commands });
-  const streams = new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns });
   return {
     workstreams,
     hidden,
@@ -182,7 +184,7 @@ function createTalks(
     deliveries,
     snapshots,
     exports: new Exports({ workstreams, messages, notes, attachments }),
-    streams,
+    streams: new WorkstreamStreams({ workstreams, snapshots, global, events, unseenRuns }),
     global,
     unseenRuns,
     titles,
@@ -206,6 +208,7 @@ type TurnDeps = Pick<
   | 'toolbox'
   | 'toolServers'
   | 'background'
+  | 'skills'
   | 'workdirs'
   | 'live'
   | 'auth'
@@ -267,6 +270,7 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
     toolbox,
     toolServers: deps.toolServers,
     background: deps.background,
+    skills: deps.skills.usable,
     clock,
     ids,
     log,

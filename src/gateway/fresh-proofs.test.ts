@@ -32,6 +32,10 @@ const ALLOWING: Asked[] = [
   ['workstream.update', ({ wsId }) => ({ wsId, readable: ['/usr'] })],
   ['workstream.approve', ({ wsId }) => ({ wsId, approved: true, always: true })],
   ['approval.resolve', () => ({ approvalId: 'nobody', approved: true, always: true })],
+  ['skill.create', () => ({ name: 'new', description: 'x', content: 'x', autoApprove: true })],
+  ['skill.create', () => ({ name: 'new', description: 'x', content: 'x', allowedTools: ['touch'] })],
+  ['skill.update', ({ skillId }) => ({ skillId, allowedTools: ['touch'] })],
+  ['skill.update', ({ skillId }) => ({ skillId, content: 'evil' })],
   ['wstemplate.create', () => ({ name: 'new', autoApprove: true })],
   ['wstemplate.create', () => ({ name: 'new', autoApproveTools: 'touch' })],
   ['wstemplate.update', ({ wsTemplateId }) => ({ wsTemplateId, autoApproveTools: 'touch' })],
@@ -56,6 +60,7 @@ const HARMLESS: Asked[] = [
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, initialMessage: 'tidy up', autoApproveTools: ['touch'] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, autoApproveTools: [] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, initialMessage: 'good' })],
+  ['skill.update', ({ skillId }) => ({ skillId, enabled: false })],
   ['wstemplate.update', ({ wsTemplateId }) => ({ wsTemplateId, enabled: false })],
   ['wstemplate.update', ({ wsTemplateId }) => ({ wsTemplateId, systemPrompt: 'fine', autoApprove: false })],
 ];
@@ -107,9 +112,10 @@ async function makeTargets({ call, main }: WholeGateway) {
   const template = { systemPrompt: 'be bold', autoApprove: true };
   const { wsTemplateId } = await call('wstemplate.create', { name: 'bold', ...template });
   const disabled = await call('wstemplate.create', { name: 'off', enabled: false, ...template });
+  const { skillId } = await call('skill.create', { name: 'wide', description: 'x', content: 'x', autoApprove: true });
   const { id: jobId } = await call('cron.add', { ...JOB, name: 'allowed', approval: ALLOW });
   const { id: deniedId } = await call('cron.add', { ...JOB, name: 'denied', approval: { mode: 'deny' } });
-  return { wsId: await main(), wsTemplateId, disabledId: disabled.wsTemplateId, jobId, deniedId };
+  return { wsId: await main(), wsTemplateId, disabledId: disabled.wsTemplateId, jobId, deniedId, skillId };
 }
 
 async function staleLogin({ clock }: WholeGateway): Promise<CallAs> {

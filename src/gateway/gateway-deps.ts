@@ -35,6 +35,7 @@ import type { SecretsMethodDeps } from './methods/admin/secrets.ts';
 import type { ConfigFile } from './methods/config.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
 import type { Nodes } from './nodes/nodes.ts';
+import type { OpenedSkills } from './skills/open-skills.ts';
 import type { Store } from './store/store.ts';
 import type { Orgs } from './users/orgs.ts';
 import type { Users } from './users/users.ts';
@@ -78,6 +79,7 @@ export interface GatewayDeps {
   /** Commands that go on between runs. */
   background: Background;
   memories: OpenedMemories;
+  skills: OpenedSkills;
   /** The home of the user that commands run as; undefined if it is unknown. */
   userHome: string | undefined;
   killLeftover(process: ProcessIdentity): Promise<unknown>;

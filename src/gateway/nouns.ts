@@ -35,13 +35,13 @@ import { sendMethods } from './methods/send.ts';
 import { sessionsMethods } from './methods/sessions.ts';
 import { statusMethods } from './methods/status.ts';
 import { systemMethods } from './methods/system.ts';
-import { skillMethods } from './methods/templates/skill.ts';
 import { templateMethods } from './methods/templates/template.ts';
 import { wstemplateMethods } from './methods/templates/wstemplate.ts';
 import { usageMethods } from './methods/usage.ts';
 import { wakeMethods } from './methods/wake.ts';
 import { workstreamMethods } from './methods/workstream.ts';
 import { accountNouns } from './nouns/account-nouns.ts';
+import { skillNouns } from './nouns/skill-nouns.ts';
 import type { Presence } from './presence/presence.ts';
 import { createQueueChanges } from './queue/queue-changes.ts';
 import { queueMethods } from './queue/queue-methods.ts';
@@ -81,6 +81,7 @@ type NounDeps = Pick<
   | 'readOutput'
   | 'background'
   | 'memories'
+  | 'skills'
   | 'killLeftover'
   | 'lastAliveMs'
   | 'hostTimeZone'
@@ -131,6 +132,7 @@ export function joinNouns(
     },
     checkpoint: checkpointNoun({ checkpoints, workstreams, workdirs: deps.workdirs }),
     ...templateNouns(templates),
+    ...skillNouns(deps.skills, { templates, workstreams }),
     ...configNouns(deps, { cron, workstreams }),
     ...clusterNouns(cluster, clock),
     agent: { methods: agentMethods({ workstreams, runs, channels, outputChecks, store, clock }) },
@@ -266,7 +268,6 @@ const clusterNouns = (cluster: Cluster, clock: NounDeps['clock']) => ({
 const templateNouns = (templates: Templates) => ({
   template: { methods: templateMethods(templates.prompts) },
   wstemplate: { methods: wstemplateMethods(templates) },
-  skill: { methods: skillMethods(templates) },
 });
 
 export interface JoinedNouns {

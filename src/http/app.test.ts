@@ -82,6 +82,7 @@ test('an error of the gateway becomes its status with its message', async () => 
     RATE_LIMITED: 429,
     PAYLOAD_TOO_LARGE: 413,
     UNAVAILABLE: 503,
+    UPSTREAM_FAILED: 502,
     TIMEOUT: 504,
     AGENT_TIMEOUT: 504,
     OUTPUT_MISMATCH: 502,

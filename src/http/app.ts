@@ -63,7 +63,9 @@ import { planRoutes } from './routes/questions/plan.ts';
 import { scheduleRoutes } from './routes/schedule.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { sharingRoutes } from './routes/sharing.ts';
-import { skillRoutes } from './routes/skill.ts';
+import { skillRoutes } from './routes/skills/skill.ts';
+import { skillResourceRoutes } from './routes/skills/skill-resource.ts';
+import { skillSourceRoutes } from './routes/skills/skill-source.ts';
 import { templateRoutes } from './routes/template.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { workstreamRoutes } from './routes/workstream.ts';
@@ -243,6 +245,8 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...templateRoutes,
     ...wstemplateRoutes,
     ...skillRoutes,
+    ...skillResourceRoutes,
+    ...skillSourceRoutes,
     ...healthRoutes,
     ...clusterRoutes,
     ...placedCreations(workstreamRoutes, cluster),

@@ -3,6 +3,7 @@ import type { Permission } from '../../../protocol/methods/accounts/permissions.
 import { POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
 import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
+import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from './skill-rights.ts';
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
@@ -20,7 +21,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['cron.list', 'cron.status', 'cron.runs', 'cron.preview', 'cron.explain'],
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
-    ...['template.list', 'wstemplate.list', 'skill.list', 'user.names', 'memory.quarantine.list'],
+    ...['template.list', 'wstemplate.list', 'skill.list', 'skill.available', 'user.names', 'memory.quarantine.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list', ...COORDINATOR_VIEWS],
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
@@ -41,6 +42,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['node.pair.list', 'node.pair.approve', 'node.pair.reject', 'node.pair.verify'],
     ...['node.rename', 'node.invoke', 'node.token.rotate', 'node.token.revoke'],
     ...['cron.add', 'cron.update', 'cron.remove', 'cron.run', 'memory.quarantine.release'],
+    ...SKILL_METHODS,
     ...['template.details', 'template.create', 'template.update', 'template.delete'],
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
     ...['wstemplate.versions', 'auth.link', 'token.create', 'token.list', 'token.revoke'],
@@ -74,6 +76,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
     ...['GET /v1/api/templates', 'GET /v1/api/ws-templates', 'GET /v1/api/skills'],
+    'GET /v1/api/workstreams/{ws_id}/skills',
     ...['GET /v1/api/events', 'GET /v1/api/events/global', 'GET /v1/api/workstreams/{ws_id}/attachments'],
     'GET /v1/api/workstreams/{ws_id}/attachments/{attachment_id}/content',
     ...['', '/history', '/events', '/export', '/background', '/background/{command_id}/output'].map(
@@ -121,18 +124,8 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/audit', 'GET /v1/api/admin/usage', 'GET /v1/api/admin/watches'],
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
-    ...[
-      ...MCP_ROUTES,
-      ...POLICY_ROUTES,
-      ...RULE_ROUTES,
-      'GET /v1/api/admin/output-assessments',
-      'GET /v1/api/admin/verdicts',
-    ],
-    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
-    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
-    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
-    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
-    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
+    ...[...MCP_ROUTES, ...POLICY_ROUTES, ...RULE_ROUTES, ...SKILL_ROUTES, ...TEMPLATE_ROUTES, ...WS_TEMPLATE_ROUTES],
+    ...['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
   ],
   service: ['POST /v1/api/_internal/token-refresh'],
 };
@@ -195,6 +188,7 @@ export const METHODS_BY_PERMISSION: Partial<Record<Permission, readonly string[]
     ...['settings.list', 'settings.schema', 'settings.set', 'settings.reset', 'config.reload', 'config.set'],
     ...['config.patch', 'secrets.status', 'secrets.rotate'],
   ],
+  'admin.skills': SKILL_METHODS,
   'admin.templates': ['template.details', 'template.create', 'template.update', 'template.delete'],
   'admin.ws_templates': [
     ...['wstemplate.details', 'wstemplate.get', 'wstemplate.create', 'wstemplate.update', 'wstemplate.delete'],
@@ -241,15 +235,9 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],
   ],
-  'admin.templates': [
-    ...['GET /v1/api/admin/templates', 'POST /v1/api/admin/templates'],
-    ...['PUT /v1/api/admin/templates/{template_id}', 'DELETE /v1/api/admin/templates/{template_id}'],
-  ],
-  'admin.ws_templates': [
-    ...['GET /v1/api/admin/ws-templates', 'POST /v1/api/admin/ws-templates'],
-    ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} /v1/api/admin/ws-templates/{ws_template_id}`),
-    'GET /v1/api/admin/ws-templates/{ws_template_id}/versions',
-  ],
+  'admin.skills': SKILL_ROUTES,
+  'admin.templates': TEMPLATE_ROUTES,
+  'admin.ws_templates': WS_TEMPLATE_ROUTES,
   'admin.memories': [
     ...[RELEASE_ROUTE, 'GET /v1/api/admin/memories', 'GET /v1/api/admin/memories/search'],
     ...['GET', 'DELETE'].map((verb) => `${verb} /v1/api/admin/memories/{memory_id}`),

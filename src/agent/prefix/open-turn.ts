@@ -59,7 +59,7 @@ export async function beginAnew(run: RunContext, model: Pick<Model, 'modelId' | 
 export const toldMessage = (
   messages: readonly Message[],
   prefix: Prefix,
-  { text, ...marks }: { text: string } & Pick<EnvironmentMark, 'outputOf' | 'memories' | 'taint'>,
+  { text, ...marks }: { text: string } & Pick<EnvironmentMark, 'outputOf' | 'memories' | 'skills' | 'taint'>,
 ): UserMessage => ({
   role: 'user',
   content: `<environment>\n${text}\n</environment>`,

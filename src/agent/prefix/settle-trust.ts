@@ -27,7 +27,7 @@ export async function settleTrust(run: RunContext): Promise<Seen | undefined> {
   // A file that has changed meanwhile is asked about again.
   const shown = files.filter(({ path: file, digest }) => digests[file] === digest);
   if (shown.length === 0) return undefined;
-  await run.recorder.record({ trust: { folders: shown.map(folderOf), isTrusted: decision.approved } });
+  await run.recorder.record({ trust: { folders: [...new Set(shown.map(folderOf))], isTrusted: decision.approved } });
   return undefined;
 }
 
@@ -40,11 +40,11 @@ export async function lookAround({ surroundings, settings: { workdir }, trust }:
   return { sight, undecided: sight.instructions.untrusted.filter((file) => !declined.includes(folderOf(file))) };
 }
 
-const folderOf = ({ path: file }: InstructionFile): string => path.dirname(file);
+const folderOf = ({ path: file, folder }: InstructionFile): string => folder ?? path.dirname(file);
 
-const toItem = ({ path: file, text }: InstructionFile): ApprovalItem => ({
+const toItem = ({ path: file, text, folder }: InstructionFile): ApprovalItem => ({
   call_id: file,
-  header: `instructions: ${toVisibleLine(file)}`,
+  header: `${folder === undefined ? 'instructions' : 'skill'}: ${toVisibleLine(file)}`,
   subject: toVisibleLine(file),
   preview: text,
   func_name: 'instructions',

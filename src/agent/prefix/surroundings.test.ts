@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { tempDir } from '../../testing/temp-store.ts';
+import { createFolderSkills } from '../skills/folder-skills.ts';
 import { createSurroundings } from './surroundings.ts';
 
 test('runs of one turn of the event loop share a look at their folder; later ones look again', async () => {
@@ -14,7 +15,12 @@ test('runs of one turn of the event loop share a look at their folder; later one
   for (const folder of [home, shop, other]) await mkdir(folder);
   const write = (text: string) => writeFile(path.join(shop, 'AGENTS.md'), text);
   const trusted = () => [shop];
-  const surroundings = createSurroundings({ folders: { home, trusted }, hostTimeZone: 'UTC', clock: fakeClock() });
+  const surroundings = createSurroundings({
+    folders: { home, trusted },
+    skills: createFolderSkills({ home, trusted }),
+    hostTimeZone: 'UTC',
+    clock: fakeClock(),
+  });
   await write('one');
   const [first, same, agreed, elsewhere] = await Promise.all([
     surroundings.look(shop, []),

@@ -3,6 +3,7 @@ import { createEndOfTurn } from '../../timing/end-of-turn.ts';
 import { findGitState } from '../project/git-state.ts';
 import { type FoundInstructions, findInstructions, type InstructionFolders } from '../project/instructions.ts';
 import { findProjectFolders } from '../project/project-folders.ts';
+import type { FolderSkills } from '../skills/folder-skills.ts';
 import { createLooks } from '../tools/files/file-looks.ts';
 
 /** What surrounds a conversation now. */
@@ -29,23 +30,26 @@ export interface Surroundings {
 
 interface SurroundingsDeps {
   folders: InstructionFolders;
+  skills: Pick<FolderSkills, 'find'>;
   /** The zone of this machine, an IANA name. */
   hostTimeZone: string;
   clock: Pick<Clock, 'now'>;
 }
 
 /** Looks at this machine. */
-export function createSurroundings({ folders, hostTimeZone, clock }: SurroundingsDeps): Surroundings {
+export function createSurroundings({ folders, skills, hostTimeZone, clock }: SurroundingsDeps): Surroundings {
   // Created when it is needed: the first format of a process takes 15 ms, which no start of the daemon should wait for.
   let days: Intl.DateTimeFormat | undefined;
   const places = createLooks();
   const look = async (workdir: string, agreed: readonly string[]): Promise<Sight> => {
     const looks = await places.at(workdir);
     const { folders: project, root } = await findProjectFolders(workdir, looks);
-    const [instructions, git] = await Promise.all([
+    const [found, { waiting }, git] = await Promise.all([
       findInstructions(folders, { project, looks, agreed }),
+      skills.find(workdir, agreed),
       root === undefined ? undefined : findGitState(root, looks),
     ]);
+    const instructions = { ...found, untrusted: [...found.untrusted, ...waiting] };
     days ??= new Intl.DateTimeFormat('en-CA', { timeZone: hostTimeZone, dateStyle: 'short' });
     return { date: days.format(clock.now()), zone: hostTimeZone, git, instructions };
   };

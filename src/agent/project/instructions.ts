@@ -15,12 +15,14 @@ export interface InstructionFile {
   text: string;
   /** SHA-256 of the text. */
   digest: string;
+  /** The folder that is trusted with it; absent: the one that it is in. */
+  folder?: string;
 }
 
 export interface FoundInstructions {
   /** The widest first: the home's, then from the root of the repository to the working directory. */
   files: InstructionFile[];
-  /** Files that are not used, because nobody trusts their folder; the nearest first. */
+  /** Files that are not used, because nobody trusts their folder; the nearest first. Skills count, too. */
   untrusted: InstructionFile[];
 }
 

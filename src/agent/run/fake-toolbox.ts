@@ -11,11 +11,12 @@ export const NO_FILES: Pick<RunContext, 'readAttachment' | 'keepImages'> = {
   keepImages: () => Promise.reject(new Error('no files here')),
 };
 /** For runs that neither are nor have sub-agents. */
-export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'coordination' | 'callIdSuffix'> = {
+export const ALONE: Pick<RunContext, 'limits' | 'subAgents' | 'coordination' | 'callIdSuffix' | 'skills'> = {
   limits: USUAL_LIMITS,
   subAgents: undefined,
   coordination: undefined,
   callIdSuffix: undefined,
+  skills: async () => undefined,
 };
 /** For runs whose changes of files are not stored. */
 export const NO_CHECKPOINT: RunContext['checkpoint'] = { before: async () => undefined, ended: async () => undefined };

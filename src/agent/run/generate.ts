@@ -9,6 +9,7 @@ import { beginAnew, messagesAfter, openTurn } from '../prefix/open-turn.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { Seen } from '../prefix/settle-trust.ts';
 import { type Model, type ModelRequest, ProviderError, type Usage } from '../providers/model.ts';
+import { skillStep } from '../skills/skill-step.ts';
 import type { BatchCall } from './batch-call.ts';
 import { type CollectedAnswer, collectAnswer, type Finish } from './collect-answer.ts';
 import { LAST_ANSWER_TOKENS, USUAL_TOKENS_PER_CHAR } from './limits/call-size.ts';
@@ -43,8 +44,13 @@ export async function generate(run: RunContext, seen?: Seen): Promise<Generated>
     const prefix = newPrefix ?? run.prefix();
     const ended = prefix && endedStep(await run.endedCommands(), { messages: run.messages, prefix });
     const schema = prefix ? schemaMessages(run, prefix) : [];
+    const skills = prefix && (await skillStep(run, prefix));
     const memories = prefix && (await relevantStep(run, prefix));
-    await recordCall(run, { notes, ended, schema, memories }, { ...(newPrefix && { prefix: newPrefix }), ...reserved });
+    await recordCall(
+      run,
+      { notes, ended, schema, shown: [skills, memories] },
+      { ...(newPrefix && { prefix: newPrefix }), ...reserved },
+    );
     const ahead = prepareAhead(run);
     const answer = collectAnswer(run.recorder, ahead.take);
     try {
@@ -72,13 +78,14 @@ interface Told {
   notes: readonly string[];
   ended: ReturnType<typeof endedStep> | undefined;
   schema: readonly Message[];
-  memories: Pick<Required<Step>, 'events' | 'messages'> | undefined;
+  /** Skills and memories. */
+  shown: readonly (Pick<Required<Step>, 'events' | 'messages'> | undefined)[];
 }
 
 /** In one step with the messages that the model is to read from now on. */
-const recordCall = (run: RunContext, { notes, ended, schema, memories }: Told, rest: Step): Promise<void> =>
+const recordCall = (run: RunContext, { notes, ended, schema, shown }: Told, rest: Step): Promise<void> =>
   run.steering.handOver((waiting) => {
-    const told = [...schema, ...(ended?.messages ?? []), ...(memories?.messages ?? [])];
+    const told = [...schema, ...(ended?.messages ?? []), ...shown.flatMap((step) => step?.messages ?? [])];
     const { runId } = run;
     const afterSeq = run.messageCount + told.length;
     const { events, messages, steered } = steeredStep({ runId, afterSeq, nowMs: run.clock.now() }, waiting);
@@ -87,7 +94,7 @@ const recordCall = (run: RunContext, { notes, ended, schema, memories }: Told, r
       ...rest,
       events: [
         ...(ended?.events ?? []),
-        ...(memories?.events ?? []),
+        ...shown.flatMap((step) => step?.events ?? []),
         ...events,
         ...notes.map((message) => ({ type: 'info', message }) as const),
         { type: 'thinking_start' },
@@ -105,7 +112,8 @@ async function prefixFor(run: RunContext, model: Model): Promise<Prefix> {
   const prefix = run.prefix();
   if (prefix?.family === model.family) return prefix;
   const begun = await beginAnew(run, model);
-  const messages = schemaMessages(run, begun);
+  const skills = await skillStep(run, begun);
+  const messages = [...schemaMessages(run, begun), ...(skills?.messages ?? [])];
   if (messages.length > 0) await run.recorder.record({ messages });
   return begun;
 }

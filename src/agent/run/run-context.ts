@@ -16,6 +16,7 @@ import type { CallRules } from '../permissions/rules/call-rules.ts';
 import type { Prefix } from '../prefix/prefix.ts';
 import type { InstructionTrust, Surroundings } from '../prefix/surroundings.ts';
 import type { Model } from '../providers/model.ts';
+import type { SkillsNow } from '../skills/skill-source.ts';
 import type { SubAgents } from '../subagents/sub-agents.ts';
 import type { ReadImage } from '../tools/tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -176,6 +177,8 @@ export interface RunContext {
   endedCommands(): Promise<readonly StoredCommand[]>;
   /** The memories that may help with what was written last, without those that the model knows; undefined: none. */
   relevantMemories(look: () => Compared): Promise<RelevantMemories | undefined>;
+  /** The skills that hold, and those that can be loaded, as they were when the run first asked; undefined: none is told of. */
+  skills(): Promise<SkillsNow | undefined>;
   /** Whether an approver is subscribed. */
   isWatched(): boolean;
   clock: Clock;

@@ -6,6 +6,7 @@ import type { Contract } from '../../../protocol/contract.ts';
 import { CONTRACTS } from '../../../protocol/index.ts';
 import { tempDir } from '../../testing/temp-store.ts';
 import { type Config, loadConfig, parseConfig } from './config.ts';
+import { SkillsConfig } from './skills-config.ts';
 
 const DEFAULTS: Config = {
   answers: { betweenSecs: 60, maxChars: 4_000_000, maxToolCalls: 128, retrySecs: 300 },
@@ -25,11 +26,10 @@ const DEFAULTS: Config = {
     ...{ scopes: ['openid', 'profile', 'email'], providerName: 'SSO', roleMap: {}, defaultRole: 'builtin-viewer' },
     ...{ createUsers: true, passwordEnabled: true },
   },
-  channels: { webhook: {} },
-  egress: { privateHosts: [] },
+  ...{ channels: { webhook: {} }, egress: { privateHosts: [] } },
   heartbeatMinutes: 0,
   checkpoints: { enabled: true, maxFileMb: 10, maxTotalMb: 512, keep: 50, keepDays: 14 },
-  memory: { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 },
+  ...{ memory: { relevanceK: 5, fetchLimit: 50, maxContent: 32_768 }, skills: SkillsConfig.parse({}) },
   cron: { enabled: true, maxConcurrentRuns: 4, retentionDays: 90 },
   nodes: {},
   durability: 'normal',
@@ -152,10 +152,10 @@ test('every setting can be set', () => {
     session: { retentionDays: 365, titles: 'message' },
     checkpoints: { enabled: false, maxFileMb: 1, maxTotalMb: 64, keep: 5, keepDays: 1 },
     memory: { relevanceK: 0, fetchLimit: 10, maxContent: 100 },
+    skills: { discoveryUrl: HOST, githubApiUrl: `${HOST}/api`, githubRawUrl: `${HOST}/raw` },
     agents: { trusted: ['~/src'], parallel: 4, maxTimeoutSecs: 7_200 },
     budgets: { run: { tokens: 100_000 }, day: { usd: 2.5 } },
-    workdir: '/srv/work',
-    otel: { endpoint: 'http://127.0.0.1:4318', sampleRatio: 0.1 },
+    ...{ workdir: '/srv/work', otel: { endpoint: 'http://127.0.0.1:4318', sampleRatio: 0.1 } },
     logLevel: 'debug',
   };
   assert.deepEqual(parse(JSON.stringify(settings)), { config: settings, warnings: [] });

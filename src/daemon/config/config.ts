@@ -20,6 +20,7 @@ import { MemoryConfig } from './memory-config.ts';
 import { OidcConfig } from './oidc-config.ts';
 import { RateLimitConfig, ServerConfig } from './server-config.ts';
 import { SessionConfig } from './session-config.ts';
+import { SkillsConfig } from './skills-config.ts';
 import { ToolsConfig } from './tools-config.ts';
 
 const WorkstreamsConfig = z.object({
@@ -161,6 +162,7 @@ export const Config = ModelsConfig.extend({
   session: SessionConfig.prefault({}),
   checkpoints: CheckpointsConfig.prefault({}),
   memory: MemoryConfig.prefault({}),
+  skills: SkillsConfig.prefault({}),
   judge: JudgeConfig.prefault({}),
   agents: AgentsConfig.prefault({}),
   budgets: BudgetsConfig.optional(),

@@ -2,17 +2,20 @@ import type { HistorySource } from '../../agent/memory/history-source.ts';
 import type { MemorySource } from '../../agent/memory/memory-source.ts';
 import { createMemoryTool } from '../../agent/memory/memory-tool.ts';
 import { createRecallTool } from '../../agent/memory/recall-tool.ts';
+import type { SkillSource } from '../../agent/skills/skill-source.ts';
+import { createSkillTool } from '../../agent/skills/skill-tool.ts';
 import type { Tool } from '../../agent/tools/tool.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 
 export interface KnowledgeSources {
   memories: MemorySource;
   history: HistorySource;
+  skills: SkillSource;
 }
 
 /** The tools for what agents know from other conversations. */
 export const createKnowledgeTools = (
-  { memories, history }: KnowledgeSources,
+  { memories, history, skills }: KnowledgeSources,
   live: Pick<LiveConfig, 'memory'>,
 ): Tool[] => [
   createMemoryTool({
@@ -22,4 +25,5 @@ export const createKnowledgeTools = (
     },
   }),
   createRecallTool(history),
+  createSkillTool(skills),
 ];

@@ -167,6 +167,7 @@ function contextOf(agent: AgentRun, { parent: of, seat, limit }: Place, family: 
     coordination: undefined,
     output: undefined,
     endedCommands: async () => [], // the agent of the conversation hears of them
+    skills: async () => undefined, // the task says what is to be done; the tool skill finds others
     relevantMemories: async () => undefined, // they were shown with the message of the person
     isWatched: () => parent.isWatched(),
     clock,

@@ -28,6 +28,7 @@ import { requireRights } from '../required-rights.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { Runs } from '../runs/runs.ts';
 import { sightInCommon } from '../sharing/perception.ts';
+import type { UsableSkills } from '../skills/agent-skills.ts';
 import type { Statement, Store } from '../store/store.ts';
 import { copyTemplates } from '../templates/applied-templates.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -50,6 +51,7 @@ import { createModelCommands } from './model-commands.ts';
 import { beginContext, endAlways } from './new-context.ts';
 import { createResumeCommand } from './resume-command.ts';
 import { createShareCommand } from './share-command.ts';
+import { createSkillCommand } from './skill-command.ts';
 import { createSteerCommand } from './steer-command.ts';
 import { createTakeBackCommands, type TakeBack } from './take-back-commands.ts';
 import { createTemplateCommand } from './template-command.ts';
@@ -70,6 +72,7 @@ export interface CommandDeps {
   templates: Pick<Templates, 'choose' | 'load' | 'prompts'>;
   saved: SavedWorkstreams;
   background: Background;
+  skills: Pick<UsableSkills, 'look' | 'find' | 'choose'>;
   models: Models;
   windows: Pick<ModelWindows, 'of'>;
   toolbox: Pick<Toolbox, 'definitions' | 'forCoordinators'>;
@@ -113,7 +116,7 @@ export class Commands {
       tools: { when: 'always', run: createToolsCommand(deps, say) },
       prompt: { when: 'always', run: createPromptCommand(deps, say) },
       template: { when: 'always', run: template },
-      skill: { when: 'always', run: template },
+      skill: { when: 'always', run: createSkillCommand(deps, say, template) },
       reason: { when: 'always', run: (word, workstream) => effort(word === 'med' ? 'medium' : word, workstream) },
       ...createListCommands(deps, say),
       compact: {

@@ -26,6 +26,7 @@ export type RecordDeps = Pick<
   | 'workdirs'
   | 'checkpointFiles'
   | 'clean'
+  | 'skills'
   | 'live'
   | 'authenticator'
   | 'attachmentFiles'
@@ -53,6 +54,7 @@ export function createRecords(
     workdirs,
     checkpointFiles: files,
     clean,
+    skills,
     live,
     authenticator,
     attachmentFiles,
@@ -67,7 +69,7 @@ export function createRecords(
   const budgets = new Budgets({ store, live, clock, ids });
   const messages = createMessages(store);
   const always = new AlwaysRules({ live, authenticator, clock });
-  const templates = new Templates({ store, clock, ids });
+  const templates = new Templates({ store, skills: skills.usable, clock, ids });
   return {
     events: new EventLog({ store, log, onOffered: flush }),
     messages,

@@ -9,6 +9,7 @@ import type { RunContext, RunSettings } from '../../agent/run/run-context.ts';
 import type { RunWindow } from '../../agent/run/window/run-window.ts';
 import { StopReason } from '../../agent/stop-reason.ts';
 import type { Clock } from '../../clock.ts';
+import { once } from '../../timing/once.ts';
 import { chosenModel } from '../agents/chosen-model.ts';
 import { subAgentsOf } from '../agents/drive-agent.ts';
 import { readEarlierCalls } from '../history/earlier-calls.ts';
@@ -104,6 +105,7 @@ async function drive(
       callIdSuffix: undefined,
       output: outputOf(live, deps),
       endedCommands: () => deps.background.records.untold(run.wsId),
+      skills: once(() => deps.skills.now({ wsId: run.wsId, workdir: settings.workdir.path })),
       relevantMemories: (look) => deps.memories.agents.relevant(run.wsId, look),
       isWatched: () => deps.events.isWatched(run.wsId),
       clock,

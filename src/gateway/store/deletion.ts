@@ -59,6 +59,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
   const trust = build.deleteFrom('instruction_trust').where('ws_id', '=', wsId);
   const applied = build.deleteFrom('applied_templates').where('ws_id', '=', wsId);
   const opening = build.deleteFrom('opening_prompts').where('ws_id', '=', wsId);
+  const chosen = build.deleteFrom('chosen_skills').where('ws_id', '=', wsId);
   const rules = build.deleteFrom('rules').where('ws_id', '=', wsId);
   const background = build.deleteFrom('background_commands').where('ws_id', '=', wsId);
   const watches = build.deleteFrom('watches').where('ws_id', '=', wsId);
@@ -71,7 +72,7 @@ export async function removeRows(store: Pick<Store, 'db' | 'commit'>, wsId: stri
     .deleteFrom('quarantined_memories')
     .where('scope', '=', 'workstream')
     .where('scope_id', '=', wsId);
-  const between = [quarantined, watches, background, checkpoints, changes, coordinator, children];
+  const between = [quarantined, chosen, watches, background, checkpoints, changes, coordinator, children];
   const rest = [...between, rules, head, prefix, trust, cuts, applied, opening, own];
   await store.commit({ statements: rest.map((each) => statementOf(each)) });
 }

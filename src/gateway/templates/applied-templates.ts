@@ -1,3 +1,4 @@
+import { copyChosen } from '../skills/chosen-skill.ts';
 import type { AppliedTemplateTable } from '../store/schema/template-schema.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
@@ -27,7 +28,7 @@ export function storePrompt(wsId: string, prompt: { name: string; content: strin
   return statementOf(insert.onConflict((on) => on.column('ws_id').doUpdateSet(columns)));
 }
 
-/** Gives a copy of a conversation the templates of the original. */
+/** Gives a copy of a conversation the templates and the skill of the original. */
 export const copyTemplates = (from: { wsId: string; contextAfterSeq: number }, to: string): Statement[] => [
   {
     sql: `insert into applied_templates (ws_id, ws_template_id, ws_template_name, ws_template_version, prompt_name,
@@ -41,6 +42,7 @@ export const copyTemplates = (from: { wsId: string; contextAfterSeq: number }, t
           select ?, 0, content from opening_prompts where ws_id = ? and after_seq = ?`,
     parameters: [to, from.wsId, from.contextAfterSeq],
   },
+  copyChosen(from.wsId, to),
 ];
 
 /** A row without templates. */

@@ -1,8 +1,11 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { Skill } from '../../../protocol/methods/skills/skill.ts';
 import type { WsTemplate } from '../../../protocol/methods/templates/wstemplate.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { namesIn } from '../../../protocol/text/name-list.ts';
 import { COORDINATOR_PROMPT } from '../../agent/coordinator/coordinator-prompt.ts';
+import type { UsableSkills } from '../skills/agent-skills.ts';
+import { type ChosenSkill, storeChosen } from '../skills/chosen-skill.ts';
 import type { AppliedTemplateTable } from '../store/schema/template-schema.ts';
 import type { Statement } from '../store/store.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
@@ -33,16 +36,22 @@ export interface Beginning {
 /** The data of a workstream that templates fill in. */
 export type Templated = Pick<WorkstreamData, 'wsId' | 'contextAfterSeq' | 'templates' | 'opening' | 'kind'>;
 
+interface TemplatesAndSkills extends TemplatesDeps {
+  skills: Pick<UsableSkills, 'findAnywhere' | 'choose'>;
+}
+
 /** The templates, and what workstreams and their conversations took from them. */
 export class Templates {
   readonly prompts: PromptTemplates;
   readonly ofWorkstreams: WsTemplates;
   readonly #store: TemplatesDeps['store'];
+  readonly #skills: TemplatesAndSkills['skills'];
 
-  constructor(deps: TemplatesDeps) {
+  constructor(deps: TemplatesAndSkills) {
     this.prompts = new PromptTemplates(deps);
     this.ofWorkstreams = new WsTemplates(deps);
     this.#store = deps.store;
+    this.#skills = deps.skills;
   }
 
   /** Throws INVALID_REQUEST for a name that does not exist, or is disabled. */
@@ -51,15 +60,16 @@ export class Templates {
     const settings = asked.wsTemplate === undefined ? skill.settings : await this.#settingsOf(asked.wsTemplate);
     const named = asked.template === undefined ? skill.prompt : await this.#promptOf(asked.template);
     const own = settings && (await this.#ownPromptOf(settings));
-    const columns = { ...(settings ? toColumns(settings) : NOTHING), ...(own ?? named) };
-    const isAny = settings !== undefined || named !== undefined;
+    const columns = { ...(settings ? toColumns(settings) : columnsOf(skill.stored)), ...(own ?? named) };
+    const isAny = (settings ?? skill.stored ?? named) !== undefined;
     return {
-      model: settings?.model || undefined,
-      autoApprove: settings?.autoApprove ?? false,
-      autoApproveTools: namesIn(settings?.autoApproveTools ?? ''),
-      effort: settings?.reasoningEffort || undefined,
-      budget: settings?.tokenBudget ? { tokens: settings.tokenBudget } : undefined,
-      statementsFor: (wsId) => (isAny ? [storeApplied({ ...columns, ws_id: wsId })] : []),
+      ...(settings
+        ? usedOf(settings, namesIn(settings.autoApproveTools))
+        : usedOf(skill.stored, skill.stored?.allowedTools)),
+      statementsFor: (wsId) => [
+        ...(isAny ? [storeApplied({ ...columns, ws_id: wsId })] : []),
+        ...(skill.chosen ? storeChosen(wsId, skill.chosen) : []),
+      ],
     };
   }
 
@@ -103,13 +113,18 @@ export class Templates {
     return { prompt_name: name, prompt_content: found.content };
   }
 
-  /** `skill.list` lists both kinds. */
-  async #skillOf(name: string): Promise<{ settings?: WsTemplate; prompt?: Prompt }> {
+  /** A skill, or a template of either kind. A stored skill wins; one in a folder of the home comes last. */
+  async #skillOf(name: string): Promise<NamedBySkill> {
+    const found = await this.#skills.findAnywhere(name);
+    if (found.stored?.kind === 'coordinator')
+      throw new GatewayError('INVALID_REQUEST', `The skill ${name} is for coordinators`);
+    if (found.stored) return { stored: found.stored, chosen: await this.#skills.choose(found) };
     const settings = await this.ofWorkstreams.findEnabled(name);
     if (settings) return { settings };
-    const found = await this.prompts.findByName(name);
-    if (!found) throw missing('Skill not found or disabled', name);
-    return { prompt: { prompt_name: name, prompt_content: found.content } };
+    const prompt = await this.prompts.findByName(name);
+    if (prompt) return { prompt: { prompt_name: name, prompt_content: prompt.content } };
+    if (!found.folder) throw missing('Skill not found or disabled', name);
+    return { chosen: await this.#skills.choose(found) };
   }
 
   async #ownPromptOf({ systemPrompt, promptTemplate }: WsTemplate): Promise<Prompt | undefined> {
@@ -119,6 +134,34 @@ export class Templates {
 }
 
 type Prompt = Pick<AppliedTemplateTable, 'prompt_name' | 'prompt_content'>;
+
+/** What `skill` of a new workstream can lead to. */
+interface NamedBySkill {
+  settings?: WsTemplate;
+  prompt?: Prompt;
+  chosen?: ChosenSkill | undefined;
+  stored?: Skill;
+}
+
+/** The settings that take effect at once. */
+const usedOf = (
+  used: Pick<Skill, 'model' | 'autoApprove' | 'reasoningEffort' | 'tokenBudget'> | undefined,
+  tools: readonly string[] = [],
+): Omit<Beginning, 'statementsFor'> => ({
+  model: used?.model || undefined,
+  autoApprove: used?.autoApprove ?? false,
+  autoApproveTools: tools,
+  effort: used?.reasoningEffort || undefined,
+  budget: used?.tokenBudget ? { tokens: used.tokenBudget } : undefined,
+});
+
+/** The settings of a skill; its text enters conversations as a message. */
+const columnsOf = (skill: Skill | undefined): Omit<AppliedTemplateTable, 'ws_id'> => {
+  if (!skill) return NOTHING;
+  const { temperature, maxTokens, agentMaxTurns, notifyOnComplete } = skill;
+  const storedOnly = JSON.stringify({ agentMaxTurns, notifyOnComplete });
+  return { ...NOTHING, temperature, max_tokens: maxTokens, stored_only_json: storedOnly };
+};
 
 const toColumns = (template: WsTemplate): Omit<AppliedTemplateTable, 'ws_id'> => {
   const { agentMaxTurns, notifyOnComplete } = template;

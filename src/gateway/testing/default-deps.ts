@@ -10,6 +10,7 @@ import { NO_HOOKS } from '../../agent/hooks/hooks-fixture.ts';
 import { NO_TOOL_SERVERS } from '../../agent/mcp/no-servers-fixture.ts';
 import { createOutputChecks } from '../../agent/output/answer-checks.ts';
 import type { Surroundings } from '../../agent/prefix/surroundings.ts';
+import { createFolderSkills } from '../../agent/skills/folder-skills.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../agent/tools/tool.ts';
 import { createToolbox, type Toolbox } from '../../agent/tools/toolbox.ts';
 import { systemClock } from '../../clock.ts';
@@ -23,6 +24,7 @@ import { createBackgroundRecords } from '../background/background-records.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import { openMemories } from '../memories/open-memories.ts';
+import { openSkills } from '../skills/open-skills.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { createWatchRecords } from '../watches/watch-records.ts';
 import { fakeWorkdirs } from './fake-workdirs.ts';
@@ -63,6 +65,14 @@ const NO_CONFIG_FILE = {
   fileOnly: [],
 };
 
+/** Nothing listens there. */
+const NO_SOURCES = {
+  discoveryUrl: 'http://127.0.0.1:1',
+  apiUrl: 'http://127.0.0.1:1',
+  rawUrl: 'http://127.0.0.1:1',
+  privateHosts: [],
+};
+
 type Machine = Pick<GatewayDeps, 'clock' | 'log'> & { store: SqliteStore; dir: string };
 
 /** The default dependencies of a gateway. Authentication is off, but there can be users. */
@@ -90,6 +100,15 @@ export async function defaultDeps({
     outputChecks: createOutputChecks({ clock: systemClock, workerUrl: OUTPUT_WORKER }),
     background: testBackground({ store, dir, clock, log }),
     memories: openMemories({ store, clock, ids: randomIds, log, settings: () => LIVE.memory }),
+    skills: openSkills({
+      store,
+      folders: createFolderSkills({ home: dir, trusted: () => [] }),
+      nodeId: 'node',
+      get: () => assert.fail('no request is expected'),
+      sources: () => NO_SOURCES,
+      clock,
+      ids: randomIds,
+    }),
     userHome: undefined,
     killLeftover: async () => undefined,
     workdirs: fakeWorkdirs,

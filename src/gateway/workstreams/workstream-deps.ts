@@ -13,6 +13,7 @@ import type { Spending } from '../../agent/run/spending.ts';
 import type { ModelWindows } from '../../agent/run/window/model-windows.ts';
 import type { NumberedMessage } from '../../agent/run/window/run-window.ts';
 import type { SummaryPhase } from '../../agent/run/window/summary-report.ts';
+import type { SkillSource } from '../../agent/skills/skill-source.ts';
 import type { ReadImage } from '../../agent/tools/tool.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
 import type { Clock } from '../../clock.ts';
@@ -109,6 +110,8 @@ export interface WorkstreamDeps {
   };
   /** What the agents of workstreams know of memories. */
   memories: { agents: Pick<MemorySource, 'relevant'> };
+  /** The skills that agents may use. */
+  skills: Pick<SkillSource, 'now'>;
   checkpoints: Pick<RunCheckpoints, 'of'>;
   coordinators: RunCoordinators;
   /** This daemon's id, which templates may name. */

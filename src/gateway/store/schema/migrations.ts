@@ -13,6 +13,7 @@ import { identities } from './identity-schema.ts';
 import { listed, sessionOrder } from './list-schema.ts';
 import { agentMemories, memories } from './memory-schema.ts';
 import { policies, rules } from './policy-schema.ts';
+import { skills } from './skills/skill-schema.ts';
 import {
   alwaysEnds,
   apiTokens,
@@ -100,6 +101,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 43, statements: subAgents },
   { version: 44, statements: agentMemories },
   { version: 45, statements: coordinators },
+  { version: 46, statements: skills },
 ];
 
 /**

@@ -17,13 +17,14 @@ import type { MemoryTables } from './memory-schema.ts';
 import type { InvocationTable, NodeTable } from './node-schema.ts';
 import type { RuleTable, ToolPolicyTable } from './policy-schema.ts';
 import type { InstructionTrustTable, PrefixTable } from './prefix-schema.ts';
+import type { SkillTables } from './skills/skill-schema.ts';
 import type { TemplateTables } from './template-schema.ts';
 import type { BudgetGrantTable, ReservationTable, UsageTable, WorkstreamBudgetTable } from './usage-schema.ts';
 import type { AuditTable, OrgTable, RoleAssignmentTable, RoleTable, UserTable } from './user-schema.ts';
 import type { AssessmentTable, VerdictTable } from './verdict-schema.ts';
 
 /** The tables for kysely. Times are milliseconds since the epoch; `…_json` columns hold JSON text. */
-export interface Database extends SideTables, TemplateTables, MemoryTables {
+export interface Database extends SideTables, TemplateTables, SkillTables, MemoryTables {
   tool_policies: ToolPolicyTable;
   output_assessments: AssessmentTable;
   verdicts: VerdictTable;
