@@ -44,6 +44,7 @@ const NEEDED: readonly [string, object][] = [
   ...onEach(['role.update', 'role.delete'], { roleId: 'nobody' }),
   ['secrets.rotate', {}],
   ['mcp.accept', { name: 'nobody' }],
+  ['mcp.consent.revoke', { server: 'nobody' }],
   ['policy.create', { name: '' }],
   ...onEach(['policy.update', 'policy.delete'], { policyId: 'nobody' }),
   ['rule.create', { action: 'allow', match: { tool: 'bash' }, wsId: 'nobody' }],

@@ -143,7 +143,7 @@ const SINCE_39: readonly Declared[] = [
   { at: 'approval.list > approvals > * > askedAtMs', is: isNumber, why: 'lists say when it was asked' },
 ];
 
-/** Schema versions 40 to 44: commands in the background, snapshots of what runs change, watches, sub-agents, memories of agents. */
+/** Schema versions 40 to 45 (accounts at tool servers show nowhere): commands in the background, snapshots of what runs change, watches, sub-agents, memories of agents. */
 const SINCE_40: readonly Declared[] = [
   { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > memory', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },

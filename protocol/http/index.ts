@@ -11,6 +11,7 @@ import { attachmentEndpoints } from './attachment.ts';
 import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
 import { watchEndpoints } from './commands/watch.ts';
+import { mcpConsentEndpoints } from './consents/mcp-consent.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -41,6 +42,7 @@ export const ENDPOINTS = {
   background: backgroundEndpoints,
   plan: planEndpoints,
   watch: watchEndpoints,
+  mcpConsent: mcpConsentEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

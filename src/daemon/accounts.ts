@@ -12,6 +12,8 @@ import { openCredentials } from '../gateway/auth/open-credentials.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import { chosenSecret, openSecrets } from '../gateway/auth/secrets.ts';
 import { createSetupGate } from '../gateway/auth/setup-gate.ts';
+import type { ConsentDeps } from '../gateway/mcp/oauth/consent-deps.ts';
+import { Consents } from '../gateway/mcp/oauth/consents.ts';
 import { loginLink } from '../gateway/methods/accounts/auth.ts';
 import { Vault } from '../gateway/secrets/vault.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
@@ -20,6 +22,8 @@ import type { Passwords } from '../gateway/users/passwords.ts';
 import { machineKeyFiles, readMachineKeys, toKeyText } from '../home/machine-key.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
+import type { GuardedSecrets } from './config/guarded-secrets.ts';
+import type { LiveConfig } from './config/live-config.ts';
 import { resolveOidc } from './config/oidc-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 
@@ -30,6 +34,8 @@ interface AccountDeps {
   /** Hashes passwords. */
   passwords: Passwords;
   onNotice(notice: Notice): void;
+  live: Pick<LiveConfig, 'mcp' | 'privateHosts'>;
+  secrets: Pick<GuardedSecrets, 'replacePassing'>;
   /** For requests to the provider. */
   fetch: typeof fetch;
 }
@@ -42,7 +48,7 @@ type AccountOptions = Pick<
 /** Opens the users, everything that proves who a caller is, and the record of what they do. */
 export async function openAccounts(
   options: AccountOptions,
-  { store, baseUrl, passwords, onNotice, fetch }: AccountDeps,
+  { store, baseUrl, passwords, onNotice, live, secrets: guarded, fetch }: AccountDeps,
 ) {
   const { home, host, authEnabled, config, environment, ids, clock, log } = options;
   const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
@@ -78,6 +84,7 @@ export async function openAccounts(
   }
   return {
     vault,
+    consents: createConsents(options, { store, vault, users, live, baseUrl, fetch, hide: guarded.replacePassing }),
     isLoginSecretChosen: chosenSecret(environment) !== undefined,
     roles,
     users,
@@ -105,11 +112,17 @@ export async function openAccounts(
     trail,
     audit: createCallAudit({ trail, users, clock, ids, log }),
     baseUrl,
-    /** What this function read or created. */
     ownSecrets: [operatorToken, auditSecret, loginSecret, ...(await readMachineKeys(home, environment)).map(toKeyText)],
     link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
 }
+
+type ConsentParts = Pick<ConsentDeps, 'store' | 'vault' | 'users' | 'live' | 'baseUrl' | 'fetch' | 'hide'>;
+
+const createConsents = (
+  { environment, clock, ids, log }: AccountOptions,
+  { store, vault, users, live, baseUrl, fetch, hide }: ConsentParts,
+): Consents => new Consents({ store, vault, users, live, environment, fetch, baseUrl, hide, clock, ids, log });
 
 function openVault(
   options: AccountOptions,

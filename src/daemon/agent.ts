@@ -11,6 +11,7 @@ import { openNodes } from '../gateway/nodes/nodes.ts';
 import { createMessageRecall } from '../gateway/recall/message-recall.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
+import type { openAccounts } from './accounts.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
@@ -29,6 +30,7 @@ interface AgentDeps {
   commandAudit: CommandAudit;
   /** The daemon's own requests. */
   fetch: typeof fetch;
+  auth: Pick<Awaited<ReturnType<typeof openAccounts>>, 'consents'>;
   /** Never shown by a tool. */
   secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
@@ -49,7 +51,7 @@ interface AgentDeps {
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, live, secrets, commandAudit, fetch }: AgentDeps,
+  { workdir, store, live, secrets, commandAudit, fetch, auth }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -86,6 +88,7 @@ export async function createAgent(
     watches: watchRecords,
     knowledge: { memories: memories.agents, history: createMessageRecall({ store }) },
     commandAudit,
+    accounts: auth.consents,
     fetch,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),

@@ -104,12 +104,14 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     store,
     baseUrl: url,
     passwords: openPasswords(options),
+    live,
+    secrets,
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
   secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit, fetch });
+  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {

@@ -23,6 +23,7 @@ import type { OriginPolicy } from './auth/origin-policy.ts';
 import type { Background } from './background/background-records.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
+import type { Consents } from './mcp/oauth/consents.ts';
 import type { OpenedMemories } from './memories/open-memories.ts';
 import type { AuthMethodDeps } from './methods/accounts/auth.ts';
 import type { OidcMethodDeps } from './methods/accounts/oidc.ts';
@@ -32,6 +33,7 @@ import type { TokenMethodDeps } from './methods/accounts/token.ts';
 import type { UserMethodDeps } from './methods/accounts/user.ts';
 import type { SecretsMethodDeps } from './methods/admin/secrets.ts';
 import type { ConfigFile } from './methods/config.ts';
+import type { ConsentMethodDeps } from './methods/consents/mcp-consent.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import type { Store } from './store/store.ts';
@@ -51,6 +53,8 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   audit: CallAudit;
   vault: SecretsMethodDeps['vault'];
   isLoginSecretChosen: boolean;
+  /** Accounts of people at tool servers. */
+  consents: ConsentMethodDeps & Pick<Consents, 'recover' | 'close'>;
 }
 
 export interface GatewayDeps {

@@ -46,6 +46,7 @@ import { type AttachmentService, attachmentRoutes } from './routes/attachment.ts
 import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
 import { watchRoutes } from './routes/commands/watch.ts';
+import { mcpConsentRoutes } from './routes/consents/mcp-consent.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { checkpointRoutes } from './routes/files/checkpoint.ts';
@@ -222,6 +223,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...ruleRoutes,
     ...backgroundRoutes,
     ...planRoutes,
+    ...mcpConsentRoutes,
     ...watchRoutes,
     ...settingsRoutes,
     ...scheduleRoutes,

@@ -1,7 +1,6 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
-
-const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
+import { CONSENT_METHODS, CONSENT_ROUTES, MCP_METHODS } from './consent-rights.ts';
 
 /**
  * The rights of each role, written a second time: the daemon uses the rows of the protocol, and the test uses this table
@@ -9,7 +8,7 @@ const MCP_METHODS = ['mcp.list', 'mcp.refresh', 'mcp.accept'];
  */
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
-    ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup'],
+    ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup', ...CONSENT_METHODS.public],
     ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm', 'oidc.authorize', 'oidc.callback'],
   ],
   read: [
@@ -20,7 +19,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.list', 'workstream.saved', 'workstream.dashboard', 'workstream.get', 'workstream.history'],
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'user.names', 'memory.quarantine.list'],
-    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list'],
+    ...['workstream.commands', 'node.list', 'node.describe', 'queue.list', ...CONSENT_METHODS.read],
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
@@ -31,7 +30,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.rewind', 'workstream.retry', 'workstream.edit', 'workstream.remove', 'workstream.fork'],
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
-    'memory.quarantine.discard',
+    ...['memory.quarantine.discard', ...CONSENT_METHODS.write],
     ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', 'background.kill', 'memory.save', 'memory.delete'],
   ],
   approve: [
@@ -82,7 +81,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
     ...['GET /v1/api/auth/oidc/authorize', 'GET /v1/api/auth/oidc/callback'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
-    'POST /v1/api/auth/confirm',
+    ...['POST /v1/api/auth/confirm', ...CONSENT_ROUTES.public],
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
@@ -93,7 +92,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
     ),
     ...['models', 'route', 'quarantined-memories'].map((path) => `GET /v1/api/${path}`),
-    'GET /v1/api/route/workstreams/{ws_id}/live',
+    ...['GET /v1/api/route/workstreams/{ws_id}/live', ...CONSENT_ROUTES.read],
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
     ),
@@ -109,7 +108,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
     ...['DELETE /v1/api/workstreams/{ws_id}/send', 'POST /v1/api/watches/{watch_id}/cancel'],
-    'DELETE /v1/api/quarantined-memories/{memory_id}',
+    ...['DELETE /v1/api/quarantined-memories/{memory_id}', ...CONSENT_ROUTES.write],
     ...['GET /v1/api/watches', 'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}'],
     ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}'],
   ],
@@ -126,8 +125,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['GET /v1/api/admin/users/{user_id}/roles', 'POST /v1/api/admin/users/{user_id}/roles'],
     'DELETE /v1/api/admin/users/{user_id}/roles/{role_id}',
     ...['GET', 'POST'].map((verb) => `${verb} /v1/api/admin/users/{user_id}/oidc-identities`),
-    'DELETE /v1/api/admin/oidc-identities',
-    'DELETE /v1/api/admin/tokens/{token_id}',
+    ...['DELETE /v1/api/admin/oidc-identities', 'DELETE /v1/api/admin/tokens/{token_id}', ...CONSENT_ROUTES.approve],
     ...['GET /v1/api/admin/roles', 'POST /v1/api/admin/roles'],
     ...['PUT /v1/api/admin/roles/{role_id}', 'DELETE /v1/api/admin/roles/{role_id}'],
     ...['GET /v1/api/admin/orgs', 'GET /v1/api/admin/orgs/{org_id}', 'PUT /v1/api/admin/orgs/{org_id}'],
@@ -241,6 +239,7 @@ export const ROUTES_BY_PERMISSION: Partial<Record<Permission, readonly string[]>
   'admin.policies': [...POLICY_ROUTES, ...RULE_ROUTES],
   'admin.judge': ['GET /v1/api/admin/output-assessments', 'GET /v1/api/admin/verdicts'],
   'admin.watches': ['GET /v1/api/admin/watches'],
+  'admin.mcp': CONSENT_ROUTES.approve,
   'admin.settings': [
     ...['GET /v1/api/admin/settings', 'GET /v1/api/admin/settings/schema', 'POST /v1/api/_internal/config-reload'],
     ...['PUT /v1/api/admin/settings/{key}', 'DELETE /v1/api/admin/settings/{key}'],

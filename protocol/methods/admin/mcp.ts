@@ -30,6 +30,8 @@ const McpServer = z
     command: z.string(),
     /** The address; empty for `stdio`. */
     url: z.string(),
+    /** `oauth_user`: each person uses it with an account of their own. `static`: with the headers of the configuration. */
+    authType: z.enum(['none', 'static', 'oauth_user']),
     /** Names of the headers of requests; their values are masked. */
     headers: z.record(z.string(), z.literal('***')),
     args: z.array(z.string()),

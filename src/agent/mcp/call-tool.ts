@@ -8,6 +8,7 @@ import { createOutputCollector } from '../process/output.ts';
 import { StopReason } from '../stop-reason.ts';
 import { outcomeOf, toStopLine } from '../tools/stop-line.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
+import { ConsentProblem, toEnvelope } from './accounts/consent-problem.ts';
 import { readAnswer, toFramed } from './call-result.ts';
 import type { ServerCall, ToolAnswer } from './session.ts';
 import { ServerProblem } from './tool-server.ts';
@@ -24,6 +25,7 @@ export interface CalledTool {
   server: string;
   tool: string;
   args: Record<string, unknown>;
+  wsId: string;
   callId: string;
   timeoutSecs: number;
   send(call: ServerCall): Promise<ToolAnswer>;
@@ -33,7 +35,7 @@ const MOST_PROGRESS = 200;
 
 /** Calls a tool of a server within its time limit. What it answers is data that nobody trusts, also if it fails. */
 export async function callTool(called: CalledTool, run: ToolRun, deps: CallDeps): Promise<ToolOutcome> {
-  const { server, tool, args, timeoutSecs } = called;
+  const { server, tool, args, wsId, timeoutSecs } = called;
   using deadline = withDeadline(run.signal, { clock: deps.clock, ms: timeoutSecs * 1_000 });
   let lines = 0;
   const onProgress = (line: string) => {
@@ -41,17 +43,24 @@ export async function callTool(called: CalledTool, run: ToolRun, deps: CallDeps)
     if (lines <= MOST_PROGRESS) run.onOutput(`${deps.guard.clean(line)}\n`);
   };
   try {
-    const answer = await called.send({ tool, args, signal: deadline.signal, onProgress });
+    const answer = await called.send({ tool, args, wsId, signal: deadline.signal, onProgress });
     return await show(answer, { called, run, deps });
   } catch (error) {
     if (error instanceof StopReason)
       return { output: `${toStopLine(error, timeoutSecs)} ${WHAT_THEN}`, outcome: outcomeOf(error) };
+    if (error instanceof ConsentProblem) return toConsentOutcome(error);
     if (!(error instanceof ServerProblem)) return refused(server, wordsOf(error));
     return error.mayHaveActed
       ? { output: `The tool server ${server} ${error.message}. ${WHAT_THEN}`, outcome: 'unknown' }
       : { output: `Nothing was called: the tool server ${server} ${error.message}.`, outcome: 'failed' };
   }
 }
+
+/** Written by the daemon alone, so it needs no frame. */
+export const toConsentOutcome = (problem: ConsentProblem): ToolOutcome => ({
+  output: toEnvelope(problem),
+  outcome: 'failed',
+});
 
 const WHAT_THEN = 'It is unknown what the call has done until then.';
 const MOST_ERROR = 2_000;

@@ -19,6 +19,8 @@ interface ClientDeps {
   connect(): Link;
   /** How to agree on a revision of the protocol, one after the other, each over a new connection. */
   modes: readonly NegotiationMode[];
+  /** The error to report in place of one of the connection; undefined: that one. */
+  whatFailed?: ((error: unknown) => Promise<Error | undefined>) | undefined;
   version: string;
 }
 
@@ -49,10 +51,12 @@ export async function openClientSession(deps: ClientDeps, options: SessionOption
     try {
       await until(client.connect(link.transport, { signal: options.signal, timeout: NEVER_MS }), options.signal);
     } catch (error) {
+      const told = await deps.whatFailed?.(error);
       await link.close();
+      if (told) throw told;
       throw error instanceof ProtocolError ? error : new Error(await whyNot(error, link, options.signal));
     }
-    return new ClientSession(client, link);
+    return new ClientSession(client, link, deps.whatFailed);
   };
   const [first, ...others] = deps.modes;
   let session = attempt(first ?? 'legacy');
@@ -84,10 +88,12 @@ async function whyNot(error: unknown, link: Link, signal: AbortSignal): Promise<
 class ClientSession implements Session {
   readonly #client: Client;
   readonly #link: Link;
+  readonly #whatFailed: ClientDeps['whatFailed'];
 
-  constructor(client: Client, link: Link) {
+  constructor(client: Client, link: Link, whatFailed: ClientDeps['whatFailed']) {
     this.#client = client;
     this.#link = link;
+    this.#whatFailed = whatFailed;
   }
 
   get about(): string {
@@ -146,7 +152,7 @@ class ClientSession implements Session {
       return schema.parse(await until(answer, signal));
     } catch (error) {
       signal.throwIfAborted();
-      throw error;
+      throw (await this.#whatFailed?.(error)) ?? error;
     }
   }
 }

@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { toCanonicalJson } from '../../canonical-json.ts';
+import type { OAuthSettings } from './accounts/accounts.ts';
+
 /** A tool server of the configuration, as it is started. */
 export interface ServerConfig {
   /** The program, looked up in the PATH of commands; undefined: it is reached at `url`. */
@@ -6,6 +10,8 @@ export interface ServerConfig {
   url?: string | undefined;
   /** Headers of requests to that address. `${NAME}` stands for a variable of the daemon. */
   headers: Readonly<Record<string, string>>;
+  /** Each person uses it with an account of their own. */
+  oauth?: OAuthSettings | undefined;
   args: readonly string[];
   /** `${NAME}` stands for a variable of the daemon. */
   env: Readonly<Record<string, string>>;
@@ -42,3 +48,9 @@ export function fillVariables(
     ]),
   );
 }
+
+/** What makes it another server. Its other settings do not change what its tools are. */
+export const digestOf = ({ command, url, args, env }: ServerConfig): string =>
+  createHash('sha256')
+    .update(toCanonicalJson({ command, url, args, env: Object.keys(env).toSorted((a, b) => (a < b ? -1 : 1)) }))
+    .digest('hex');

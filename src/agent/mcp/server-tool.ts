@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import type { CommandReading } from '../permissions/command-reading.ts';
 import type { Prepared, Tool } from '../tools/tool.ts';
-import { type CallDeps, callTool } from './call-tool.ts';
+import type { CallAccount } from './accounts/user-sessions.ts';
+import { type CallDeps, callTool, toConsentOutcome } from './call-tool.ts';
 import type { KnownTool } from './known-tools.ts';
 import type { ServerConfig } from './server-config.ts';
 import type { ServerCall, ToolAnswer } from './session.ts';
@@ -13,6 +14,8 @@ export interface CallableServer {
   name: string;
   config: ServerConfig;
   call(call: ServerCall): Promise<ToolAnswer>;
+  /** In whose name a call would be, or why it cannot be made; absent: no account is used. */
+  accountFor?: ((wsId: string) => Promise<CallAccount>) | undefined;
 }
 
 const MOST_SUBJECT = 120;
@@ -31,26 +34,31 @@ export function createServerTool(
     schema: known.inputSchema,
     readOnly: false,
     safeToRepeat: false,
-    prepare: async (args, { callId }): Promise<Prepared> => {
+    prepare: async (args, { wsId, callId }): Promise<Prepared> => {
       const { changed } = known;
       const { config } = server;
+      const account = await server.accountFor?.(wsId);
+      if (account?.kind === 'missing') return withoutConsent(name, account);
       return {
         kind: 'ready',
         subject: toVisibleLine(JSON.stringify(args).slice(0, MOST_SUBJECT)),
-        preview: [...(changed ? [CHANGED] : []), `${known.name} of ${server.name}`, JSON.stringify(args, null, 2)].join(
-          '\n',
-        ),
+        preview: [
+          ...(changed ? [CHANGED] : []),
+          `${known.name} of ${server.name}${account ? `, with the account of ${account.name}` : ''}`,
+          JSON.stringify(args, null, 2),
+        ].join('\n'),
         approvalLabel: name,
         needsApproval: changed !== undefined || !config.autoApprove,
         ...(changed && { asksAnyhow: true as const }),
         reading: toReading(server),
-        bindTo: `${known.digest} ${changed?.digest ?? ''}`,
+        bindTo: [known.digest, changed?.digest ?? '', ...(account ? [account.user] : [])].join(' '),
         execute: (run) =>
           callTool(
             {
               server: server.name,
               tool: known.name,
               args,
+              wsId,
               callId,
               timeoutSecs: config.timeoutSecs,
               send: (call) => server.call(call),
@@ -62,6 +70,18 @@ export function createServerTool(
     },
   };
 }
+
+/** Nobody has to be asked about a call that calls nothing. It stays one, even if there is a consent by then. */
+const withoutConsent = (name: string, { note }: Extract<CallAccount, { kind: 'missing' }>): Prepared => ({
+  kind: 'ready',
+  subject: 'no account is connected',
+  preview: '',
+  approvalLabel: name,
+  needsApproval: false,
+  stored: 'read',
+  bindTo: 'no account',
+  execute: async () => toConsentOutcome(await note()),
+});
 
 const CHANGED =
   'The server now describes this tool in another way than when it was accepted. Look at it with headgate mcp, and accept it there.';

@@ -9,6 +9,8 @@ export interface ServerCall {
   /** As the server calls it. */
   tool: string;
   args: Record<string, unknown>;
+  /** The workstream that it is made for. */
+  wsId?: string;
   signal: AbortSignal;
   /** A line about how far it is. */
   onProgress(line: string): void;

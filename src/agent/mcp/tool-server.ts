@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts';
 import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { StopReason } from '../stop-reason.ts';
+import { ConsentProblem } from './accounts/consent-problem.ts';
 import { type AnnouncedTool, readTools } from './announced-tools.ts';
 import type { ServerCall, Session, SessionOptions, ToolAnswer } from './session.ts';
 
@@ -162,6 +163,7 @@ export class ToolServer {
       await until(this.#list(session, signal), signal);
     } catch (error) {
       await session?.close();
+      if (error instanceof ConsentProblem) throw error; // that is no failure of the server
       const why = signal.aborted && !this.#closing.signal.aborted ? 'did not answer within 30 s' : wordsOf(error);
       this.#fail(why);
       log.warn({ server: name, why }, 'a tool server could not be used');

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Low } from 'lowdb';
 import { toCanonicalJson } from '../../canonical-json.ts';
 import type { Log } from '../../log.ts';
@@ -6,12 +5,17 @@ import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ChangingTools } from '../tools/toolbox.ts';
+import { type Accounts, toOAuthServer } from './accounts/accounts.ts';
+import { createConnectTool } from './accounts/connect-tool.ts';
+import type { UsedAccount } from './accounts/token-provider.ts';
+import { UserSessions } from './accounts/user-sessions.ts';
+import type { AnnouncedTool } from './announced-tools.ts';
 import type { CallDeps } from './call-tool.ts';
 import { createFindTools } from './find-tool.ts';
 import { acceptTools, type KnownTool, learnTools } from './known-tools.ts';
-import type { ServerConfig } from './server-config.ts';
+import { digestOf, type ServerConfig } from './server-config.ts';
 import { createServerTool } from './server-tool.ts';
-import type { Session, SessionOptions } from './session.ts';
+import type { ServerCall, Session, SessionOptions } from './session.ts';
 import { toToolName } from './tool-name.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -39,8 +43,11 @@ export interface ToolServers extends ChangingTools {
   /** Asks servers for their tools that were never asked. */
   start(): void;
   list(): ServerStatus[];
-  /** Asks a server for its tools now. Undefined: there is no such server, or it is disabled. Rejects with a ServerProblem. */
-  refresh(name: string): Promise<ServerStatus | undefined>;
+  /**
+   * Asks a server for its tools now, in the name of the user if it is used with accounts. Undefined: there is no such
+   * server, or it is disabled. Rejects with a ServerProblem or a ConsentProblem.
+   */
+  refresh(name: string, user?: string): Promise<ServerStatus | undefined>;
   /** Takes the tools of a server as it describes them now. */
   accept(name: string, tool?: string): Promise<ServerStatus | undefined>;
   /** Resolves when no server runs. */
@@ -50,9 +57,17 @@ export interface ToolServers extends ChangingTools {
 export interface ServersDeps extends CallDeps {
   /** Read at each use, so that a change takes effect at once. */
   live: { readonly mcp: { servers: Readonly<Record<string, ServerConfig>>; idleMinutes: number } };
-  open(server: { name: string; config: ServerConfig }, options: SessionOptions): Promise<Session>;
+  open(server: OpenedServer, options: SessionOptions): Promise<Session>;
+  accounts: Accounts;
   memory: Low<ServerMemory>;
   log: Log;
+}
+
+interface OpenedServer {
+  name: string;
+  config: ServerConfig;
+  /** With which account; absent: with none. */
+  account?: UsedAccount | undefined;
 }
 
 /** With more tools than this, models find them by a search. */
@@ -62,7 +77,7 @@ const READY_MS = 10_000;
 interface Entry {
   name: string;
   config: ServerConfig;
-  server: ToolServer;
+  server: ToolServer | UserSessions;
   tools: Map<string, Tool>;
 }
 
@@ -87,6 +102,7 @@ class Servers implements ToolServers {
 
   constructor(deps: ServersDeps) {
     this.#deps = deps;
+    deps.accounts.onChanged(({ server, user, isConnected }) => this.#onAccount(server, user, isConnected));
   }
 
   start(): void {
@@ -119,11 +135,11 @@ class Servers implements ToolServers {
       .sort(byName);
   }
 
-  async refresh(name: string): Promise<ServerStatus | undefined> {
+  async refresh(name: string, user?: string): Promise<ServerStatus | undefined> {
     this.#sync();
     const entry = this.#entries.get(name);
     if (!entry) return undefined;
-    await entry.server.refresh(this.#closing.signal, { now: true });
+    await entry.server.refresh(this.#closing.signal, { now: true, user });
     return this.#statusOf(name, entry.config);
   }
 
@@ -165,28 +181,53 @@ class Servers implements ToolServers {
   }
 
   #add(name: string, config: ServerConfig): void {
-    const { open, clock, log, live } = this.#deps;
-    const server = new ToolServer({
+    const entry: Entry = {
       name,
-      open: (options) => open({ name, config }, options),
-      idleMs: () => live.mcp.idleMinutes * 60_000,
-      onTools: (tools) => {
-        const known = this.#knownOf(entry);
-        const learned = learnTools(known, tools);
-        if (!this.#isKnown(entry) || !isSame(known, learned)) void this.#remember(entry, learned);
-      },
-      clock,
-      log,
-    });
-    const entry: Entry = { name, config, server, tools: new Map() };
+      config,
+      server: this.#create(name, config, (tools) => this.#learn(entry, tools)),
+      tools: new Map(),
+    };
     this.#entries.set(name, entry);
     if (!this.#isKnown(entry)) this.#ask(entry);
   }
 
+  #create(name: string, config: ServerConfig, onTools: (tools: AnnouncedTool[]) => void): Entry['server'] {
+    const { open, clock, log, live, accounts } = this.#deps;
+    const create = (account?: UsedAccount) =>
+      new ToolServer({
+        name,
+        open: (options) => open({ name, config, account }, options),
+        idleMs: () => live.mcp.idleMinutes * 60_000,
+        onTools,
+        clock,
+        log,
+      });
+    const server = toOAuthServer(name, config);
+    return server
+      ? new UserSessions({ server, accounts, create: (user) => create({ server, user, accounts }) })
+      : create();
+  }
+
+  #learn(entry: Entry, tools: AnnouncedTool[]): void {
+    const known = this.#knownOf(entry);
+    // Not everybody may have all tools.
+    const learned = learnTools(known, tools, { keepsMissing: entry.server instanceof UserSessions });
+    if (!this.#isKnown(entry) || !isSame(known, learned)) void this.#remember(entry, learned);
+  }
+
+  /** The session of a user belongs to the account before. */
+  #onAccount(name: string, user: string, isConnected: boolean): void {
+    this.#sync();
+    const entry = this.#entries.get(name);
+    if (!(entry?.server instanceof UserSessions)) return;
+    entry.server.end(user);
+    if (isConnected && !this.#isKnown(entry)) this.#ask(entry, user);
+  }
+
   /** What it cannot answer is told by its state. */
-  #ask({ server }: Entry): void {
+  #ask({ server }: Entry, user?: string): void {
     const asked = server
-      .refresh(this.#closing.signal)
+      .refresh(this.#closing.signal, { user })
       .catch(() => undefined)
       .finally(() => this.#asking.delete(asked));
     this.#asking.add(asked);
@@ -225,9 +266,14 @@ class Servers implements ToolServers {
       for (const known of this.#knownOf(entry)) {
         if (known.isGone) continue;
         const { name, config, server } = entry;
-        const tool = createServerTool(known, { name, config, call: (call) => server.call(call) }, this.#deps);
+        const accountFor = server instanceof UserSessions ? server.accountFor : undefined;
+        const called = { name, config, call: (call: ServerCall) => server.call(call), accountFor };
+        const tool = createServerTool(known, called, this.#deps);
         entry.tools.set(tool.name, tool);
       }
+    const { server } = entry;
+    if (server instanceof UserSessions && !this.#isKnown(entry))
+      return [createConnectTool(entry.name, { accountFor: server.accountFor, ask: (user) => this.#ask(entry, user) })];
     return [...entry.tools.values()];
   }
 
@@ -250,9 +296,3 @@ class Servers implements ToolServers {
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 const isSame = (a: unknown, b: unknown): boolean => toCanonicalJson(a) === toCanonicalJson(b);
-
-/** What makes it another server. Its other settings do not change what its tools are. */
-const digestOf = ({ command, url, args, env }: ServerConfig): string =>
-  createHash('sha256')
-    .update(toCanonicalJson({ command, url, args, env: Object.keys(env).toSorted((a, b) => (a < b ? -1 : 1)) }))
-    .digest('hex');

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Low } from 'lowdb';
 import { z } from 'zod';
 import type { OutputGuard } from '../../agent/guard/output-guard.ts';
+import type { Accounts } from '../../agent/mcp/accounts/accounts.ts';
 import { openProgram } from '../../agent/mcp/open-program.ts';
 import { openRemote } from '../../agent/mcp/open-remote.ts';
 import { createToolServers, type ServerMemory, type ToolServers } from '../../agent/mcp/tool-servers.ts';
@@ -19,6 +20,7 @@ type ServerOptions = Pick<DaemonOptions, 'home' | 'userHome' | 'environment' | '
   /** The daemon's own requests. */
   fetch: typeof fetch;
   guard: OutputGuard;
+  accounts: Accounts;
 };
 
 const Announced = z.object({
@@ -41,7 +43,7 @@ const Memory = z.object({
 
 /** The tool servers of the configuration. None of them is started yet. */
 export async function openToolServers(
-  { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard, fetch }: ServerOptions,
+  { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard, accounts, fetch }: ServerOptions,
   { runner, outputs }: { runner: ProcessRunner; outputs: string },
 ): Promise<ToolServers> {
   const file = jsonDocument<ServerMemory>({
@@ -63,12 +65,14 @@ export async function openToolServers(
     clock,
     version,
   };
+  const remote = { environment, fetch, version };
   return createToolServers({
     live,
-    async open({ name, config: server }, options) {
+    accounts,
+    async open({ name, config: server, account }, options) {
       const { command, url } = server;
       if (command !== undefined) return openProgram({ name, config: server, command }, options, programs);
-      if (url !== undefined) return openRemote({ config: server, url }, options, { environment, fetch, version });
+      if (url !== undefined) return openRemote({ config: server, url, account }, options, remote);
       throw new Error('has neither a command nor an address');
     },
     memory,

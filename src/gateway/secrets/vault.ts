@@ -3,8 +3,11 @@ import { type Notice, warn } from '../../../protocol/notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { MachineKey, MachineKeyFiles } from '../../home/machine-key.ts';
 import type { Log } from '../../log.ts';
+import { createSerialKeys } from '../../timing/serial-keys.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement, Store } from '../store/store.ts';
+import { lost, SecretsLost, toMissing } from './lost-secrets.ts';
+import { sealedRows } from './sealed-rows.ts';
 import { type SealedPlace, type SealingKey, seal, unseal } from './sealing.ts';
 
 /** The store as far as the vault uses it. */
@@ -47,6 +50,8 @@ interface Keys {
 export class Vault {
   readonly #deps: VaultDeps;
   #keys: Keys;
+  /** Nothing is encrypted with a key that is replaced meanwhile. */
+  readonly #serially = createSerialKeys();
 
   private constructor(deps: VaultDeps, keys: Keys) {
     this.#deps = deps;
@@ -86,6 +91,22 @@ export class Vault {
     });
   }
 
+  /** Stores encrypted texts in other tables. `make` builds the statements; it may run later, after a change of the keys. */
+  commitSealed(
+    make: (seal: SealText) => readonly Statement[],
+    { erases = false }: { erases?: boolean } = {},
+  ): Promise<void> {
+    return this.#serially.run(WRITES, async () => {
+      const sealIn: SealText = (place, text) => seal(Buffer.from(text, 'utf8'), place, this.#keys.store);
+      await this.#deps.store.commit({ statements: make(sealIn), durable: true, erases });
+    });
+  }
+
+  /** Reads such a text. Undefined: it was altered, or encrypted with a key that nobody has any more. */
+  open(place: SealedPlace, sealed: string): string | undefined {
+    return opened(place, sealed, this.#keys.store);
+  }
+
   async status(): Promise<VaultStatus> {
     const { store, createdMs, machine } = this.#keys;
     const rows = await this.#rows();
@@ -103,7 +124,11 @@ export class Vault {
    * Replaces the key of the store, and the key of the machine unless systemd provides it. A kill at any time leaves a state
    * that the next start continues. `replacing`: new values of secrets. `also`: statements of the same unit.
    */
-  async rotate(replacing: Readonly<Record<string, string>>, also: readonly Statement[] = []): Promise<VaultStatus> {
+  rotate(replacing: Readonly<Record<string, string>>, also: readonly Statement[] = []): Promise<VaultStatus> {
+    return this.#serially.run(WRITES, () => this.#rotate(replacing, also));
+  }
+
+  async #rotate(replacing: Readonly<Record<string, string>>, also: readonly Statement[]): Promise<VaultStatus> {
     const { keys } = this.#deps;
     const { machine } = this.#keys;
     if (machine.place === 'credential') {
@@ -168,9 +193,13 @@ export class Vault {
       const update = build.updateTable('secrets').set({ sealed: sealText(name, value, next) });
       return statementOf(update.where('name', '=', name).where('sealed', '=', sealed), 1);
     });
+    const others = (await sealedRows(store.db)).flatMap(({ place, sealed, replace }) => {
+      const text = opened(place, sealed, former);
+      return text === undefined ? [] : [replace(seal(Buffer.from(text, 'utf8'), place, next))];
+    });
     const remove = build.deleteFrom('store_keys').where('key_id', '=', former.id);
     await store.commit({
-      statements: [statementOf(remove, 1), insertKey(next, machine, createdMs), ...sealedAgain, ...also],
+      statements: [statementOf(remove, 1), insertKey(next, machine, createdMs), ...sealedAgain, ...others, ...also],
       durable: true,
       erases: true,
     });
@@ -187,6 +216,19 @@ export class Vault {
 
   #rows() {
     return this.#deps.store.db.selectFrom('secrets').select(['name', 'sealed']).orderBy('name').execute();
+  }
+}
+
+/** Encrypts a text for its place. */
+export type SealText = (place: SealedPlace, text: string) => string;
+
+const WRITES = 'writes';
+
+function opened(place: SealedPlace, sealed: string, key: SealingKey): string | undefined {
+  try {
+    return unseal(sealed, place, key).toString('utf8');
+  } catch {
+    return undefined; // it says why by being undefined: nobody but its owner can mend it
   }
 }
 
@@ -220,11 +262,6 @@ async function openKeys(deps: VaultDeps, found: readonly MachineKey[]): Promise<
   }
 }
 
-/** The secrets cannot be decrypted. The message says why, and what to do. */
-class SecretsLost extends Error {
-  override readonly name = 'SecretsLost';
-}
-
 /** Undefined: the store has no secrets yet. */
 async function openStored({ store, storePath }: VaultDeps, found: readonly MachineKey[]): Promise<Keys | undefined> {
   const row = await wrappingOf(store);
@@ -232,7 +269,7 @@ async function openStored({ store, storePath }: VaultDeps, found: readonly Machi
   if (row === undefined && rows.length === 0) return undefined;
   if (row === undefined) throw lost(storePath, 'the key of the store is missing');
   const machine = found.find(({ id }) => id === row.machine_id);
-  if (machine === undefined) throw new SecretsLost(toMissing(storePath, row.machine_id, found));
+  if (machine === undefined) throw toMissing(storePath, row.machine_id, found);
   try {
     const key = { id: row.key_id, bytes: unseal(row.wrapped, keyPlace(row.key_id), machine) };
     for (const { name, sealed } of rows) unseal(sealed, secretPlace(name), key);
@@ -240,19 +277,6 @@ async function openStored({ store, storePath }: VaultDeps, found: readonly Machi
   } catch (error) {
     throw lost(storePath, error instanceof Error ? error.message : String(error));
   }
-}
-
-const lost = (storePath: string, problem: string) =>
-  new SecretsLost(
-    `The secrets in ${storePath} cannot be decrypted: ${problem}. Restore the database from a backup. ${DISCARD}`,
-  );
-
-const DISCARD =
-  'Without one, start once with --new-secrets: everybody has to log in again, and older records of the audit trail cannot be verified. Nothing was changed.';
-
-function toMissing(storePath: string, machineId: string, found: readonly MachineKey[]): string {
-  const others = found.map(({ path, id }) => `${path} holds the key ${id}`).join(', and ');
-  return `The secrets in ${storePath} are encrypted with the key ${machineId} of this machine, but ${others || 'there is no file headgate-key in the home and no such systemd credential'}. Restore headgate-key from the backup that the database is from. ${DISCARD}`;
 }
 
 async function createKeys({ store, keys, clock }: VaultDeps, [first]: readonly MachineKey[]): Promise<Keys> {

@@ -15,6 +15,7 @@ interface McpCommandsDeps {
 export function addMcpCommands(program: Command, { root, around, withTarget }: McpCommandsDeps): void {
   const mcp = program.command('mcp').description('see the tool servers (MCP) of the daemon, and accept their tools');
   const load = () => import('./mcp.ts');
+  const loadAccounts = () => import('./mcp-consent.ts');
   const on = <F>(flags: F) => ({ flags, around, root });
   refuseUnknown(mcp, withTarget(mcp.command('list', { isDefault: true })))
     .description('list the servers with their state (the default command)')
@@ -36,4 +37,20 @@ export function addMcpCommands(program: Command, { root, around, withTarget }: M
     .action(async (name: string, tool: string | undefined, flags: TargetFlags) =>
       (await load()).acceptTools({ name, ...(tool !== undefined && { tool }) }, on(flags)),
     );
+  withTarget(mcp.command('accounts'))
+    .description('list the accounts that you have connected to tool servers')
+    .option('--json', 'print JSON')
+    .action(async (flags: McpFlags) => (await loadAccounts()).listAccounts(on(flags)));
+  withTarget(mcp.command('login'))
+    .description('connect an account of yours to a server, in a browser')
+    .argument('<server>', 'name of the server')
+    .action(async (name: string, flags: TargetFlags) => (await loadAccounts()).logIn(name, on(flags)));
+  withTarget(mcp.command('logout'))
+    .description('disconnect your account from a server')
+    .argument('<server>', 'name of the server')
+    .action(async (name: string, flags: TargetFlags) => (await loadAccounts()).logOut(name, on(flags)));
+  withTarget(mcp.command('revoke'))
+    .description('disconnect the accounts of all users from a server')
+    .argument('<server>', 'name of the server')
+    .action(async (name: string, flags: TargetFlags) => (await loadAccounts()).revokeAll(name, on(flags)));
 }

@@ -9,7 +9,8 @@ import { toTextTable } from '../../text-table.ts';
 
 export type McpFlags = TargetFlags & { json?: boolean };
 
-interface McpCommand<F = TargetFlags> {
+/** A command, with what it needs to reach the daemon. */
+export interface McpCommand<F = TargetFlags> {
   flags: F;
   around: Surroundings;
   root: URL;
@@ -85,11 +86,15 @@ function findServer(servers: readonly McpServer[], name: string): McpServer {
   return found;
 }
 
-function printJson(value: unknown): void {
+export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-async function ask<T>({ flags, around, root }: McpCommand, work: (client: GatewayClient) => Promise<T>): Promise<T> {
+/** Asks the daemon of the command. */
+export async function ask<T>(
+  { flags, around, root }: McpCommand,
+  work: (client: GatewayClient) => Promise<T>,
+): Promise<T> {
   const caller = { target: await resolveTarget(flags, around), version: await readVersion(root) };
   return withClient(caller, work);
 }

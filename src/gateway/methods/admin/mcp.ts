@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { McpServer, mcpContracts } from '../../../../protocol/methods/admin/mcp.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { ConsentProblem } from '../../../agent/mcp/accounts/consent-problem.ts';
 import type { KnownTool } from '../../../agent/mcp/known-tools.ts';
 import { ServerProblem } from '../../../agent/mcp/tool-server.ts';
 import type { ServerStatus, ToolServers } from '../../../agent/mcp/tool-servers.ts';
@@ -10,10 +11,11 @@ export const mcpMethods = (
   servers: Pick<ToolServers, 'list' | 'refresh' | 'accept'>,
 ): Handlers<keyof typeof mcpContracts> => ({
   'mcp.list': () => ({ servers: servers.list().map(toServer) }),
-  'mcp.refresh': async ({ name }) => {
+  'mcp.refresh': async ({ name }, { principal }) => {
     try {
-      return toServer(found(name, await servers.refresh(name)));
+      return toServer(found(name, await servers.refresh(name, principal?.userId ?? '')));
     } catch (error) {
+      if (error instanceof ConsentProblem) throw new GatewayError('UNAVAILABLE', error.message);
       if (!(error instanceof ServerProblem)) throw error;
       throw new GatewayError('UNAVAILABLE', `The tool server ${name} ${wordsOf(error)}`);
     }
@@ -41,6 +43,7 @@ function toServer({ name, config, state, problem, notes, about, tools, callsUnde
     transport: config.url === undefined ? 'stdio' : 'streamable-http',
     command: config.command ?? '',
     url: config.url ?? '',
+    authType: config.oauth ? 'oauth_user' : Object.keys(config.headers).length > 0 ? 'static' : 'none',
     headers: toMasked(config.headers),
     args: [...config.args],
     env: toMasked(config.env),

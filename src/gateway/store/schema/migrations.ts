@@ -2,6 +2,7 @@ import type { Log } from '../../../log.ts';
 import type { Connection } from '../sqlite/sqlite-connection.ts';
 import { subAgents } from './agents/sub-agent-schema.ts';
 import { backgroundCommands } from './background/background-schema.ts';
+import { consents } from './consents/consent-schema.ts';
 import { copyDatabase } from './copy-database.ts';
 import { secrets } from './credential-schema.ts';
 import { checkpoints } from './files/checkpoint-schema.ts';
@@ -98,6 +99,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 42, statements: watches },
   { version: 43, statements: subAgents },
   { version: 44, statements: agentMemories },
+  { version: 45, statements: consents },
 ];
 
 /**

@@ -1,8 +1,9 @@
 import type { BackgroundTables } from '../background/background-schema.ts';
+import type { ConsentTables } from '../consents/consent-schema.ts';
 import type { SubAgentMessageTable, SubAgentTable } from './sub-agent-schema.ts';
 
 /** The tables of what goes on beside a conversation. */
-export interface SideTables extends BackgroundTables {
+export interface SideTables extends BackgroundTables, ConsentTables {
   sub_agents: SubAgentTable;
   sub_agent_messages: SubAgentMessageTable;
 }
