@@ -20,6 +20,7 @@ import { agentContracts } from './methods/agent.ts';
 import { approvalContracts } from './methods/approval.ts';
 import { chatContracts } from './methods/chat.ts';
 import { configContracts } from './methods/config.ts';
+import { mcpConsentContracts } from './methods/consents/mcp-consent.ts';
 import { backgroundContracts } from './methods/conversation/background.ts';
 import { checkpointContracts } from './methods/conversation/checkpoint.ts';
 import { coordinatorContracts } from './methods/conversation/coordinator.ts';
@@ -72,6 +73,7 @@ export const CONTRACTS = {
   ...outputContracts,
   ...backgroundContracts,
   ...watchContracts,
+  ...mcpConsentContracts,
   ...subAgentContracts,
   ...coordinatorContracts,
   ...usageContracts,

@@ -3,11 +3,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MethodName, ParamsInput, Result } from '../../protocol/index.ts';
 import { closeRegistry, ENTRY, startRegistry } from '../support/mcp/registry.ts';
+import { consentCases } from './consent-cases.ts';
 
 interface Caller {
   /** As the operator. */
   call<M extends MethodName>(method: M, params: ParamsInput<M>): Promise<Result<M>>;
   home: string;
+  url: string;
 }
 
 const FAKE = fileURLToPath(new URL('../../src/agent/mcp/misbehaving-server.ts', import.meta.url));
@@ -21,7 +23,7 @@ const openRegistry = async () => {
 };
 
 /** A successful call of each method about tool servers. Those that need a running one use one of the file. */
-export function mcpCases({ call, home }: Caller) {
+export function mcpCases({ call, home, url }: Caller) {
   const file = path.join(home, 'config.json');
   const withConfig = async (config: object, work: () => Promise<unknown>) => {
     const before = await readFile(file, 'utf8').catch(() => '{}');
@@ -55,6 +57,7 @@ export function mcpCases({ call, home }: Caller) {
         const { serverId } = await call('mcp.registry.install', params);
         await call('mcp.delete', { serverId });
       }),
+    ...consentCases({ call, home, url }),
     'mcp.list': () => call('mcp.list', {}),
     'mcp.refresh': () => withServer(() => call('mcp.refresh', { name: 'fake' })),
     'mcp.accept': () => withServer(() => call('mcp.accept', { name: 'fake' })),

@@ -253,7 +253,7 @@ const METHODS: Record<MethodName, () => Promise<unknown>> = {
   },
   ...accountCases({ call, open: (token) => open({ token }), key, answer: answerOf }),
   ...policyCases({ call }),
-  ...mcpCases({ call, home: daemon.home }),
+  ...mcpCases({ call, home: daemon.home, url: daemon.url }),
   'assessment.list': () => call('assessment.list', { limit: 1 }),
   ...secretsCases({ call }),
   'verdict.list': () => call('verdict.list', { limit: 1 }),

@@ -198,7 +198,8 @@ async function tryRoute(route: string, headers: Record<string, string>): Promise
   });
   stop.abort(); // some are streams
   return (
-    { 200: 'allowed', 400: 'allowed', 401: 'unauthorized', 403: 'forbidden', 404: 'allowed' }[status] ?? `${status}`
+    { 200: 'allowed', 204: 'allowed', 400: 'allowed', 401: 'unauthorized', 403: 'forbidden', 404: 'allowed' }[status] ??
+    `${status}`
   );
 }
 

@@ -50,6 +50,7 @@ const NEEDED: readonly [string, object][] = [
   ['mcp.create', { name: '' }],
   ['mcp.import', { config: {} }],
   ['mcp.registry.install', { registryName: 'nobody', source: 'none' }],
+  ['mcp.consent.revoke', { server: 'nobody' }],
   ['policy.create', { name: '' }],
   ...onEach(['policy.update', 'policy.delete'], { policyId: 'nobody' }),
   ['rule.create', { action: 'allow', match: { tool: 'bash' }, wsId: 'nobody' }],

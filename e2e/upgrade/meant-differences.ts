@@ -143,7 +143,10 @@ const SINCE_39: readonly Declared[] = [
   { at: 'approval.list > approvals > * > askedAtMs', is: isNumber, why: 'lists say when it was asked' },
 ];
 
-/** Schema versions 40 to 45: commands in the background, snapshots of what runs change, watches, sub-agents, memories, skills. */
+/**
+ * Schema versions 40 to 47: commands in the background, snapshots of what runs change, watches, sub-agents, memories,
+ * coordinators, skills. Accounts at tool servers show nowhere.
+ */
 const SINCE_40: readonly Declared[] = [
   { at: 'config.get > config > mcp', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },
   { at: 'config.get > config > skills', is: (value: unknown) => typeof value === 'object', why: 'a new setting' },

@@ -63,6 +63,7 @@ test('operations without a credential are marked; all others require the bearer 
   assert.deepEqual(
     open.map((operation) => operation?.operationId ?? operation?.summary),
     [
+      'mcpConsent.callback',
       'auth.login',
       'auth.setup',
       'auth.whoami',

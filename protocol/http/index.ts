@@ -13,6 +13,7 @@ import { clusterEndpoints } from './cluster.ts';
 import { backgroundEndpoints } from './commands/background.ts';
 import { subAgentEndpoints } from './commands/sub-agent.ts';
 import { watchEndpoints } from './commands/watch.ts';
+import { mcpConsentEndpoints } from './consents/mcp-consent.ts';
 import { conversationEndpoints } from './conversation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventsEndpoints } from './events.ts';
@@ -49,6 +50,7 @@ export const ENDPOINTS = {
   plan: planEndpoints,
   watch: watchEndpoints,
   coordinator: coordinatorEndpoints,
+  mcpConsent: mcpConsentEndpoints,
   sharing: sharingEndpoints,
   events: eventsEndpoints,
   auth: authEndpoints,

@@ -12,6 +12,8 @@ import { openCredentials } from '../gateway/auth/open-credentials.ts';
 import { isLoopbackHost } from '../gateway/auth/origin-policy.ts';
 import { chosenSecret, openSecrets } from '../gateway/auth/secrets.ts';
 import { createSetupGate } from '../gateway/auth/setup-gate.ts';
+import type { ConsentDeps } from '../gateway/mcp/oauth/consent-deps.ts';
+import { Consents } from '../gateway/mcp/oauth/consents.ts';
 import { loginLink } from '../gateway/methods/accounts/auth.ts';
 import { Vault } from '../gateway/secrets/vault.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
@@ -20,8 +22,11 @@ import type { Passwords } from '../gateway/users/passwords.ts';
 import { machineKeyFiles, readMachineKeys, toKeyText } from '../home/machine-key.ts';
 import { openOperatorToken } from '../home/operator-token.ts';
 import { asStartError } from './as-start-error.ts';
+import type { GuardedSecrets } from './config/guarded-secrets.ts';
+import type { LiveConfig } from './config/live-config.ts';
 import { resolveOidc } from './config/oidc-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import { openStoredServers } from './tools/stored-servers.ts';
 
 interface AccountDeps {
   store: SqliteStore;
@@ -30,6 +35,8 @@ interface AccountDeps {
   /** Hashes passwords. */
   passwords: Passwords;
   onNotice(notice: Notice): void;
+  live: Pick<LiveConfig, 'mcp' | 'privateHosts'>;
+  secrets: Pick<GuardedSecrets, 'learn' | 'replacePassing'>;
   /** For requests to the provider. */
   fetch: typeof fetch;
 }
@@ -42,7 +49,7 @@ type AccountOptions = Pick<
 /** Opens the users, everything that proves who a caller is, and the record of what they do. */
 export async function openAccounts(
   options: AccountOptions,
-  { store, baseUrl, passwords, onNotice, fetch }: AccountDeps,
+  { store, baseUrl, passwords, onNotice, live, secrets: guarded, fetch }: AccountDeps,
 ) {
   const { home, host, authEnabled, config, environment, ids, clock, log } = options;
   const isLoopback = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
@@ -70,14 +77,12 @@ export async function openAccounts(
   await asStartError(() => trail.recover(onNotice));
   const throttle = createLoginThrottle({ clock });
   const setup = createSetupGate({ mode: config.auth.setup, isLoopback, clock, ids });
-  if (authEnabled && users.count === 0 && setup.willNeedCode) {
-    log.warn(
-      {},
-      `there are no users yet; creating the first one needs the setup code ${setup.code}${setup.needsCode() ? '' : ' 15 minutes after the start'}`,
-    );
-  }
+  if (authEnabled && users.count === 0 && setup.willNeedCode) log.warn({}, toSetupHint(setup));
+  const { consents, mcp } = await openToolAccounts(options, { store, vault, users, live, baseUrl, fetch, guarded });
   return {
     vault,
+    mcp,
+    consents,
     isLoginSecretChosen: chosenSecret(environment) !== undefined,
     roles,
     users,
@@ -105,10 +110,54 @@ export async function openAccounts(
     trail,
     audit: createCallAudit({ trail, users, clock, ids, log }),
     baseUrl,
-    /** What this function read or created. */
     ownSecrets: [operatorToken, auditSecret, loginSecret, ...(await readMachineKeys(home, environment)).map(toKeyText)],
     link: () => loginLink({ authenticator, codes, baseUrl }, OPERATOR),
   };
+}
+
+/** The settings with the tool servers that were added over the wire. */
+const withStored = (
+  live: AccountDeps['live'],
+  { stored }: Awaited<ReturnType<typeof openStoredServers>>,
+): ConsentDeps['live'] => ({
+  get mcp() {
+    return { servers: stored.servers() };
+  },
+  get privateHosts() {
+    return live.privateHosts;
+  },
+});
+
+const toSetupHint = (setup: ReturnType<typeof createSetupGate>): string =>
+  `there are no users yet; creating the first one needs the setup code ${setup.code}${setup.needsCode() ? '' : ' 15 minutes after the start'}`;
+
+interface ToolAccountParts
+  extends Pick<ConsentDeps, 'users' | 'baseUrl'>,
+    Pick<AccountDeps, 'store' | 'live' | 'fetch'> {
+  vault: Vault;
+  guarded: AccountDeps['secrets'];
+}
+
+/** The tool servers of the database, and the accounts of people at all of them. */
+async function openToolAccounts(
+  { environment, clock, ids, log }: AccountOptions,
+  { store, vault, users, live, baseUrl, fetch, guarded }: ToolAccountParts,
+) {
+  const mcp = await openStoredServers({ live, vault, learn: guarded.learn, fetch, clock, ids, log });
+  const consents = new Consents({
+    store,
+    vault,
+    users,
+    live: withStored(live, mcp),
+    environment,
+    fetch,
+    baseUrl,
+    hide: guarded.replacePassing,
+    clock,
+    ids,
+    log,
+  });
+  return { mcp, consents };
 }
 
 function openVault(

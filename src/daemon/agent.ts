@@ -11,16 +11,15 @@ import { openMemories } from '../gateway/memories/open-memories.ts';
 import { toNodeDirectory } from '../gateway/nodes/node-directory.ts';
 import { openNodes } from '../gateway/nodes/nodes.ts';
 import { createMessageRecall } from '../gateway/recall/message-recall.ts';
-import type { Vault } from '../gateway/secrets/vault.ts';
 import { openSkills } from '../gateway/skills/open-skills.ts';
 import type { SqliteStore } from '../gateway/store/sqlite-store.ts';
 import { createWatchRecords } from '../gateway/watches/watch-records.ts';
 import { resolveFolder } from '../home/home-path.ts';
+import type { openAccounts } from './accounts.ts';
 import type { GuardedSecrets } from './config/guarded-secrets.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { nodeIdOf } from './node-id.ts';
-import { openStoredServers } from './tools/stored-servers.ts';
 import { createTools, outputsOf } from './tools.ts';
 
 type AgentOptions = Pick<
@@ -32,12 +31,12 @@ interface AgentDeps {
   /** The default working directory of workstreams. */
   workdir: string;
   store: SqliteStore;
-  vault: Vault;
   commandAudit: CommandAudit;
   /** The daemon's own requests. */
   fetch: typeof fetch;
+  auth: Pick<Awaited<ReturnType<typeof openAccounts>>, 'consents' | 'mcp'>;
   /** Never shown by a tool. */
-  secrets: Pick<GuardedSecrets, 'current' | 'learn'>;
+  secrets: Pick<GuardedSecrets, 'current'>;
   live: Pick<
     LiveConfig,
     | 'nodes'
@@ -58,7 +57,7 @@ interface AgentDeps {
 /** The agent's tools, and the nodes that one of the tools reaches. */
 export async function createAgent(
   { home, userHome, environment, version, config, assets, clock, ids, log, replace }: AgentOptions,
-  { workdir, store, vault, live, secrets, commandAudit, fetch }: AgentDeps,
+  { workdir, store, live, secrets, commandAudit, fetch, auth }: AgentDeps,
 ) {
   const guard = createOutputGuard({
     known: secrets.current,
@@ -86,7 +85,6 @@ export async function createAgent(
     { store, live, nodeId },
   );
   const memories = openMemories({ store, clock, ids, log, settings: () => live.memory });
-  const mcp = await openStoredServers({ live, vault, learn: secrets.learn, fetch, clock, ids, log });
   const { toolbox, pollToolbox, servers, runner, notSandboxed, notices } = await createTools({
     home,
     userHome,
@@ -101,7 +99,8 @@ export async function createAgent(
     watches: watchRecords,
     knowledge: { memories: memories.agents, history: createMessageRecall({ store }), skills: skills.usable },
     commandAudit,
-    mcpServers: mcp.stored,
+    mcpServers: auth.mcp.stored,
+    accounts: auth.consents,
     fetch,
     nodes: toNodeDirectory(nodes),
     earlier: createOutputSource({ store, folder: outputsOf(home) }),
@@ -122,10 +121,10 @@ export async function createAgent(
     hooks,
     toolbox,
     servers,
-    mcpAdmin: mcp.admin,
+    mcpAdmin: auth.mcp.admin,
     runner,
     notSandboxed,
-    notices: [...notices, ...mcp.notices],
+    notices: [...notices, ...auth.mcp.notices],
   };
 }
 

@@ -103,12 +103,14 @@ async function serve(options: DaemonOptions, { store, release }: Held): Promise<
     store,
     baseUrl: url,
     passwords: openPasswords(options),
+    live,
+    secrets,
     fetch,
     onNotice: (notice) => startNotices.push(notice),
   });
   secrets.learn(auth.ownSecrets);
   const commandAudit = createCommandAudit({ trail: auth.trail, clock, ids: options.ids, log });
-  const agent = await createAgent(options, { workdir, store, vault: auth.vault, live, secrets, commandAudit, fetch });
+  const agent = await createAgent(options, { workdir, store, live, secrets, commandAudit, fetch, auth });
   startNotices.push(...agent.notices);
   const { originPolicy, clientAddress } = clientPolicies(options, address);
   const gateway = await openGateway(options, {
@@ -198,9 +200,6 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
   const { clock, ids, log, logRing } = options;
   const { store, models, agent, workdirs, live, fetch, auth, originPolicy, clientAddress, startNotices, tracing } =
     deps;
-  const { nodes, background, memories, skills, hooks, toolbox, servers: toolServers, mcpAdmin, runner, notSandboxed } =
-    agent;
-  const { folders, folderSkills } = agent;
   const keyHosts = await openKeyHosts({ home, config, environment, clock, log });
   const gateway = createGateway({
     store,
@@ -208,20 +207,20 @@ async function openGateway(options: GatewayOptions, deps: OpenedDeps): Promise<G
     lastAliveMs: store.lastAliveMs,
     startNotices,
     models,
-    nodes,
-    toolbox,
-    toolServers,
-    mcpAdmin,
-    hooks,
-    projectCommands: createProjectCommands(folders),
-    surroundings: createSurroundings({ folders, skills: folderSkills, hostTimeZone, clock }),
-    notSandboxed,
+    nodes: agent.nodes,
+    toolbox: agent.toolbox,
+    toolServers: agent.servers,
+    mcpAdmin: agent.mcpAdmin,
+    hooks: agent.hooks,
+    projectCommands: createProjectCommands(agent.folders),
+    surroundings: createSurroundings({ folders: agent.folders, skills: agent.folderSkills, hostTimeZone, clock }),
+    notSandboxed: agent.notSandboxed,
     outputChecks: createOutputChecks({ clock, workerUrl: assets.outputWorkerUrl }),
-    background,
-    memories,
-    skills,
+    background: agent.background,
+    memories: agent.memories,
+    skills: agent.skills,
     userHome: environment.HOME,
-    killLeftover: (process) => runner.killLeftover(process),
+    killLeftover: (process) => agent.runner.killLeftover(process),
     workdirs,
     readOutput: (name, range) => readOutput(outputsOf(home), name, range),
     attachmentFiles: createAttachmentFiles(path.join(home, 'attachments')),

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Notice, warn } from '../../protocol/notice.ts';
 import type { BackgroundCommands } from '../agent/background/background-commands.ts';
 import type { OutputGuard } from '../agent/guard/output-guard.ts';
+import type { Accounts } from '../agent/mcp/accounts/accounts.ts';
 import type { ToolServers } from '../agent/mcp/tool-servers.ts';
 import { type Program, whyNot } from '../agent/process/programs.ts';
 import { createProcessRunner, type ProcessRunner } from '../agent/process/runner.ts';
@@ -62,6 +63,8 @@ type ToolOptions = Pick<
   commandAudit: CommandAudit;
   /** Tool servers of the configuration and the database. */
   mcpServers: Pick<StoredServers, 'servers'>;
+  /** Accounts of people at tool servers. */
+  accounts: Accounts;
   /** The daemon's own requests. */
   fetch: typeof fetch;
   /** All texts of tools pass it. */

@@ -24,6 +24,7 @@ import type { Background } from './background/background-records.ts';
 import type { WebhookDeps } from './channels/webhook.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { McpAdmin } from './mcp/mcp-noun.ts';
+import type { Consents } from './mcp/oauth/consents.ts';
 import type { OpenedMemories } from './memories/open-memories.ts';
 import type { AuthMethodDeps } from './methods/accounts/auth.ts';
 import type { OidcMethodDeps } from './methods/accounts/oidc.ts';
@@ -33,6 +34,7 @@ import type { TokenMethodDeps } from './methods/accounts/token.ts';
 import type { UserMethodDeps } from './methods/accounts/user.ts';
 import type { SecretsMethodDeps } from './methods/admin/secrets.ts';
 import type { ConfigFile } from './methods/config.ts';
+import type { ConsentMethodDeps } from './methods/consents/mcp-consent.ts';
 import type { OutputMethodDeps } from './methods/output.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import type { OpenedSkills } from './skills/open-skills.ts';
@@ -53,6 +55,8 @@ export interface AccountDeps extends AuthMethodDeps, TokenMethodDeps, UserMethod
   audit: CallAudit;
   vault: SecretsMethodDeps['vault'];
   isLoginSecretChosen: boolean;
+  /** Accounts of people at tool servers. */
+  consents: ConsentMethodDeps & Pick<Consents, 'recover' | 'close' | 'ending' | 'userIn'>;
 }
 
 export interface GatewayDeps {

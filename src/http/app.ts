@@ -49,6 +49,7 @@ import { clusterRoutes } from './routes/cluster.ts';
 import { backgroundRoutes } from './routes/commands/background.ts';
 import { subAgentRoutes } from './routes/commands/sub-agent.ts';
 import { watchRoutes } from './routes/commands/watch.ts';
+import { mcpConsentRoutes } from './routes/consents/mcp-consent.ts';
 import { exportRoute, importRoutes } from './routes/conversation.ts';
 import { streamOf, streamStates, streamWorkstream } from './routes/events.ts';
 import { checkpointRoutes } from './routes/files/checkpoint.ts';
@@ -234,6 +235,7 @@ function createApi(deps: ApiDeps, { respond, gate }: { respond: Respond; gate: G
     ...backgroundRoutes,
     ...subAgentRoutes,
     ...planRoutes,
+    ...mcpConsentRoutes,
     ...watchRoutes,
     ...mcpAdminRoutes,
     ...mcpRegistryRoutes,

@@ -22,6 +22,18 @@ export const expiredPendingCookie = (via: Via): string => cookie('', 0, via, pen
 
 export const pendingIn = (via: Via): string | undefined => via.cookieOf(pendingName(via));
 
+/** The cookie of a consent at the provider of a tool server. Each has its own, so that two may go on at once. */
+const consentName = (id: string, { loopback }: Via): string => `${loopback ? '' : '__Host-'}service_mcp_${id}`;
+
+export const consentCookie = ({ id, pending }: { id: string; pending: string }, via: Via): string =>
+  cookie(pending, LIMITS.loginCodeMs / 1000, via, consentName(id, via));
+
+/** The one that belongs to the answer of a provider. It can be used once, so nothing has to delete it. */
+export function consentIn(state: string, via: Via): string | undefined {
+  const id = /^([0-9a-f]{16})\./.exec(state)?.[1];
+  return id === undefined ? undefined : via.cookieOf(consentName(id, via));
+}
+
 // biome-ignore lint/complexity/useMaxParams: the name is usually the same.
 function cookie(value: string, maxAgeSecs: number, { loopback }: Via, name = COOKIE): string {
   const secure = loopback ? '' : '; Secure';

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../protocol/contract.ts';
 import type { Permission } from '../../../protocol/methods/accounts/permissions.ts';
 import { POLICY_ROUTES, RULE_ROUTES, SCHEDULE_ROUTES } from './admin-routes.ts';
+import { CONSENT_METHODS, CONSENT_ROUTES } from './consent-rights.ts';
 import { COORDINATION, COORDINATION_ROUTES, COORDINATOR_ROUTES, COORDINATOR_VIEWS } from './coordinator-rights.ts';
 import { MCP_CLOSED_TO_SERVICES, MCP_METHODS, MCP_ROUTES } from './mcp-rights.ts';
 import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from './skill-rights.ts';
@@ -11,7 +12,7 @@ import { SKILL_METHODS, SKILL_ROUTES, TEMPLATE_ROUTES, WS_TEMPLATE_ROUTES } from
  */
 export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
   public: [
-    ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup'],
+    ...['auth.login', 'auth.logout', 'auth.status', 'auth.setup', ...CONSENT_METHODS.public],
     ...['auth.whoami', 'auth.refresh', 'auth.password', 'auth.confirm', 'oidc.authorize', 'oidc.callback'],
   ],
   read: [
@@ -23,6 +24,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['budget.list', 'workstream.export', 'checkpoint.list', 'checkpoint.diff', 'background.list'],
     ...['template.list', 'wstemplate.list', 'skill.list', 'skill.available', 'user.names', 'memory.quarantine.list'],
     ...['workstream.commands', 'node.list', 'node.describe', 'queue.list', ...COORDINATOR_VIEWS],
+    ...CONSENT_METHODS.read,
     ...['memory.list', 'memory.search', 'memory.get', 'background.output', 'subagent.list', 'subagent.messages'],
     ...['overview', 'nodes', 'workstreams', 'node', 'snapshot', 'locate', 'live'].map((view) => `cluster.${view}`),
   ],
@@ -34,7 +36,7 @@ export const METHODS_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['workstream.proceed', 'workstream.command', 'checkpoint.preview', 'checkpoint.undo', 'checkpoint.redo'],
     ...['workstream.import', 'workstream.open', 'workstream.close', 'workstream.share', 'plan.resolve'],
     ...['memory.quarantine.discard', 'subagent.cancel', 'background.kill', 'memory.save', 'memory.delete'],
-    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove'],
+    ...['queue.edit', 'queue.move', 'queue.steer', 'queue.remove', ...CONSENT_METHODS.write],
   ],
   approve: [
     ...['sessions.delete', 'workstream.delete', 'logs.tail', 'config.set', 'config.patch'],
@@ -71,7 +73,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
     ...['POST /v1/api/auth/login', 'POST /v1/api/auth/logout', 'GET /v1/api/auth/status', 'POST /v1/api/auth/setup'],
     ...['GET /v1/api/auth/oidc/authorize', 'GET /v1/api/auth/oidc/callback'],
     ...['GET /v1/api/auth/whoami', 'POST /v1/api/auth/refresh', 'POST /v1/api/auth/password'],
-    'POST /v1/api/auth/confirm',
+    ...['POST /v1/api/auth/confirm', ...CONSENT_ROUTES.public],
   ],
   read: [
     ...['GET /v1/api/workstreams', 'GET /v1/api/workstreams/saved', 'GET /v1/api/dashboard'],
@@ -83,7 +85,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `GET /v1/api/workstreams/{ws_id}${path}`,
     ),
     ...['models', 'route', 'quarantined-memories'].map((path) => `GET /v1/api/${path}`),
-    'GET /v1/api/route/workstreams/{ws_id}/live',
+    ...['GET /v1/api/route/workstreams/{ws_id}/live', ...CONSENT_ROUTES.read],
     ...['overview', 'nodes', 'workstreams', 'node/{node_id}', 'snapshot', 'events'].map(
       (view) => `GET /v1/api/cluster/${view}`,
     ),
@@ -101,6 +103,7 @@ export const ROUTES_BY_SCOPE: Partial<Record<Scope, readonly string[]>> = {
       (path) => `POST /v1/api/workstreams/{ws_id}/${path}`,
     ),
     ...['DELETE /v1/api/workstreams/{ws_id}/send', 'POST /v1/api/watches/{watch_id}/cancel'],
+    ...CONSENT_ROUTES.write,
     ...['GET /v1/api/watches', 'DELETE /v1/api/workstreams/{ws_id}/attachments/{attachment_id}'],
     ...['POST /v1/api/memories', 'DELETE /v1/api/memories/{name}', 'DELETE /v1/api/quarantined-memories/{memory_id}'],
   ],

@@ -3,7 +3,7 @@ export const MCP_METHODS = [
   ...['list', 'refresh', 'accept', 'get', 'create', 'update', 'delete', 'import', 'reload'].map(
     (call) => `mcp.${call}`,
   ),
-  ...['mcp.registry.search', 'mcp.registry.install'],
+  ...['mcp.registry.search', 'mcp.registry.install', 'mcp.consent.revoke'],
 ];
 
 const MCP = '/v1/api/admin/mcp-servers';
@@ -11,6 +11,7 @@ const MCP = '/v1/api/admin/mcp-servers';
 export const MCP_ROUTES = [
   ...[`GET ${MCP}`, `POST ${MCP}`, `POST ${MCP}/import`, `POST ${MCP}/reload`],
   ...['GET', 'PUT', 'DELETE'].map((verb) => `${verb} ${MCP}/{server_id}`),
+  `POST ${MCP}/{name}/bulk-revoke`,
   ...['GET /v1/api/admin/mcp-registry/search', 'POST /v1/api/admin/mcp-registry/install'],
   ...['POST /v1/api/_internal/mcp-reload', 'POST /_internal/mcp-reload', 'GET /v1/api/_internal/mcp-status'],
 ];

@@ -25,6 +25,12 @@ const Server = z.object({
   /** JSON texts of objects; their values are `***` without `reveal`. */
   headers: z.string(),
   env: z.string(),
+  auth_type: z.enum(['none', 'static', 'oauth_user']),
+  /** Separated by spaces. */
+  oauth_scopes: z.string(),
+  oauth_client_id: z.string(),
+  /** `***` without `reveal`. */
+  oauth_client_secret: z.string(),
   network: z.array(z.string()),
   folders: z.array(z.string()),
   writes_folders: z.boolean(),
@@ -53,6 +59,11 @@ const fields = {
   url: z.string().nullish(),
   headers: Values.nullish(),
   env: Values.nullish(),
+  auth_type: z.string().nullish(),
+  /** Separated by spaces, or a list. */
+  oauth_scopes: z.union([z.string(), z.array(z.string())]).nullish(),
+  oauth_client_id: z.string().nullish(),
+  oauth_client_secret: z.string().nullish(),
   network: z.array(z.string()).nullish(),
   folders: z.array(z.string()).nullish(),
   writes_folders: z.boolean().nullish(),

@@ -52,6 +52,19 @@ export const McpServer = z
     command: z.string(),
     /** The address; empty for `stdio`. Passwords and keys in it are masked as `***`. */
     url: z.string(),
+    /** `oauth_user`: each person uses it with an account of their own. `static`: with these headers. */
+    authType: z.enum(['none', 'static', 'oauth_user']),
+    /** Of a server with accounts. */
+    oauth: z
+      .strictObject({
+        /** The rights that are asked for; none: those that the server names. */
+        scopes: z.array(z.string()),
+        /** Of a client that was registered by hand; empty: the daemon registers itself. */
+        clientId: z.string(),
+        /** `***`, unless it was asked for with `reveal`; empty: there is none. */
+        clientSecret: z.string(),
+      })
+      .optional(),
     /** Headers of requests. Their values are `***`, unless they were asked for with `reveal`. */
     headers: z.record(z.string(), z.string()),
     /** What looks like a secret in them is masked as `***`. */

@@ -16,6 +16,16 @@ const fields = {
   url: optionalText(4_096),
   /** `***` keeps the stored value, here and in the other fields. */
   headers: Values.optional(),
+  /** `none`, `static` (with these headers) or `oauth_user`: each person uses it with an account of their own. */
+  authType: optionalText(32),
+  /** For `oauth_user`. Missing parts keep their value. */
+  oauth: z
+    .strictObject({
+      scopes: Texts.max(50).optional(),
+      clientId: z.string().max(2_048).optional(),
+      clientSecret: z.string().max(2_048).optional(),
+    })
+    .optional(),
   env: Values.optional(),
   /** Default for a new server: where a command such as `npx` gets its packages from; otherwise none. */
   network: Texts.max(200).optional(),

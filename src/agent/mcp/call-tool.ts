@@ -9,6 +9,7 @@ import { StopReason } from '../stop-reason.ts';
 import { CallInterrupted } from '../subagents/call-interrupted.ts';
 import { outcomeOf, toStopLine } from '../tools/stop-line.ts';
 import type { ToolOutcome, ToolRun } from '../tools/tool.ts';
+import { ConsentProblem, toEnvelope } from './accounts/consent-problem.ts';
 import { exchange } from './asking/exchange.ts';
 import { type ReadAnswer, toFramed } from './call-result.ts';
 import type { ServerAnswer, ServerCall, ServerReply } from './session.ts';
@@ -56,12 +57,19 @@ export async function callTool(called: CalledTool, run: ToolRun, deps: CallDeps)
     if (error instanceof CallInterrupted) throw error;
     if (error instanceof StopReason)
       return { output: `${toStopLine(error, timeoutSecs)} ${WHAT_THEN}`, outcome: outcomeOf(error) };
+    if (error instanceof ConsentProblem) return toConsentOutcome(error);
     if (!(error instanceof ServerProblem)) return refused(server, wordsOf(error));
     return error.mayHaveActed
       ? { output: `The tool server ${server} ${error.message}. ${WHAT_THEN}`, outcome: 'unknown' }
       : { output: `Nothing was called: the tool server ${server} ${error.message}.`, outcome: 'failed' };
   }
 }
+
+/** Written by the daemon alone, so it needs no frame. */
+export const toConsentOutcome = (problem: ConsentProblem): ToolOutcome => ({
+  output: toEnvelope(problem),
+  outcome: 'failed',
+});
 
 const WHAT_THEN = 'It is unknown what the call has done until then.';
 const MOST_ERROR = 2_000;

@@ -18,6 +18,8 @@ interface ClientDeps {
   connect(): Link;
   /** How to agree on a revision of the protocol, one after the other, each over a new connection. */
   modes: readonly NegotiationMode[];
+  /** The error to report in place of one of the connection; undefined: that one. */
+  whatFailed?: ((error: unknown) => Promise<Error | undefined>) | undefined;
   version: string;
 }
 
@@ -66,14 +68,16 @@ export async function openClientSession(deps: ClientDeps, options: SessionOption
         jsonSchemaValidator: NO_CHECKS,
       },
     );
-    const session = new ClientSession(client, link);
+    const session = new ClientSession(client, link, deps.whatFailed);
     client.onerror = () => undefined; // a broken message; the request that waits for it has its deadline
     for (const method of LIST_CHANGES) client.setNotificationHandler(method, () => options.onListsChanged());
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => session.onAsked(params, mcpReq.signal));
     try {
       await until(client.connect(link.transport, { signal: options.signal, timeout: NEVER_MS }), options.signal);
     } catch (error) {
+      const told = await deps.whatFailed?.(error);
       await link.close();
+      if (told) throw told;
       throw error instanceof ProtocolError ? error : new Error(await whyNot(error, link, options.signal));
     }
     // Servers of the revision without sessions send changes only to whom asked for them. Without, lists are read again later.
@@ -113,10 +117,12 @@ class ClientSession implements Session {
   readonly #underWay = new Set<ServerCall>();
   readonly #client: Client;
   readonly #link: Link;
+  readonly #whatFailed: ClientDeps['whatFailed'];
 
-  constructor(client: Client, link: Link) {
+  constructor(client: Client, link: Link, whatFailed: ClientDeps['whatFailed']) {
     this.#client = client;
     this.#link = link;
+    this.#whatFailed = whatFailed;
   }
 
   get about(): string {
@@ -196,7 +202,7 @@ class ClientSession implements Session {
       return schema.parse(await until(answer, signal));
     } catch (error) {
       signal.throwIfAborted();
-      throw error;
+      throw (await this.#whatFailed?.(error)) ?? error;
     }
   }
 }

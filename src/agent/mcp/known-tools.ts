@@ -17,12 +17,21 @@ export interface Offers {
 /** More are not remembered. */
 const MOST_KNOWN = 2 * MOST_TOOLS;
 
-/** What is known after the server has described its tools again. New tools are taken as they are. */
-export function learnTools(known: readonly KnownTool[], announced: readonly AnnouncedTool[]): KnownTool[] {
+/**
+ * What is known after the server has described its tools again. New tools are taken as they are. `keepsMissing`: it may
+ * have told only of some.
+ */
+export function learnTools(
+  known: readonly KnownTool[],
+  announced: readonly AnnouncedTool[],
+  { keepsMissing = false }: { keepsMissing?: boolean } = {},
+): KnownTool[] {
   const now = new Map(announced.map((tool) => [tool.name, tool]));
-  const kept = known.map(({ isGone: _, changed: __, ...tool }): KnownTool => {
+  const kept = known.map((before): KnownTool => {
+    const { isGone: _, changed: __, ...tool } = before;
     const current = now.get(tool.name);
     now.delete(tool.name);
+    if (!current && keepsMissing) return before;
     if (!current) return { ...tool, isGone: true };
     return current.digest === tool.digest ? tool : { ...tool, changed: current };
   });

@@ -1,5 +1,6 @@
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { Environment } from '../../environment.ts';
+import { createTokenProvider, toConsentProblem, type UsedAccount } from './accounts/token-provider.ts';
 import { openClientSession } from './client-session.ts';
 import { fillVariables, type ServerConfig } from './server-config.ts';
 import type { Session, SessionOptions } from './session.ts';
@@ -18,17 +19,19 @@ const RECONNECTS = { maxRetries: 3, initialReconnectionDelay: 1_000, maxReconnec
 
 /** Opens a session with a server that somebody else runs, over streamable HTTP. */
 export async function openRemote(
-  { config, url }: { config: ServerConfig; url: string },
+  { config, url, account }: { config: ServerConfig; url: string; account?: UsedAccount | undefined },
   options: SessionOptions,
   { environment, fetch, version }: RemoteDeps,
 ): Promise<Session> {
   const headers = fillVariables(config.headers, config, environment);
   if (typeof headers === 'string') throw new Error(`cannot be reached: ${headers}`);
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const tokens = account && createTokenProvider(account);
   const connect = () => {
     const ended = Promise.withResolvers<string>();
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
+      ...(tokens && { authProvider: tokens.provider, onInsufficientScope: 'throw' }),
       reconnectionOptions: { ...RECONNECTS, reconnectionDelayGrowFactor: 4 },
       async fetch(input, init) {
         const response = await fetch(input, init).catch((error: unknown) => {
@@ -38,7 +41,9 @@ export async function openRemote(
         // A server that was started again does not know its sessions. Not all say that with the right status.
         if ([400, 404].includes(response.status) && new Headers(init?.headers).has('mcp-session-id'))
           ended.resolve('has forgotten the session');
-        return withLimits(response);
+        const limited = withLimits(response);
+        tokens?.note(limited, init?.headers);
+        return limited;
       },
     });
     transport.onclose = () => ended.resolve('was closed');
@@ -49,7 +54,8 @@ export async function openRemote(
     };
     return { transport, ended: ended.promise, close };
   };
-  return openClientSession({ connect, modes: ['auto'], version }, options);
+  const whatFailed = account && ((error: unknown) => toConsentProblem(error, account));
+  return openClientSession({ connect, modes: ['auto'], whatFailed, version }, options);
 }
 
 /** `fetch failed` says less than its cause. */

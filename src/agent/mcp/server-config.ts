@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto';
+import { toCanonicalJson } from '../../canonical-json.ts';
+import type { OAuthSettings } from './accounts/accounts.ts';
+
 /** A tool server of the configuration or the database, as it is started. */
 export interface ServerConfig {
   /**
@@ -11,6 +15,8 @@ export interface ServerConfig {
   url?: string | undefined;
   /** Headers of requests to that address. `${NAME}` stands for a variable of the daemon. */
   headers: Readonly<Record<string, string>>;
+  /** Each person uses it with an account of their own. */
+  oauth?: OAuthSettings | undefined;
   args: readonly string[];
   /** `${NAME}` stands for a variable of the daemon. */
   env: Readonly<Record<string, string>>;
@@ -27,6 +33,14 @@ export interface ServerConfig {
   enabled: boolean;
   /** The time limit of one call. */
   timeoutSecs: number;
+}
+
+/** How requests to a server say who asks. */
+export type AuthType = 'none' | 'static' | 'oauth_user';
+
+export function authTypeOf({ headers, oauth }: Pick<ServerConfig, 'headers' | 'oauth'>): AuthType {
+  if (oauth) return 'oauth_user';
+  return Object.keys(headers).length > 0 ? 'static' : 'none';
 }
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
@@ -52,3 +66,9 @@ export function fillVariables(
     ]),
   );
 }
+
+/** What makes it another server. Its other settings do not change what its tools are. */
+export const digestOf = ({ command, url, args, env }: ServerConfig): string =>
+  createHash('sha256')
+    .update(toCanonicalJson({ command, url, args, env: Object.keys(env).toSorted((a, b) => (a < b ? -1 : 1)) }))
+    .digest('hex');

@@ -13,10 +13,13 @@ import { createProcessRunner } from '../process/runner.ts';
 import { holdFolder } from '../tools/files/held-folder.ts';
 import { recordRun } from '../tools/tool-fixture.ts';
 import { createToolbox } from '../tools/toolbox.ts';
+import type { Accounts } from './accounts/accounts.ts';
+import { NO_ACCOUNTS } from './accounts/no-accounts-fixture.ts';
+import type { ServerMemory } from './known-servers.ts';
 import { openProgram } from './open-program.ts';
 import { openRemote } from './open-remote.ts';
 import type { ServerConfig } from './server-config.ts';
-import { createToolServers, type ServerMemory } from './tool-servers.ts';
+import { createToolServers } from './tool-servers.ts';
 
 /** The program of `fakeServer`. */
 export const FAKE = fileURLToPath(new URL('misbehaving-server.ts', import.meta.url));
@@ -41,7 +44,11 @@ export const fakeServer = (way: string, more: Partial<ServerConfig> = {}): Serve
 type RecordedRun = ReturnType<typeof recordRun> & { wsId?: string };
 
 /** Tool servers that really run, without a sandbox. */
-export async function openServers(t: TestContext, servers: Record<string, ServerConfig>) {
+export async function openServers(
+  t: TestContext,
+  servers: Record<string, ServerConfig>,
+  accounts: Accounts = NO_ACCOUNTS,
+) {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'headgate-servers-')));
   const clock = systemClock;
   const guard = testGuard(['canary-1234567890']);
@@ -54,6 +61,7 @@ export async function openServers(t: TestContext, servers: Record<string, Server
   const starts: string[] = [];
   const pool = createToolServers({
     live,
+    accounts,
     memory,
     guard,
     outputs: join(home, 'outputs'),
@@ -62,9 +70,9 @@ export async function openServers(t: TestContext, servers: Record<string, Server
     log,
     open(server, options) {
       starts.push(server.name);
-      const { name, config } = server;
+      const { name, config, account } = server;
       if (config.url !== undefined)
-        return openRemote({ config, url: config.url }, options, { environment, fetch, version: 'test' });
+        return openRemote({ config, url: config.url, account }, options, { environment, fetch, version: 'test' });
       return openProgram({ name, config, command: config.command ?? '' }, options, {
         runner,
         environment,

@@ -16,6 +16,8 @@ export interface ServerCall {
   params: Readonly<Record<string, unknown>>;
   /** The workstream that it is made for; absent: none in particular. */
   wsId?: string;
+  /** In whose name, where no workstream says that: a user's id, empty for the operator. */
+  user?: string;
   signal: AbortSignal;
   /** A line about how far it is. */
   onProgress(line: string): void;

@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts';
 import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
 import { StopReason } from '../stop-reason.ts';
+import { ConsentProblem } from './accounts/consent-problem.ts';
 import type { Catalog } from './catalog/announced-lists.ts';
 import { readLists, type ServerLists } from './catalog/read-lists.ts';
 import type { ServerCall, ServerReply, Session, SessionOptions } from './session.ts';
@@ -102,6 +103,12 @@ export class ToolServer {
     });
   }
 
+  /** What it offers besides tools, as it says now. */
+  async offers(signal: AbortSignal): Promise<Catalog> {
+    await this.refresh(signal);
+    return this.catalog;
+  }
+
   async call(call: ServerCall): Promise<ServerReply> {
     while (this.#calls >= MOST_CALLS) await this.#turn(call.signal);
     return await this.#use(call.signal, async (session) => {
@@ -191,6 +198,7 @@ export class ToolServer {
       await until(this.#list(session, signal), signal);
     } catch (error) {
       await session?.close();
+      if (error instanceof ConsentProblem) throw error; // that is no failure of the server
       const why = signal.aborted && !this.#closing.signal.aborted ? 'did not answer within 30 s' : wordsOf(error);
       this.#fail(why);
       log.warn({ server: name, why }, 'a tool server could not be used');

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Low } from 'lowdb';
 import { toCanonicalJson } from '../../canonical-json.ts';
 import type { Log } from '../../log.ts';
@@ -6,23 +5,25 @@ import { until } from '../../timing/until.ts';
 import { withDeadline } from '../process/deadline.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ChangingTools } from '../tools/toolbox.ts';
+import type { Accounts } from './accounts/accounts.ts';
+import { createConnectTool } from './accounts/connect-tool.ts';
+import { createServer, type OpenedServer } from './accounts/create-server.ts';
+import { UserSessions } from './accounts/user-sessions.ts';
 import type { CallDeps } from './call-tool.ts';
 import type { Catalog } from './catalog/announced-lists.ts';
 import { createCatalogTools } from './catalog/catalog-tools.ts';
 import { type ChosenPrompts, createChosenPrompts } from './catalog/chosen-prompts.ts';
+import type { OfferingServer } from './catalog/offering-server.ts';
 import type { ServerLists } from './catalog/read-lists.ts';
+import { EndingServers } from './ending-servers.ts';
 import { createFindTools } from './find-tool.ts';
-import { acceptTools, type KnownTool, learnTools, type Offers } from './known-tools.ts';
+import { KnownServers, type ServerMemory } from './known-servers.ts';
+import { acceptTools, type KnownTool, type Offers } from './known-tools.ts';
 import type { ServerConfig } from './server-config.ts';
 import { createServerTool } from './server-tool.ts';
-import type { Session, SessionOptions } from './session.ts';
+import type { ServerCall, Session, SessionOptions } from './session.ts';
 import { toToolName } from './tool-name.ts';
-import { ToolServer } from './tool-server.ts';
-
-/** What is remembered of servers over restarts: their tools as they were accepted, and whether they offer more. */
-export interface ServerMemory {
-  servers: Record<string, { config: string; tools: KnownTool[]; offers?: Offers | undefined }>;
-}
+import type { ToolServer } from './tool-server.ts';
 
 export interface ServerStatus {
   name: string;
@@ -45,8 +46,11 @@ export interface ToolServers extends ChangingTools {
   /** Asks servers for their tools that were never asked. */
   start(): void;
   list(): ServerStatus[];
-  /** Asks a server for its tools now. Undefined: there is no such server, or it is disabled. Rejects with a ServerProblem. */
-  refresh(name: string): Promise<ServerStatus | undefined>;
+  /**
+   * Asks a server for its tools now, in the name of the user if it is used with accounts. Undefined: there is no such
+   * server, or it is disabled. Rejects with a ServerProblem or a ConsentProblem.
+   */
+  refresh(name: string, user?: string): Promise<ServerStatus | undefined>;
   /** Takes the tools of a server as it describes them now. */
   accept(name: string, tool?: string): Promise<ServerStatus | undefined>;
   /** The prompts of servers, for people. */
@@ -62,7 +66,8 @@ export interface ToolServers extends ChangingTools {
 export interface ServersDeps extends CallDeps {
   /** Read at each use, so that a change takes effect at once. */
   live: { readonly mcp: { servers: Readonly<Record<string, ServerConfig>>; idleMinutes: number } };
-  open(server: { name: string; config: ServerConfig }, options: SessionOptions): Promise<Session>;
+  open(server: OpenedServer, options: SessionOptions): Promise<Session>;
+  accounts: Accounts;
   memory: Low<ServerMemory>;
   log: Log;
 }
@@ -74,7 +79,7 @@ const READY_MS = 10_000;
 interface Entry {
   name: string;
   config: ServerConfig;
-  server: ToolServer;
+  server: ToolServer | UserSessions;
   tools: Map<string, Tool>;
 }
 
@@ -88,13 +93,11 @@ class Servers implements ToolServers {
   #configured: object | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #closing = new AbortController();
-  /** Servers that end when their calls have ended. */
-  readonly #retiring = new Set<ToolServer>();
   /** Servers that end because of a change. */
-  readonly #ending = new Set<Promise<void>>();
+  readonly #ending = new EndingServers();
   /** First questions to servers. */
   readonly #asking = new Set<Promise<void>>();
-  #writing: Promise<void> = Promise.resolve();
+  readonly #known: KnownServers;
   #offered: readonly Tool[] | undefined;
   #all: readonly Tool[] = [];
   readonly #findTools = createFindTools(() => this.#callable());
@@ -103,9 +106,11 @@ class Servers implements ToolServers {
 
   constructor(deps: ServersDeps) {
     this.#deps = deps;
+    this.#known = new KnownServers(deps);
     const from = { servers: (what: keyof Offers) => this.#offering(what), deps };
     this.#catalogTools = createCatalogTools(from);
     this.prompts = createChosenPrompts(from);
+    deps.accounts.onChanged(({ server, user, isConnected }) => this.#onAccount(server, user, isConnected));
   }
 
   start(): void {
@@ -124,7 +129,7 @@ class Servers implements ToolServers {
   async ready(signal: AbortSignal): Promise<void> {
     this.#sync();
     for (const entry of this.#entries.values())
-      if (!this.#isKnown(entry) && entry.server.state === 'failed') this.#ask(entry);
+      if (!this.#known.has(entry) && entry.server.state === 'failed') this.#ask(entry);
     if (this.#asking.size === 0) return;
     using deadline = withDeadline(signal, { clock: this.#deps.clock, ms: READY_MS });
     await until(Promise.all(this.#asking), deadline.signal).catch(() => signal.throwIfAborted());
@@ -138,11 +143,11 @@ class Servers implements ToolServers {
       .sort(byName);
   }
 
-  async refresh(name: string): Promise<ServerStatus | undefined> {
+  async refresh(name: string, user?: string): Promise<ServerStatus | undefined> {
     this.#sync();
     const entry = this.#entries.get(name);
     if (!entry) return undefined;
-    await entry.server.refresh(this.#closing.signal, { now: true });
+    await entry.server.refresh(this.#closing.signal, { now: true, user });
     return this.#statusOf(name, entry.config);
   }
 
@@ -150,7 +155,9 @@ class Servers implements ToolServers {
     this.#sync();
     const entry = this.#entries.get(name);
     if (!entry) return undefined;
-    await this.#remember(entry, acceptTools(this.#knownOf(entry), tool));
+    const written = this.#known.remember(entry, acceptTools(this.#known.toolsOf(entry), tool));
+    this.#forgetMade(entry);
+    await written;
     return this.#statusOf(name, entry.config);
   }
 
@@ -163,7 +170,7 @@ class Servers implements ToolServers {
     this.#sync();
     const entry = this.#entries.get(name);
     if (entry === undefined || this.#closing.signal.aborted) return false;
-    this.#retire(entry);
+    this.#ending.retire(entry.server);
     this.#add(name, entry.config);
     this.#offered = undefined;
     return true;
@@ -172,9 +179,9 @@ class Servers implements ToolServers {
   async close(): Promise<void> {
     this.#closing.abort();
     const servers = [...this.#entries.values()].map(({ server }) => server);
-    await Promise.all([...servers, ...this.#retiring].map((server) => server.close()));
-    await Promise.all([...this.#ending, ...this.#asking]);
-    await this.#writing;
+    await Promise.all([...servers.map((server) => server.close()), this.#ending.close()]);
+    await Promise.all(this.#asking);
+    await this.#known.written();
   }
 
   /** Follows the configuration. */
@@ -196,54 +203,38 @@ class Servers implements ToolServers {
 
   /** A server that was changed ends its calls first. One that was removed or disabled is not trusted with them. */
   #replace(entry: Entry, config: ServerConfig | undefined): void {
-    if (config?.enabled) this.#retire(entry);
-    else this.#end(entry);
-  }
-
-  #end({ server }: Entry): void {
-    const ended = server.close().finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
-  }
-
-  #retire({ server }: Entry): void {
-    this.#retiring.add(server);
-    const ended = server.retire().finally(() => {
-      this.#retiring.delete(server);
-      this.#ending.delete(ended);
-    });
-    this.#ending.add(ended);
+    if (config?.enabled) this.#ending.retire(entry.server);
+    else this.#ending.end(entry.server);
   }
 
   #add(name: string, config: ServerConfig): void {
-    const { open, clock, log, live } = this.#deps;
-    const server = new ToolServer({
+    const entry: Entry = {
       name,
-      open: (options) => open({ name, config }, options),
-      idleMs: () => live.mcp.idleMinutes * 60_000,
-      onLists: (lists) => this.#learn(entry, lists),
-      clock,
-      log,
-    });
-    const entry: Entry = { name, config, server, tools: new Map() };
+      config,
+      server: createServer({ name, config }, (lists) => this.#learn(entry, lists), this.#deps),
+      tools: new Map(),
+    };
     this.#entries.set(name, entry);
-    if (!this.#isKnown(entry)) this.#ask(entry);
+    if (!this.#known.has(entry)) this.#ask(entry);
   }
 
-  #learn(entry: Entry, { tools, resources, prompts }: ServerLists): void {
-    const known = this.#knownOf(entry);
-    const learned = learnTools(known, tools);
-    const before = this.#offersOf(entry);
-    // What it once offered stays offered: a list that is empty for a while must not change the beginning of conversations.
-    const offers = {
-      resources: before.resources || resources.length > 0,
-      prompts: before.prompts || prompts.length > 0,
-    };
-    const isAsBefore = this.#isKnown(entry) && isSame(known, learned) && isSame(before, offers);
-    if (!isAsBefore) void this.#remember(entry, learned, offers);
+  #learn(entry: Entry, lists: ServerLists): void {
+    // Not everybody may have all tools.
+    const keepsMissing = entry.server instanceof UserSessions;
+    if (this.#known.learn(entry, lists, { keepsMissing })) this.#forgetMade(entry);
+  }
+
+  /** The session of a user belongs to the account before. */
+  #onAccount(name: string, user: string, isConnected: boolean): void {
+    this.#sync();
+    const entry = this.#entries.get(name);
+    if (!(entry?.server instanceof UserSessions)) return;
+    entry.server.end(user);
+    if (isConnected && !this.#known.has(entry)) this.#ask(entry, { user });
   }
 
   /** What it cannot answer is told by its state. */
-  #ask({ server }: Entry, how: { now?: boolean } = {}): void {
+  #ask({ server }: Entry, how: { now?: boolean; user?: string } = {}): void {
     const asked = server
       .refresh(this.#closing.signal, how)
       .catch(() => undefined)
@@ -251,36 +242,16 @@ class Servers implements ToolServers {
     this.#asking.add(asked);
   }
 
-  #isKnown({ name, config }: Entry): boolean {
-    return this.#deps.memory.data.servers[name]?.config === digestOf(config);
-  }
-
-  /** Another program is another server: what was accepted of the one before does not count. */
-  #knownOf(entry: Entry): readonly KnownTool[] {
-    return this.#isKnown(entry) ? (this.#deps.memory.data.servers[entry.name]?.tools ?? []) : [];
-  }
-
-  #offersOf(entry: Entry): Offers {
-    const remembered = this.#isKnown(entry) ? this.#deps.memory.data.servers[entry.name]?.offers : undefined;
-    return remembered ?? NO_OFFERS;
-  }
-
   /** The servers that offer resources or prompts. */
-  #offering(what: keyof Offers): Pick<Entry, 'name' | 'config' | 'server'>[] {
+  #offering(what: keyof Offers): OfferingServer[] {
     this.#sync();
-    return [...this.#entries.values()].filter((entry) => this.#offersOf(entry)[what]).sort(byName);
+    return [...this.#entries.values()].filter((entry) => this.#known.offersOf(entry)[what]).sort(byName);
   }
 
-  async #remember(entry: Entry, tools: KnownTool[], offers: Offers = this.#offersOf(entry)): Promise<void> {
-    const { name, config, tools: made } = entry;
-    const { memory, log } = this.#deps;
-    memory.data.servers[name] = { config: digestOf(config), tools, offers };
-    made.clear();
+  /** Its tools are made anew when they are needed. */
+  #forgetMade({ tools }: Entry): void {
+    tools.clear();
     this.#offered = undefined;
-    this.#writing = this.#writing
-      .then(() => memory.write())
-      .catch((error) => log.error({ err: error, server: name }, 'the tools of a server could not be stored'));
-    await this.#writing;
   }
 
   #callable(): readonly Tool[] {
@@ -294,12 +265,19 @@ class Servers implements ToolServers {
 
   #toolsOf(entry: Entry): Tool[] {
     if (entry.tools.size === 0)
-      for (const known of this.#knownOf(entry)) {
+      for (const known of this.#known.toolsOf(entry)) {
         if (known.isGone) continue;
         const { name, config, server } = entry;
-        const tool = createServerTool(known, { name, config, call: (call) => server.call(call) }, this.#deps);
+        const accountFor = server instanceof UserSessions ? server.accountFor : undefined;
+        const called = { name, config, call: (call: ServerCall) => server.call(call), accountFor };
+        const tool = createServerTool(known, called, this.#deps);
         entry.tools.set(tool.name, tool);
       }
+    const { server } = entry;
+    if (server instanceof UserSessions && !this.#known.has(entry))
+      return [
+        createConnectTool(entry.name, { accountFor: server.accountFor, ask: (user) => this.#ask(entry, { user }) }),
+      ];
     return [...entry.tools.values()];
   }
 
@@ -313,21 +291,13 @@ class Servers implements ToolServers {
       notes: server?.notes ?? [],
       about: server?.about ?? '',
       config,
-      tools: (entry ? this.#knownOf(entry) : []).map((known) => ({ name: toToolName(name, known.name), known })),
+      tools: (entry ? this.#known.toolsOf(entry) : []).map((known) => ({ name: toToolName(name, known.name), known })),
       catalog: server?.catalog ?? { resources: [], prompts: [] },
       callsUnderWay: server?.callsUnderWay ?? 0,
     };
   }
 }
 
-const NO_OFFERS: Offers = { resources: false, prompts: false };
-
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 const isSame = (a: unknown, b: unknown): boolean => toCanonicalJson(a) === toCanonicalJson(b);
-
-/** What makes it another server. Its other settings do not change what its tools are. */
-const digestOf = ({ command, url, args, env }: ServerConfig): string =>
-  createHash('sha256')
-    .update(toCanonicalJson({ command, url, args, env: Object.keys(env).toSorted((a, b) => (a < b ? -1 : 1)) }))
-    .digest('hex');

@@ -213,6 +213,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     auth: restart,
     oidc: restart,
     'judge.apiKey': { sensitive: true },
+    'mcp.servers.*.oauth.clientSecret': { sensitive: true },
     'oidc.clientSecret': { sensitive: true },
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,

@@ -9,19 +9,26 @@ export interface GuardedSecrets {
   current(): KnownSecrets;
   /** Adds secrets; earlier ones stay hidden, because files may still contain them. */
   learn(values: Iterable<string>): void;
+  /** Hides these, too, in place of those of the call before, which are worth nothing any more. */
+  replacePassing(values: Iterable<string>): void;
 }
 
 /** Begins with those of the configuration and the environment. */
 export function createGuardedSecrets({ config, environment }: { config: unknown; environment: Environment }) {
   const values = new Set<string>();
+  let passing: readonly string[] = [];
   let known: KnownSecrets | undefined;
   const secrets: GuardedSecrets & { learnConfig(config: unknown): void } = {
     current() {
-      known ??= new KnownSecrets(values);
+      known ??= new KnownSecrets([...values, ...passing]);
       return known;
     },
     learn(more) {
       for (const value of more) values.add(value);
+      known = undefined;
+    },
+    replacePassing(next) {
+      passing = [...next];
       known = undefined;
     },
     learnConfig: (next) =>

@@ -33,10 +33,24 @@ const Address = z
 
 const FILLED = 'The name of a variable of the daemon, in braces after a dollar sign, stands for its value.';
 
+const Scope = z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,200}$/, 'must be a scope of OAuth');
+
+const OAuth = z.object({
+  scopes: z.array(Scope).max(50).default([]).describe('The rights to ask for. Default: those that the server names.'),
+  clientId: z
+    .string()
+    .min(1)
+    .max(2_048)
+    .optional()
+    .describe('The client, if it was registered by hand. Default: Headgate registers itself.'),
+  clientSecret: z.string().max(2_048).optional().describe(`Its secret. ${FILLED}`),
+});
+
 const ServerFields = z.object({
   command: z.string().min(1).max(4_096).optional().describe('The program of the server.'),
   url: Address.optional().describe('The address of a server that somebody else runs (streamable HTTP).'),
   headers: Headers.default({}).describe(`Headers of requests to that address. ${FILLED}`),
+  oauth: OAuth.optional().describe('Each person uses the server with an account of their own (OAuth).'),
   args: z.array(z.string().max(32_768)).max(200).default([]).describe('Its arguments.'),
   env: Variables.default({}).describe(`Its variables. ${FILLED}`),
   network: z.array(AllowedHost).max(200).default([]).describe('Hosts that it may connect to. Default: none.'),
@@ -52,7 +66,12 @@ const ServerFields = z.object({
 export const ServerConfig = ServerFields.refine(
   ({ command, url }) => (command === undefined) !== (url === undefined),
   'needs either command (a program here) or url (a server elsewhere)',
-);
+)
+  .refine(({ url, oauth }) => oauth === undefined || url !== undefined, 'oauth needs a url')
+  .refine(
+    ({ headers, oauth }) => oauth === undefined || !Object.keys(headers).some((name) => /^authorization$/i.test(name)),
+    'needs either oauth or the header Authorization',
+  );
 
 /** Tool servers (MCP). */
 export const McpConfig = z.object({

@@ -4,11 +4,15 @@ import { Low } from 'lowdb';
 import { z } from 'zod';
 import { wordsOf } from '../../../protocol/words-of.ts';
 import type { OutputGuard } from '../../agent/guard/output-guard.ts';
+import type { Accounts } from '../../agent/mcp/accounts/accounts.ts';
+import { ConsentProblem } from '../../agent/mcp/accounts/consent-problem.ts';
+import type { OpenedServer } from '../../agent/mcp/accounts/create-server.ts';
+import type { ServerMemory } from '../../agent/mcp/known-servers.ts';
 import { openProgram } from '../../agent/mcp/open-program.ts';
 import { openRemote } from '../../agent/mcp/open-remote.ts';
 import type { ServerConfig } from '../../agent/mcp/server-config.ts';
 import type { Session, SessionOptions } from '../../agent/mcp/session.ts';
-import { createToolServers, type ServerMemory, type ToolServers } from '../../agent/mcp/tool-servers.ts';
+import { createToolServers, type ToolServers } from '../../agent/mcp/tool-servers.ts';
 import type { ProcessRunner } from '../../agent/process/runner.ts';
 import type { CommandAudit } from '../../agent/tools/shell/bash-arguments.ts';
 import { resolveFolder } from '../../home/home-path.ts';
@@ -22,6 +26,7 @@ type ServerOptions = Pick<DaemonOptions, 'home' | 'userHome' | 'environment' | '
   /** The daemon's own requests. */
   fetch: typeof fetch;
   guard: OutputGuard;
+  accounts: Accounts;
 };
 
 const Announced = z.object({
@@ -50,18 +55,13 @@ interface ServerParts {
   outputs: string;
 }
 
-interface Opened {
-  name: string;
-  config: ServerConfig;
-}
-
 /** A server that was added over the wire runs outside the sandbox only as long as there is none. */
 const inSandbox = (server: ServerConfig, { sandbox }: Pick<ProcessRunner, 'sandbox'>): ServerConfig =>
   server.storedId !== undefined && sandbox.kind !== 'none' ? { ...server, sandbox: true } : server;
 
 /** The tool servers of the configuration and the database. None of them is started yet. */
 export async function openToolServers(
-  { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard, fetch }: ServerOptions,
+  { home, userHome, environment, version, clock, ids, log, live, commandAudit, guard, accounts, fetch }: ServerOptions,
   { runner, servers, outputs }: ServerParts,
 ): Promise<ToolServers> {
   const file = jsonDocument<ServerMemory>({
@@ -83,11 +83,12 @@ export async function openToolServers(
     clock,
     version,
   };
-  const open = ({ name, config: server }: Opened, options: SessionOptions): Promise<Session> => {
+  const remote = { environment, fetch, version };
+  const open = ({ name, config: server, account }: OpenedServer, options: SessionOptions): Promise<Session> => {
     const { command, url } = server;
     if (command !== undefined)
       return openProgram({ name, config: inSandbox(server, runner), command }, options, programs);
-    if (url !== undefined) return openRemote({ config: server, url }, options, { environment, fetch, version });
+    if (url !== undefined) return openRemote({ config: server, url, account }, options, remote);
     throw new Error('has neither a command nor an address');
   };
   return createToolServers({
@@ -96,10 +97,12 @@ export async function openToolServers(
         return { servers: servers(), idleMinutes: live.mcp.idleMinutes };
       },
     },
+    accounts,
     async open(server, options) {
       try {
         return await open(server, options);
       } catch (error) {
+        if (error instanceof ConsentProblem) throw error; // nothing of it comes from others
         // What a server answered may repeat the headers of the request.
         throw new Error(guard.clean(wordsOf(error)), { cause: error });
       }

@@ -85,6 +85,10 @@ test('a foreign page may only read, and below /v1 only with auth on', () => {
     ['POST', '/', false, false],
     ['DELETE', '/v1/x', false, false],
     ['QUERY', '/v1/x', false, false],
+    // Providers of tool servers send browsers back there.
+    ['GET', '/v1/api/mcp/oauth/callback', true, true],
+    ['POST', '/v1/api/mcp/oauth/callback', false, false],
+    ['GET', '/v1/api/mcp/oauth/start', true, false],
   ];
   for (const [method, path, withAuth, without] of cases) {
     assert.deepEqual(

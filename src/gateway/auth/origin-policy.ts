@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** Where the providers of tool servers send browsers back. */
+export const CONSENT_CALLBACK = '/v1/api/mcp/oauth/callback';
+
 /** The refusals, over HTTP and of WebSockets. */
 export const UNKNOWN_HOST = 'Forbidden: this host name is not allowed';
 export const FOREIGN = 'Forbidden: request from another site';
@@ -14,7 +17,8 @@ export interface OriginPolicy {
   /** Whether the page may open a WebSocket: our own page, or one of `allowedOrigins`. Programs always may. */
   admitsSocket(headers: IncomingHttpHeaders): boolean;
   /**
-   * Whether a foreign page may cause this request: only for reading, and below /v1 only if a credential is required.
+   * Whether a foreign page may cause this request: only for reading, and below /v1 only if a credential is required. The
+   * providers of tool servers send browsers back to one path, which counts only with what the browser was given before.
    */
   admitsForeign(method: string, path: string): boolean;
 }
@@ -54,7 +58,8 @@ export function createOriginPolicy(options: OriginOptions): OriginPolicy {
     admitsSocket: (headers) => !isForeign(headers) || isAllowed(headers),
     admitsForeign: (method, path) =>
       method === 'OPTIONS' || // has the same answer for everyone
-      ((method === 'GET' || method === 'HEAD') && (options.authEnabled || !path.startsWith('/v1/'))),
+      ((method === 'GET' || method === 'HEAD') &&
+        (options.authEnabled || !path.startsWith('/v1/') || path === CONSENT_CALLBACK)),
   };
 }
 

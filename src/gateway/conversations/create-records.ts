@@ -28,6 +28,7 @@ export type RecordDeps = Pick<
   | 'clean'
   | 'skills'
   | 'live'
+  | 'auth'
   | 'authenticator'
   | 'attachmentFiles'
   | 'server'
@@ -56,6 +57,7 @@ export function createRecords(
     clean,
     skills,
     live,
+    auth,
     authenticator,
     attachmentFiles,
     server: { nodeId },
@@ -85,6 +87,7 @@ export function createRecords(
       store,
       always,
       authenticator,
+      accounts: auth.consents,
       messages,
       templates,
       budgets,

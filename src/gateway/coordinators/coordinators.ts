@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import { MAX_ABOVE, MAX_OPEN_CHILDREN, type Outcomes } from '../../agent/coordinator/coordination.ts';
+import type { Accounts } from '../../agent/mcp/accounts/accounts.ts';
 import type { Clock } from '../../clock.ts';
 import type { Ids } from '../../ids.ts';
 import type { Log } from '../../log.ts';
@@ -35,6 +36,8 @@ export interface CoordinatorsDeps {
   store: Store;
   always: Pick<AlwaysRules, 'grant' | 'covers' | 'isInForce'>;
   authenticator: Pick<Authenticator, 'endOf' | 'viewerOf'>;
+  /** Whose accounts a run may use. */
+  accounts: Pick<Accounts, 'userIn'>;
   messages: Pick<Messages, 'context'>;
   templates: Pick<Templates, 'begin'>;
   budgets: Pick<Budgets, 'ownOf' | 'apply'>;

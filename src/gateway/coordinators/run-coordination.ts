@@ -170,6 +170,7 @@ async function send(
   const key = callKey(live.run.runId, callId);
   const before = await readRunByKey(deps.store, { principal: by.principal, wsId, key });
   if (before) return { isQueued: before.status === 'queued' };
+  const actsFor = await deps.accounts.userIn(data.wsId);
   live.signal.throwIfAborted();
   const handle = await whileLoaded(
     () => parts.workstreams.get(wsId, DAEMON),
@@ -179,7 +180,7 @@ async function send(
         message,
         key,
         source: 'agent',
-        request: requestOf(data, taintIn(live.messages)),
+        request: requestOf({ wsId: data.wsId, actsFor }, taintIn(live.messages)),
       }),
   );
   return { isQueued: handle.run.startedMs === undefined };

@@ -65,13 +65,13 @@ async function create(
   { deps, parts: { workstreams, runs } }: Coordinators,
 ): Promise<Spawned> {
   const { data, by, messages } = spawning;
-  const { templates, budgets, clock, ids } = deps;
+  const { accounts, templates, budgets, clock, ids } = deps;
   const begun = await templates.begin({ template: undefined, wsTemplate: undefined, skill: child.skill });
   const budget = budgets.ownOf(data.wsId) ?? begun.budget;
-  const taint = taintIn(messages);
+  const request = requestOf({ wsId: data.wsId, actsFor: await accounts.userIn(data.wsId) }, taintIn(messages));
   let run: RunRecord | undefined;
   const workstream = await workstreams.create(optionsFor(child, { spawning, key, begun }), (row): Statement[] => {
-    run = firstRun(row, { message: child.message, by, request: requestOf(data, taint), runId: ids.id('run') });
+    run = firstRun(row, { message: child.message, by, request, runId: ids.id('run') });
     return [
       ...begun.statementsFor(row.ws_id),
       ...(budget ? [storeBudget(row.ws_id, budget)] : []),
@@ -114,10 +114,11 @@ function optionsFor(
 
 /** The parts of a request that all messages of a coordinator share. */
 export const requestOf = (
-  { wsId }: Pick<WorkstreamData, 'wsId'>,
+  { wsId, actsFor }: Pick<WorkstreamData, 'wsId'> & { actsFor: string | undefined },
   taint: ReturnType<typeof taintIn>,
-): Pick<RunRequest, 'unattended' | 'sentBy'> => ({
+): Pick<RunRequest, 'unattended' | 'sentBy' | 'actsFor'> => ({
   unattended: true,
+  ...(actsFor !== undefined && { actsFor }),
   sentBy: {
     wsId,
     ...(taint && { taint: { kind: taint.kind, ...(taint.target !== undefined && { target: taint.target }) } }),

@@ -12,13 +12,23 @@ interface McpNounDeps
   toolServers: ToolServers;
   mcpAdmin: McpAdmin;
   server: { nodeId: string };
+  auth: { consents: McpAdminDeps['accounts'] };
 }
 
 /** Tool servers. They end after the runs that use them, so not with the nouns. */
-export function mcpNoun({ toolServers: servers, mcpAdmin, workdirs, notSandboxed, server, clean, clock }: McpNounDeps) {
+export function mcpNoun({
+  toolServers: servers,
+  mcpAdmin,
+  workdirs,
+  notSandboxed,
+  server,
+  auth,
+  clean,
+  clock,
+}: McpNounDeps) {
   const { stored, check, registryUrl, fetch } = mcpAdmin;
   const { nodeId } = server;
-  const admin = { servers, stored, nodeId, clean, check, workdirs, notSandboxed };
+  const admin = { servers, stored, accounts: auth.consents, nodeId, clean, check, workdirs, notSandboxed };
   return {
     methods: {
       ...mcpMethods({ servers, stored, nodeId, clean }),

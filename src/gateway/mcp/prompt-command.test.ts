@@ -5,7 +5,7 @@ import { NO_TOOL_SERVERS } from '../../agent/mcp/no-servers-fixture.ts';
 import { wholeGateway } from '../testing/whole-gateway.ts';
 
 async function open() {
-  const chosen: ChosenPrompt[] = [];
+  const chosen: (ChosenPrompt & { user: string })[] = [];
   const gateway = await wholeGateway({
     toolServers: {
       ...NO_TOOL_SERVERS,
@@ -57,7 +57,7 @@ test('a chosen prompt is sent as a message of somebody who may not approve', asy
   const { gateway, wsId, chosen, run } = await open();
   await using _ = gateway;
   await run('/prompt a review file=a.ts tone="two words" empty=');
-  assert.deepEqual(chosen, [{ server: 'a', name: 'review', args: { file: 'a.ts', tone: 'two words', empty: '' } }]);
+  assert.deepEqual(chosen, [{ server: 'a', name: 'review', args: { file: 'a.ts', tone: 'two words', empty: '' }, user: '' }]);
   const { messages } = await gateway.call('workstream.history', { wsId });
   assert.deepEqual(
     messages.map(({ content }) => content),

@@ -26,9 +26,11 @@ export const createPromptCommand =
   ({ toolServers, runs }: PromptCommandDeps, say: (to: Workstream, text: string) => Promise<void>): Command['run'] =>
   async (argument, workstream, by) => {
     const signal = new AbortController().signal;
-    if (argument === '') return say(workstream, toVisibleText(toList(await toolServers.prompts.list(signal))));
+    const user = by.sender ?? ''; // the operator has no user
+    if (argument === '')
+      return say(workstream, toVisibleText(toList(await toolServers.prompts.list({ user }, signal))));
     const chosen = readChosen(argument);
-    const text = await toolServers.prompts.get(chosen, signal).catch((error: unknown) => {
+    const text = await toolServers.prompts.get({ ...chosen, user }, signal).catch((error: unknown) => {
       throw new GatewayError(
         'INVALID_REQUEST',
         `The tool server ${chosen.server}: ${wordsOf(error).slice(0, MOST_WORDS)}`,

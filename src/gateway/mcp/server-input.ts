@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { wrongField } from '../../../protocol/parse.ts';
 import { wordsOf } from '../../../protocol/words-of.ts';
-import { namesVariable, type ServerConfig } from '../../agent/mcp/server-config.ts';
+import type { OAuthSettings } from '../../agent/mcp/accounts/accounts.ts';
+import { type AuthType, namesVariable, type ServerConfig } from '../../agent/mcp/server-config.ts';
 import { SERVER_NAME } from '../../agent/mcp/tool-name.ts';
 import type { Workdirs } from '../workstreams/workdirs.ts';
-import { unmaskServer } from './server-masks.ts';
+import { hasMoved, unmaskServer } from './server-masks.ts';
 import type { CheckedConfig } from './stored-servers.ts';
 
 /** As in config.json. */
@@ -17,6 +18,9 @@ export interface GivenFields {
   args?: readonly string[] | undefined;
   url?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
+  /** `none`, `static` or `oauth_user`. */
+  authType?: string | undefined;
+  oauth?: { [K in keyof OAuthSettings]?: OAuthSettings[K] | undefined } | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   network?: readonly string[] | undefined;
   folders?: readonly string[] | undefined;
@@ -53,6 +57,7 @@ export async function checkServer(
   const fields = toConfig(given, before);
   refuseVariables('env', fields.env);
   refuseVariables('headers', fields.headers);
+  refuseVariables('oauth', { clientSecret: fields.oauth?.clientSecret ?? '' });
   const checked = check({ ...fields, ...unmaskServer(fields, before) });
   if (checked.kind === 'wrong') throw wrongFields(checked.issues);
   const { config } = checked;
@@ -64,15 +69,42 @@ export async function checkServer(
 }
 
 /** Of a program or an address, only what belongs to it. */
-function toConfig(given: GivenFields, before: ServerConfig | undefined) {
+function toConfig({ authType, oauth, ...given }: GivenFields, before: ServerConfig | undefined): ServerConfig {
   const changed = Object.entries(given).filter(([, value]) => value !== undefined);
   const all: ServerConfig = { ...(before ?? NEW_SERVER), ...Object.fromEntries(changed) };
+  all.oauth = toOAuth({ authType, oauth }, before?.oauth);
+  if (before && given.url !== undefined && hasMoved(given.url, before.url)) keepFromOthers(all, { ...given, oauth });
   if (transportOf(given, before) === 'stdio') {
     if (all.command === undefined) throw missing('command is required for stdio transport', 'command');
-    return { ...all, url: undefined, headers: {} };
+    return { ...all, url: undefined, headers: {}, oauth: undefined };
   }
   if (all.url === undefined) throw missing('url is required for streamable-http transport', 'url');
   return { ...all, command: undefined, ...ONLY_OF_PROGRAMS };
+}
+
+/** What was said to one host is not told to another one, unless it is said again. */
+function keepFromOthers(all: ServerConfig, { headers, oauth }: Pick<GivenFields, 'headers' | 'oauth'>): void {
+  if (headers === undefined) all.headers = {};
+  const { clientSecret, ...rest } = all.oauth ?? { scopes: [] };
+  if (all.oauth && clientSecret !== undefined && oauth?.clientSecret === undefined) all.oauth = rest;
+}
+
+const AUTH_TYPES: readonly (string | undefined)[] = ['none', 'static', 'oauth_user'] satisfies AuthType[];
+
+function toOAuth(
+  { authType, oauth }: Pick<GivenFields, 'authType' | 'oauth'>,
+  before: OAuthSettings | undefined,
+): OAuthSettings | undefined {
+  if (authType !== undefined && !AUTH_TYPES.includes(authType))
+    throw wrongField('auth_type', "must be 'none', 'static' or 'oauth_user'", { separator: ' ' });
+  const isLeft = authType === undefined && oauth === undefined;
+  if (isLeft) return before;
+  if (authType !== undefined && authType !== 'oauth_user') {
+    if (oauth !== undefined) throw wrongField('oauth', 'needs the auth_type oauth_user', { separator: ' ' });
+    return undefined;
+  }
+  const { scopes = [], clientId, clientSecret } = { ...before, ...oauth };
+  return { scopes, ...(clientId && { clientId }), ...(clientSecret && { clientSecret }) };
 }
 
 const ONLY_OF_PROGRAMS = { args: [], env: {}, network: [], folders: [], writesFolders: false, sandbox: true };

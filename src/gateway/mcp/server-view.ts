@@ -1,5 +1,7 @@
 import type { McpServer } from '../../../protocol/methods/admin/mcp.ts';
+import type { OAuthSettings } from '../../agent/mcp/accounts/accounts.ts';
 import type { KnownTool } from '../../agent/mcp/known-tools.ts';
+import { authTypeOf } from '../../agent/mcp/server-config.ts';
 import type { ServerStatus, ToolServers } from '../../agent/mcp/tool-servers.ts';
 import { NEW_SERVER } from './server-input.ts';
 import { maskServer } from './server-masks.ts';
@@ -41,7 +43,7 @@ interface Viewed {
 
 function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed): McpServer {
   const { name, config, state, problem, notes, about, tools, callsUnderWay } = status;
-  const { args, env, headers, url } = reveal ? config : maskServer(config);
+  const { args, env, headers, url, oauth } = reveal ? config : maskServer(config);
   const { origin } = row ?? {};
   return {
     serverId: row?.serverId ?? `${CONFIGURED}${name}`,
@@ -53,6 +55,8 @@ function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed):
     transport: config.url === undefined ? 'stdio' : 'streamable-http',
     command: config.command ?? '',
     url: url ?? '',
+    authType: authTypeOf(config),
+    ...(oauth && { oauth: toOAuth(oauth) }),
     headers: { ...headers },
     args: [...args],
     env: { ...env },
@@ -73,6 +77,12 @@ function toServer(status: ServerStatus, { row, reveal, nodeId, clean }: Viewed):
   };
 }
 
+const toOAuth = ({ scopes, clientId = '', clientSecret = '' }: OAuthSettings) => ({
+  scopes: [...scopes],
+  clientId,
+  clientSecret,
+});
+
 /** A row that no server was made of. */
 const unused = ({ name, config, problem }: StoredServer): ServerStatus => ({
   name,
@@ -82,6 +92,7 @@ const unused = ({ name, config, problem }: StoredServer): ServerStatus => ({
   about: '',
   config: config ?? { ...NEW_SERVER, enabled: false },
   tools: [],
+  catalog: { resources: [], prompts: [] },
   callsUnderWay: 0,
 });
 

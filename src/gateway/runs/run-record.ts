@@ -24,6 +24,11 @@ export interface RunRequest {
   watch?: { id: string; taint?: Pick<Taint, 'kind' | 'target'> };
   /** The agent of this coordinator wrote the message. */
   sentBy?: { wsId: string; taint?: Pick<Taint, 'kind' | 'target'> };
+  /**
+   * The user whose accounts it may use, empty for the operator: whoever the run of the coordinator acted for. Absent there:
+   * nobody's.
+   */
+  actsFor?: string;
   /** Reserved for this run until its message is in the conversation; absent when there are none. */
   attachments?: Attachment[];
   /** Overrides the workstream's effort for this run. */

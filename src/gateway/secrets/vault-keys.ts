@@ -41,6 +41,15 @@ export const isGrouped = (name: string): boolean => name.includes(':');
 export const openSecret = (name: string, sealed: string, key: SealingKey): string =>
   unseal(sealed, secretPlace(name), key).toString('utf8');
 
+/** Undefined: it was altered, or encrypted with another key. That says why: nobody but its owner can mend it. */
+export function openText(place: SealedPlace, sealed: string, key: SealingKey): string | undefined {
+  try {
+    return unseal(sealed, place, key).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 const secretPlace = (name: string): SealedPlace => ({ table: 'secrets', row: name, column: 'sealed' });
 const keyPlace = (keyId: string): SealedPlace => ({ table: 'store_keys', row: keyId, column: 'wrapped' });
 export const sealText = (name: string, text: string, key: SealingKey) =>

@@ -2,6 +2,8 @@ import { warn } from '../../../protocol/notice.ts';
 import type { MachineKey } from '../../home/machine-key.ts';
 import { build, statementOf } from '../store/statements.ts';
 import type { Statement } from '../store/store.ts';
+import { sealedRows } from './sealed-rows.ts';
+import { type SealedPlace, seal } from './sealing.ts';
 import {
   insertKey,
   isGrouped,
@@ -9,6 +11,7 @@ import {
   newStoreKey,
   openKeys,
   openSecret,
+  openText,
   sealText,
   type VaultDeps,
   wrappingOf,
@@ -105,6 +108,22 @@ export class Vault {
       const removals = remove.map((name) => statementOf(build.deleteFrom('secrets').where('name', '=', name)));
       await store.commit({ statements: [...upserts, ...removals, ...also], durable: true, erases: true });
     });
+  }
+
+  /** Stores encrypted texts in other tables. `make` builds the statements; it may run later, after a change of the keys. */
+  commitSealed(
+    make: (seal: SealText) => readonly Statement[],
+    { erases = false }: { erases?: boolean } = {},
+  ): Promise<void> {
+    return this.#inTurn(async () => {
+      const sealIn: SealText = (place, text) => seal(Buffer.from(text, 'utf8'), place, this.#keys.store);
+      await this.#deps.store.commit({ statements: make(sealIn), durable: true, erases });
+    });
+  }
+
+  /** Reads such a text. Undefined: it was altered, or encrypted with a key that nobody has any more. */
+  open(place: SealedPlace, sealed: string): string | undefined {
+    return openText(place, sealed, this.#keys.store);
   }
 
   async status(): Promise<VaultStatus> {
@@ -210,9 +229,13 @@ export class Vault {
       const update = build.updateTable('secrets').set({ sealed: sealText(name, value, next) });
       return [statementOf(update.where('name', '=', name).where('sealed', '=', sealed), 1)];
     });
+    const others = (await sealedRows(store.db)).flatMap(({ place, sealed, replace }) => {
+      const text = openText(place, sealed, former);
+      return text === undefined ? [] : [replace(seal(Buffer.from(text, 'utf8'), place, next))];
+    });
     const remove = build.deleteFrom('store_keys').where('key_id', '=', former.id);
     await store.commit({
-      statements: [statementOf(remove, 1), insertKey(next, machine, createdMs), ...sealedAgain, ...also],
+      statements: [statementOf(remove, 1), insertKey(next, machine, createdMs), ...sealedAgain, ...others, ...also],
       durable: true,
       erases: true,
     });
@@ -231,3 +254,6 @@ export class Vault {
     return this.#deps.store.db.selectFrom('secrets').select(['name', 'sealed']).orderBy('name').execute();
   }
 }
+
+/** Encrypts a text for its place. */
+export type SealText = (place: SealedPlace, text: string) => string;

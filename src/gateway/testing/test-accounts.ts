@@ -14,6 +14,7 @@ import { createOidcLogin } from '../auth/oidc/oidc-login.ts';
 import type { OidcSettings } from '../auth/oidc/oidc-settings.ts';
 import { openCredentials } from '../auth/open-credentials.ts';
 import { createSetupGate, type SetupMode } from '../auth/setup-gate.ts';
+import { Consents } from '../mcp/oauth/consents.ts';
 import { Vault } from '../secrets/vault.ts';
 import type { Store } from '../store/store.ts';
 import { createOrgs } from '../users/orgs.ts';
@@ -65,6 +66,20 @@ export async function testAccounts(options: TestAccountOptions) {
   return {
     ...opened,
     vault,
+    consents: new Consents({
+      store,
+      // Without tool servers, there is nothing to encrypt.
+      vault: { commitSealed: async (...change) => (await openVault()).commitSealed(...change), open: () => undefined },
+      users,
+      live: { mcp: { servers: {} }, privateHosts: [] },
+      environment: {},
+      fetch,
+      baseUrl: () => BASE_URL,
+      hide: () => undefined,
+      clock,
+      ids,
+      log,
+    }),
     isLoginSecretChosen: false,
     oidc: createOidcLogin(oidc),
     passwords: options.passwords ?? PLAIN,

@@ -1,5 +1,6 @@
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import { withDeadline } from '../../process/deadline.ts';
+import type { Asker } from '../accounts/user-sessions.ts';
 import { readPrompt } from '../call-result.ts';
 import type { AnnouncedPrompt } from './announced-lists.ts';
 import type { CatalogDeps, OfferingServer } from './offering-server.ts';
@@ -17,22 +18,25 @@ export interface ChosenPrompt {
   args: Record<string, string>;
 }
 
+/** The person who asks: a user's id, empty for the operator. */
+type Person = Required<Pick<Asker, 'user'>>;
+
 /** Prompts that a person chooses. */
 export interface ChosenPrompts {
-  list(signal: AbortSignal): Promise<ListedPrompts[]>;
+  list(person: Person, signal: AbortSignal): Promise<ListedPrompts[]>;
   /** The text of a prompt with its arguments filled in. Undefined: no server of this name offers prompts. Rejects with what went wrong. */
-  get(chosen: ChosenPrompt, signal: AbortSignal): Promise<string | undefined>;
+  get(chosen: ChosenPrompt & Person, signal: AbortSignal): Promise<string | undefined>;
 }
 
 const LIST_MS = 30_000;
 const MOST_CHARS = 64 * 1024;
 
 export const createChosenPrompts = ({ servers, deps }: CatalogDeps): ChosenPrompts => ({
-  async list(signal) {
+  async list(person, signal) {
     using deadline = withDeadline(signal, { clock: deps.clock, ms: LIST_MS });
-    return await Promise.all(servers('prompts').map((one) => listOf(one, deadline.signal)));
+    return await Promise.all(servers('prompts').map((one) => listOf(one, person, deadline.signal)));
   },
-  async get({ server: of, name, args }, signal) {
+  async get({ server: of, name, args, user }, signal) {
     const found = servers('prompts').find((one) => one.name === of);
     if (!found) return undefined;
     const { config, server } = found;
@@ -40,6 +44,7 @@ export const createChosenPrompts = ({ servers, deps }: CatalogDeps): ChosenPromp
     const reply = await server.call({
       method: 'prompts/get',
       params: { name, arguments: args },
+      user,
       signal: deadline.signal,
       onProgress: () => undefined,
       onAsked: async () => ({ action: 'cancel' }), // no call waits whose question it could be
@@ -52,10 +57,14 @@ export const createChosenPrompts = ({ servers, deps }: CatalogDeps): ChosenPromp
   },
 });
 
-async function listOf({ name: server, server: of }: OfferingServer, signal: AbortSignal): Promise<ListedPrompts> {
+async function listOf(
+  { name: server, server: of }: OfferingServer,
+  person: Person,
+  signal: AbortSignal,
+): Promise<ListedPrompts> {
   try {
-    await of.refresh(signal);
-    return { server, prompts: of.catalog.prompts };
+    const { prompts } = await of.offers(signal, person);
+    return { server, prompts };
   } catch (error) {
     return { server, prompts: [], problem: wordsOf(error) };
   }

@@ -3,8 +3,10 @@ import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
 import { withDeadline } from '../../process/deadline.ts';
 import type { Tool, ToolOutcome, ToolRun } from '../../tools/tool.ts';
+import { ConsentProblem, toEnvelope } from '../accounts/consent-problem.ts';
 import { toFramed } from '../call-result.ts';
 import type { Offers } from '../known-tools.ts';
+import type { Catalog } from './announced-lists.ts';
 import type { CatalogDeps, OfferingServer } from './offering-server.ts';
 
 const ListArguments = z.strictObject({
@@ -21,7 +23,7 @@ interface Listing {
   description: string;
   what: keyof Offers;
   /** The entries of a server, each as one line. */
-  lines(server: OfferingServer): string[];
+  lines(offered: Catalog): string[];
 }
 
 /** A tool that lists what servers offer. It asks them, so that the list is the present one. */
@@ -34,13 +36,15 @@ export const createListTool = (
   parameters: ListArguments,
   readOnly: true,
   safeToRepeat: true,
-  async prepare({ server: only, query = '' }) {
+  async prepare({ server: only, query = '' }, { wsId }) {
     const all = servers(what);
     const asked = only === undefined ? all : all.filter((server) => server.name === only);
     const subject = [only, query].filter(Boolean).join(' ');
     if (asked.length === 0) return { kind: 'refused', subject, reason: noSuchServer(what, only, all) };
     const list = async (run: ToolRun): Promise<ToolOutcome> => {
-      const parts = await Promise.all(asked.map((server) => listOne(server, { run, query, lines, clock: deps.clock })));
+      const parts = await Promise.all(
+        asked.map((server) => listOne(server, { run, query, lines, wsId, clock: deps.clock })),
+      );
       const taint = { kind: 'unknown' as const, target: asked.map((server) => server.name).join(', ') };
       return { output: deps.guard.clean(parts.join('\n')), outcome: 'done', taint };
     };
@@ -66,21 +70,27 @@ export function noSuchServer(what: keyof Offers, name: string | undefined, all: 
 interface ListedFor {
   run: ToolRun;
   query: string;
+  wsId: string;
   lines: Listing['lines'];
   clock: CatalogDeps['deps']['clock'];
 }
 
-async function listOne(server: OfferingServer, { run, query, lines, clock }: ListedFor): Promise<string> {
+async function listOne(
+  { name, server }: OfferingServer,
+  { run, query, lines, wsId, clock }: ListedFor,
+): Promise<string> {
   using deadline = withDeadline(run.signal, { clock, ms: LIST_MS });
+  let offered: Catalog;
   try {
-    await server.server.refresh(deadline.signal);
+    offered = await server.offers(deadline.signal, { wsId });
   } catch (error) {
     run.signal.throwIfAborted();
-    return `The tool server ${server.name} could not be asked: ${wordsOf(error)}`;
+    if (error instanceof ConsentProblem) return toEnvelope(error);
+    return `The tool server ${name} could not be asked: ${wordsOf(error)}`;
   }
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = lines(server).filter((line) => words.every((word) => line.toLowerCase().includes(word)));
+  const found = lines(offered).filter((line) => words.every((word) => line.toLowerCase().includes(word)));
   const shown = found.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_LINE_CHARS));
   const left = found.length > MOST_LINES ? [`${found.length - MOST_LINES} more; use query to find them`] : [];
-  return toFramed(server.name, [...(shown.length === 0 ? ['nothing'] : shown), ...left].join('\n'));
+  return toFramed(name, [...(shown.length === 0 ? ['nothing'] : shown), ...left].join('\n'));
 }

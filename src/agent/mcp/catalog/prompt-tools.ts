@@ -27,7 +27,7 @@ export const createPromptTools = (from: CatalogDeps): Tool[] => [
       description:
         'Lists prompts of the connected tool servers: texts that their authors have prepared for tasks. Use use_prompt to read one.',
       what: 'prompts',
-      lines: ({ server }) => server.catalog.prompts.map(promptLine),
+      lines: ({ prompts }) => prompts.map(promptLine),
     },
     from,
   ),

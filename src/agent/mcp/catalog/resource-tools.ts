@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { readResource } from '../call-result.ts';
-import { CONTROLS } from './announced-lists.ts';
+import { type AnnouncedResource, CONTROLS } from './announced-lists.ts';
 import { askServer } from './ask-server.ts';
 import { createListTool, noSuchServer } from './list-tool.ts';
-import type { CatalogDeps, OfferingServer } from './offering-server.ts';
+import type { CatalogDeps } from './offering-server.ts';
 
 const ReadArguments = z.strictObject({
   server: z.string().min(1).max(64).describe('The tool server, as list_resources names it'),
@@ -20,17 +20,15 @@ export const createResourceTools = (from: CatalogDeps): Tool[] => [
       description:
         'Lists resources of the connected tool servers (documents, records and other data) with their addresses, and templates of addresses. Use read_resource to read one.',
       what: 'resources',
-      lines: ({ server }) => server.catalog.resources.map(toLine),
+      lines: ({ resources }) => resources.map(toLine),
     },
     from,
   ),
   createReadTool(from),
 ];
 
-const toLine = ({ uri, isTemplate, name, description, mimeType }: Resource): string =>
+const toLine = ({ uri, isTemplate, name, description, mimeType }: AnnouncedResource): string =>
   [isTemplate ? `${uri} (a template)` : uri, name, mimeType, toVisibleLine(description)].filter(Boolean).join('  ');
-
-type Resource = OfferingServer['server']['catalog']['resources'][number];
 
 /** The address is a name of the server, whatever it looks like: only the server opens it. */
 const createReadTool = ({ servers, deps }: CatalogDeps): Tool<z.infer<typeof ReadArguments>> => ({

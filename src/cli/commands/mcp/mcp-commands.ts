@@ -42,6 +42,7 @@ export function addMcpCommands(program: Command, { root, around, withTarget }: M
     );
   addChanges(mcp, { root, around, withTarget });
   addRegistry(mcp, { root, around, withTarget });
+  addAccounts(mcp, { root, around, withTarget });
 }
 
 const ADD_HELP = `
@@ -123,6 +124,28 @@ function addRegistry(mcp: Command, { root, around, withTarget }: McpCommandsDeps
     .option('--header <pair>', 'a header of requests, NAME=VALUE; can be repeated', toList)
     .option('--network <host>', 'a host that it may connect to; can be repeated', toList)
     .action(async (name: string, flags: InstallFlags) => (await load()).installServer(name, on(flags)));
+}
+
+/** The caller's accounts at tool servers. */
+function addAccounts(mcp: Command, { root, around, withTarget }: McpCommandsDeps): void {
+  const load = () => import('./mcp-consent.ts');
+  const on = <F>(flags: F) => ({ flags, around, root });
+  withTarget(mcp.command('accounts'))
+    .description('list the accounts that you have connected to tool servers')
+    .option('--json', 'print JSON')
+    .action(async (flags: McpFlags) => (await load()).listAccounts(on(flags)));
+  withTarget(mcp.command('login'))
+    .description('connect an account of yours to a server, in a browser')
+    .argument('<server>', 'name of the server')
+    .action(async (name: string, flags: TargetFlags) => (await load()).logIn(name, on(flags)));
+  withTarget(mcp.command('logout'))
+    .description('disconnect your account from a server')
+    .argument('<server>', 'name of the server')
+    .action(async (name: string, flags: TargetFlags) => (await load()).logOut(name, on(flags)));
+  withTarget(mcp.command('revoke'))
+    .description('disconnect the accounts of all users from a server')
+    .argument('<server>', 'name of the server')
+    .action(async (name: string, flags: TargetFlags) => (await load()).revokeAll(name, on(flags)));
 }
 
 const toList = (value: string, before: string[] = []): string[] => [...before, value];

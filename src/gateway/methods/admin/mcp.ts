@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { McpServer, mcpContracts } from '../../../../protocol/methods/admin/mcp.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
+import { ConsentProblem } from '../../../agent/mcp/accounts/consent-problem.ts';
 import { ServerProblem } from '../../../agent/mcp/tool-server.ts';
 import type { ServerStatus, ToolServers } from '../../../agent/mcp/tool-servers.ts';
 import type { Handlers } from '../../call.ts';
@@ -17,10 +18,11 @@ interface McpMethodDeps {
 
 export const mcpMethods = (deps: McpMethodDeps): Handlers<keyof typeof mcpContracts> => ({
   'mcp.list': ({ reveal }) => ({ servers: viewServers(deps, { reveal }) }),
-  'mcp.refresh': async ({ name }) => {
+  'mcp.refresh': async ({ name }, { principal }) => {
     try {
-      found(name, await deps.servers.refresh(name));
+      found(name, await deps.servers.refresh(name, principal?.userId ?? ''));
     } catch (error) {
+      if (error instanceof ConsentProblem) throw new GatewayError('UNAVAILABLE', error.message);
       if (!(error instanceof ServerProblem)) throw error;
       throw new GatewayError('UNAVAILABLE', deps.clean(`The tool server ${name} ${wordsOf(error)}`));
     }

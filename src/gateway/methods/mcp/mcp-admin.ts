@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../../protocol/errors.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import type { mcpAdminContracts } from '../../../../protocol/methods/mcp/mcp-admin.ts';
-import type { ServerConfig } from '../../../agent/mcp/server-config.ts';
+import { authTypeOf, type ServerConfig } from '../../../agent/mcp/server-config.ts';
 import type { ToolServers } from '../../../agent/mcp/tool-servers.ts';
 import type { Handlers } from '../../call.ts';
 import { planImport } from '../../mcp/import-servers.ts';
+import type { Consents } from '../../mcp/oauth/consents.ts';
 import { packageHostsOf } from '../../mcp/package-hosts.ts';
 import { checkServer, checkServerName, type GivenFields, type InputDeps } from '../../mcp/server-input.ts';
 import { maskServer } from '../../mcp/server-masks.ts';
@@ -15,6 +16,8 @@ import { editorOf } from '../templates/template.ts';
 export interface McpAdminDeps extends InputDeps {
   servers: Pick<ToolServers, 'list' | 'retry' | 'restart'>;
   stored: StoredServers;
+  /** Accounts of people at these servers. */
+  accounts: Pick<Consents, 'ending'>;
   nodeId: string;
   /** Replaces known secrets. */
   clean(text: string): string;
@@ -40,12 +43,19 @@ export const mcpAdminMethods = (deps: McpAdminDeps): Handlers<keyof typeof mcpAd
       if (next !== before.name) stored.requireFree(next, { but: serverId });
       if (name === undefined && isEmpty(given)) throw new GatewayError('INVALID_REQUEST', 'No fields to update');
       const config = await checkServer(given, before.config, deps);
-      await stored.update(serverId, { name: next, config }, call.audited(toDetail(next, config)));
+      const ending = await endingOf(before, deps, { name: next, config });
+      await stored.update(serverId, { name: next, config }, [
+        ...call.audited(toDetail(next, config)),
+        ...ending.statements,
+      ]);
+      ending.ended();
       return viewServer(serverId, deps);
     },
     'mcp.delete': async ({ serverId }, call) => {
-      const { name } = changeable(serverId, stored);
-      await stored.remove(serverId, call.audited({ name }));
+      const before = changeable(serverId, stored);
+      const ending = await endingOf(before, deps);
+      await stored.remove(serverId, [...call.audited({ name: before.name }), ...ending.statements]);
+      ending.ended();
       servers.list(); // it ends now, and not with the next call
       return { status: 'ok' };
     },
@@ -73,6 +83,20 @@ export const mcpAdminMethods = (deps: McpAdminDeps): Handlers<keyof typeof mcpAd
     },
   };
 };
+
+/**
+ * Accounts end with the server that they were for, and when it is reached elsewhere. One that is not used has none: they are
+ * those of its namesake.
+ */
+async function endingOf(
+  { name, config, problem }: StoredServer,
+  { accounts }: Pick<McpAdminDeps, 'accounts'>,
+  next?: Pick<StoredServer, 'name' | 'config'>,
+): Promise<Awaited<ReturnType<Consents['ending']>>> {
+  const stays = next?.name === name && next.config?.url === config?.url && next.config?.oauth !== undefined;
+  if (stays || !config?.oauth || problem !== undefined) return { statements: [], ended: () => undefined };
+  return accounts.ending(name);
+}
 
 /** An import is recorded with so many of its servers. */
 const MOST_NAMED = 50;
@@ -106,7 +130,7 @@ function changeable(serverId: string, stored: StoredServers): StoredServer {
 export function toDetail(name: string, config: ServerConfig): Record<string, unknown> {
   const { command, sandbox, autoApprove, enabled, network, folders, writesFolders } = config;
   const { args, env, headers, url } = maskServer(config);
-  const common = { name, enabled, autoApprove };
+  const common = { name, enabled, autoApprove, authType: authTypeOf(config) };
   if (url !== undefined) return { ...common, url, headers: Object.keys(headers) };
   const line = [command, ...args].join(' ').slice(0, MOST_LINE);
   return { ...common, command: line, env: Object.keys(env), network, folders, writesFolders, sandbox };

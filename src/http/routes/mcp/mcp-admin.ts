@@ -30,6 +30,10 @@ export const toMcpServer = (server: Server) => ({
   url: server.url,
   headers: JSON.stringify(server.headers),
   env: JSON.stringify(server.env),
+  auth_type: server.authType,
+  oauth_scopes: server.oauth?.scopes.join(' ') ?? '',
+  oauth_client_id: server.oauth?.clientId ?? '',
+  oauth_client_secret: server.oauth?.clientSecret ?? '',
   network: server.network,
   folders: server.folders,
   writes_folders: server.writesFolders,
@@ -49,6 +53,19 @@ export const toMcpServer = (server: Server) => ({
 
 type Fields = Omit<z.output<ReturnType<typeof mcpAdminEndpoints.update.request>>, 'server_id' | 'name'>;
 
+const scopesOf = (scopes: string | readonly string[]): string[] =>
+  typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : [...scopes];
+
+/** Undefined if the request says nothing of it. */
+function toOAuth({ oauth_scopes: scopes, oauth_client_id: id, oauth_client_secret: secret }: Fields) {
+  const oauth = {
+    scopes: scopes == null || scopes.length === 0 ? undefined : scopesOf(scopes),
+    clientId: given(id),
+    clientSecret: given(secret),
+  };
+  return Object.values(oauth).every((value) => value === undefined) ? undefined : oauth;
+}
+
 /** Null and empty texts are the same as a field that is missing, because records have empty texts where there is nothing. */
 const toFields = (request: Fields) => ({
   transport: given(request.transport),
@@ -57,6 +74,8 @@ const toFields = (request: Fields) => ({
   url: given(request.url),
   headers: request.headers == null ? undefined : toValues('headers', request.headers),
   env: request.env == null ? undefined : toValues('env', request.env),
+  authType: given(request.auth_type),
+  oauth: toOAuth(request),
   network: request.network ?? undefined,
   folders: request.folders ?? undefined,
   writesFolders: request.writes_folders ?? undefined,

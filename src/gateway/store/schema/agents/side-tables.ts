@@ -1,9 +1,10 @@
 import type { BackgroundTables } from '../background/background-schema.ts';
+import type { ConsentTables } from '../consents/consent-schema.ts';
 import type { CoordinatorTables } from '../coordinators/coordinator-schema.ts';
 import type { SubAgentMessageTable, SubAgentTable } from './sub-agent-schema.ts';
 
 /** The tables of what goes on beside a conversation. */
-export interface SideTables extends BackgroundTables, CoordinatorTables {
+export interface SideTables extends BackgroundTables, ConsentTables, CoordinatorTables {
   sub_agents: SubAgentTable;
   sub_agent_messages: SubAgentMessageTable;
 }

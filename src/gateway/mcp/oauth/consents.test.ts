@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { randomIds } from '../../../ids.ts';
+import { fakeClock } from '../../../testing/fake-clock.ts';
+import { recordingLog, tempDir } from '../../../testing/temp-store.ts';
+import { openSqliteStore } from '../../store/sqlite-store.ts';
+import { build, statementOf } from '../../store/statements.ts';
+import { openTestVault } from '../../testing/test-vault.ts';
+import { Consents } from './consents.ts';
+
+const URL_OF_SERVER = 'https://notes.example.com/mcp';
+const ISSUER = 'https://sso.example.com';
+
+/** A tool server and its provider in place of `fetch`. */
+function fakeNotes() {
+  const state = { expiresIn: 3600 as number | undefined, refreshes: true, tokens: 0, asked: [] as string[] };
+  const metadata = {
+    issuer: ISSUER,
+    authorization_endpoint: `${ISSUER}/auth`,
+    token_endpoint: `${ISSUER}/token`,
+    registration_endpoint: `${ISSUER}/reg`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+  };
+  const answers: Record<string, () => Response> = {
+    '/.well-known/oauth-protected-resource/mcp': () =>
+      Response.json({ resource: URL_OF_SERVER, authorization_servers: [ISSUER] }),
+    '/.well-known/oauth-authorization-server': () => Response.json(metadata),
+    '/reg': () =>
+      Response.json(
+        { client_id: 'c', redirect_uris: ['http://127.0.0.1:7717/v1/api/mcp/oauth/callback'] },
+        { status: 201 },
+      ),
+    '/mcp': () => new Response('', { status: 401 }),
+    '/token': () => {
+      state.tokens += 1;
+      const { tokens, expiresIn, refreshes } = state;
+      return Response.json({
+        access_token: `access-token-${tokens}`,
+        token_type: 'Bearer',
+        ...(expiresIn !== undefined && { expires_in: expiresIn }),
+        ...(refreshes && { refresh_token: `refresh-token-${tokens}` }),
+      });
+    },
+  };
+  return Object.assign(state, {
+    metadata,
+    fetch: (async (input) => {
+      const { pathname } = new URL(String(input));
+      state.asked.push(pathname);
+      return answers[pathname]?.() ?? new Response('', { status: 404 });
+    }) satisfies typeof fetch,
+  });
+}
+
+async function setUp(t: TestContext) {
+  const dir = tempDir();
+  const clock = fakeClock(1_000_000);
+  const log = recordingLog();
+  const store = await openSqliteStore({
+    path: `${dir.path}/headgate.db`,
+    clock,
+    log,
+    durability: 'normal',
+    bootId: 'b',
+  });
+  t.after(async () => {
+    await store.close();
+    dir[Symbol.dispose]();
+  });
+  const vault = await openTestVault(store, dir.path);
+  const notes = fakeNotes();
+  const disabled = new Set<string>();
+  const server = { name: 'notes', url: URL_OF_SERVER, oauth: { scopes: [] } };
+  const config = {
+    ...{ url: URL_OF_SERVER, oauth: { scopes: [] }, headers: {}, args: [], env: {}, network: [], folders: [] },
+    ...{ writesFolders: false, sandbox: true, autoApprove: false, enabled: true, timeoutSecs: 20 },
+  };
+  const bounds = { scopes: new Set([]), permissions: new Set([]), expiresAtMs: undefined };
+  const consents = new Consents({
+    store,
+    vault,
+    users: {
+      count: 1,
+      boundsOf: (user: string) => (disabled.has(user) ? undefined : { ...bounds, userId: user }),
+      find: () => undefined,
+      onChanged: () => undefined,
+    },
+    live: { mcp: { servers: { notes: config } }, privateHosts: [] },
+    environment: {},
+    fetch: notes.fetch,
+    baseUrl: () => 'http://127.0.0.1:7717',
+    hide: () => undefined,
+    clock,
+    ids: randomIds,
+    log,
+  });
+  const nothing = () => [];
+  return {
+    ...{ consents, notes, server, clock, vault, store, disabled },
+    async connect(user: string): Promise<void> {
+      if (user !== '') {
+        const row = { user_id: user, username: user, username_key: user, display_name: '', password_hash: null };
+        const times = { disabled: 0, version: 1, created_ms: 1, updated_ms: 1, last_login_ms: null };
+        const insert = build.insertInto('users').values({ ...row, ...times });
+        await store.commit({ statements: [statementOf(insert.onConflict((on) => on.doNothing()))] });
+      }
+      const { url, browser } = await consents.begin(user, { server: 'notes', scopes: [] });
+      const state = new URL(url).searchParams.get('state') ?? '';
+      await consents.finish({ state, browser, code: 'c', iss: undefined, error: undefined }, nothing);
+    },
+  };
+}
+
+const codeOf = (problem: { consent: { code: string } } | undefined) => problem?.consent.code;
+
+test('a token is renewed shortly before it expires, once for all who ask', async (t) => {
+  const { consents, notes, server, clock, connect } = await setUp(t);
+  await connect('');
+  clock.jump(3_569_000);
+  assert.equal(await consents.token(server, ''), 'access-token-1');
+  clock.jump(2_000);
+  const all = await Promise.all(Array.from({ length: 20 }, () => consents.token(server, '')));
+  assert.deepEqual([new Set(all), notes.tokens], [new Set(['access-token-2']), 2]);
+});
+
+test('without a refresh token, an account ends with its token', async (t) => {
+  const { consents, notes, server, clock, connect } = await setUp(t);
+  notes.refreshes = false;
+  await connect('');
+  clock.jump(3_599_000);
+  assert.equal(await consents.token(server, ''), 'access-token-1');
+  clock.jump(2_000);
+  await assert.rejects(consents.token(server, ''), { name: 'ConsentProblem' });
+  assert.deepEqual(
+    (await consents.pending(''))?.map(({ server: name, code }) => [name, code]),
+    [['notes', 'mcp_consent_required']],
+  );
+});
+
+test('accounts survive a rotation of the keys, and one that cannot be decrypted is named', async (t) => {
+  const { consents, server, connect, vault, store } = await setUp(t);
+  await connect('ada');
+  const sealedNow = () => store.db.selectFrom('mcp_consents').select('sealed').executeTakeFirstOrThrow();
+  const before = await sealedNow();
+  await vault.rotate({});
+  assert.notEqual((await sealedNow()).sealed, before.sealed);
+  assert.equal(await consents.token(server, 'ada'), 'access-token-1');
+  const spoil = build.updateTable('mcp_consents').set({ sealed: before.sealed });
+  await store.commit({ statements: [statementOf(spoil, 1)] });
+  assert.equal(codeOf(await consents.missing(server, 'ada')), 'mcp_token_undecryptable_key_unknown');
+  await connect('ada');
+  assert.equal(await consents.token(server, 'ada'), 'access-token-2');
+});
+
+test('an account counts for one user and one address; others, and a disabled user, have none', async (t) => {
+  const { consents, server, connect, disabled, store } = await setUp(t);
+  await connect('ada');
+  await connect('bob');
+  assert.deepEqual(
+    [await consents.token(server, 'ada'), await consents.token(server, 'bob')],
+    ['access-token-1', 'access-token-2'],
+  );
+  // A row that was moved to another user cannot be decrypted.
+  const { sealed } = await store.db
+    .selectFrom('mcp_consents')
+    .select('sealed')
+    .where('user_id', '=', 'ada')
+    .executeTakeFirstOrThrow();
+  const moved = build.updateTable('mcp_consents').set({ sealed }).where('user_id', '=', 'bob');
+  await store.commit({ statements: [statementOf(moved, 1)] });
+  assert.equal(codeOf(await consents.missing(server, 'bob')), 'mcp_token_undecryptable_key_unknown');
+  const elsewhere = { ...server, url: 'https://evil.example/mcp' };
+  assert.equal(codeOf(await consents.missing(elsewhere, 'ada')), 'mcp_consent_required');
+  assert.equal(
+    codeOf(await consents.missing({ ...server, url: 'http://notes.example.com/mcp' }, 'ada')),
+    'mcp_oauth_url_insecure',
+  );
+  assert.equal(codeOf(await consents.missing(server, '')), 'mcp_consent_required');
+  disabled.add('ada');
+  assert.equal(codeOf(await consents.missing(server, 'ada')), 'mcp_account_forbidden');
+  await consents.recover();
+  assert.deepEqual(await consents.list('ada'), []);
+  assert.equal((await consents.list('bob')).length, 1);
+});
+
+test('a provider without PKCE, or that is another one than it says, is refused', async (t) => {
+  const { consents, notes } = await setUp(t);
+  const begin = () => consents.begin('', { server: 'notes', scopes: [] });
+  notes.metadata.code_challenge_methods_supported = ['plain'];
+  await assert.rejects(begin(), { code: 'UNAVAILABLE', message: /does not support PKCE with S256/ });
+  notes.metadata.code_challenge_methods_supported = ['S256'];
+  notes.metadata.issuer = 'https://evil.example';
+  await assert.rejects(begin(), { code: 'UNAVAILABLE', message: /another provider/ });
+  notes.metadata.issuer = ISSUER;
+  notes.metadata.authorization_endpoint = 'javascript:alert(1)';
+  await assert.rejects(begin(), { code: 'UNAVAILABLE' });
+  assert.equal(notes.asked.includes('/token'), false);
+});

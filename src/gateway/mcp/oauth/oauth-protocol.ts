@@ -1,0 +1,238 @@
+import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client';
+import { scopesIn } from '../../../agent/mcp/accounts/consent-problem.ts';
+import { type createOAuthFetch, requireSecure } from './oauth-fetch.ts';
+import type { OAuthClient, Provider, StoredConsent, StoredRequest } from './sealed-texts.ts';
+
+type OAuthFetch = ReturnType<typeof createOAuthFetch>;
+
+/** What a provider gave. */
+export interface Granted {
+  accessToken: string;
+  refreshToken: string | undefined;
+  expiresInSecs: number | undefined;
+  /** Undefined: what was asked for. */
+  scopes: string[] | undefined;
+}
+
+/** A provider does not fit, or does not do what it has to. The message is for people; nothing of it comes from others. */
+export class ProviderUnfit extends Error {
+  override readonly name = 'ProviderUnfit';
+}
+
+/** The protocol package is loaded with the first server that needs it. */
+const load = () => import('@modelcontextprotocol/client');
+
+/** Finds out who gives tokens for a tool server (RFC 9728, RFC 8414), and for which rights it asks. */
+export async function discover(url: string, fetch: OAuthFetch): Promise<{ provider: Provider; asked: string[] }> {
+  const { discoverOAuthServerInfo, extractWWWAuthenticateParams, checkResourceAllowed, resourceUrlFromServerUrl } =
+    await load();
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(await knock(url, fetch));
+  const found = await discoverOAuthServerInfo(url, {
+    fetchFn: fetch,
+    ...(resourceMetadataUrl && { resourceMetadataUrl }),
+  });
+  const { authorizationServerMetadata: metadata, resourceMetadata, authorizationServerUrl } = found;
+  const resource = resourceMetadata?.resource;
+  const requestedResource = resourceUrlFromServerUrl(url);
+  if (resource !== undefined && !checkResourceAllowed({ requestedResource, configuredResource: resource }))
+    throw new ProviderUnfit('the tool server says that it is another resource than the configured address');
+  const asked = scopesIn(scope ?? resourceMetadata?.scopes_supported?.join(' '));
+  const about = metadata ? toProvider(url, metadata) : usualPaths(url, authorizationServerUrl);
+  return { provider: { ...about, ...(resource !== undefined && { resource }) }, asked };
+}
+
+/** What a server answers to somebody without a token. */
+function knock(url: string, fetch: OAuthFetch): Promise<Response> {
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'headgate', version: '1' } };
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  });
+}
+
+function toProvider(url: string, metadata: AuthorizationServerMetadata): Provider {
+  const { issuer, authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
+  const methods = metadata.code_challenge_methods_supported;
+  if (!methods?.includes('S256')) throw new ProviderUnfit('its provider does not support PKCE with S256');
+  const revocation = 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
+  requireSecure(new URL(authorization_endpoint), new URL(url));
+  return {
+    url,
+    issuer,
+    authorizationEndpoint: authorization_endpoint,
+    tokenEndpoint: token_endpoint,
+    ...(registration_endpoint !== undefined && { registrationEndpoint: registration_endpoint }),
+    ...(typeof revocation === 'string' && { revocationEndpoint: revocation }),
+    authMethods: metadata.token_endpoint_auth_methods_supported ?? [],
+    namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    scopes: metadata.scopes_supported ?? [],
+  };
+}
+
+/** A server without any metadata is its own provider, at the paths of the protocol's first revision. */
+function usualPaths(url: string, authorizationServerUrl: string): Provider {
+  const { origin } = new URL(url);
+  if (new URL(authorizationServerUrl).origin !== origin) throw new ProviderUnfit('its provider has no metadata');
+  return {
+    url,
+    issuer: `${origin}/`,
+    authorizationEndpoint: `${origin}/authorize`,
+    tokenEndpoint: `${origin}/token`,
+    registrationEndpoint: `${origin}/register`,
+    authMethods: [],
+    namesIssuer: false,
+    scopes: [],
+  };
+}
+
+/** Registers the daemon as a client (RFC 7591). */
+export async function register(provider: Provider, redirectUri: string, fetch: OAuthFetch): Promise<OAuthClient> {
+  const { registerClient, resolveClientMetadata } = await load();
+  if (provider.registrationEndpoint === undefined)
+    throw new ProviderUnfit(
+      'its provider lets no client register itself; register one there, and set oauth.clientId in config.json',
+    );
+  const clientMetadata = resolveClientMetadata({
+    redirectUrl: redirectUri,
+    clientMetadata: {
+      client_name: 'Headgate',
+      redirect_uris: [redirectUri],
+      response_types: ['code'],
+      token_endpoint_auth_method: provider.authMethods.includes('none') ? 'none' : 'client_secret_basic',
+    },
+  });
+  const registered = await registerClient(provider.issuer, {
+    metadata: toMetadata(provider),
+    clientMetadata,
+    fetchFn: fetch,
+  });
+  const { client_id, client_secret, token_endpoint_auth_method, client_secret_expires_at: expires } = registered;
+  return {
+    issuer: provider.issuer,
+    redirectUri,
+    clientId: client_id,
+    ...(client_secret !== undefined && { clientSecret: client_secret }),
+    ...(token_endpoint_auth_method !== undefined && { authMethod: token_endpoint_auth_method }),
+    ...(expires !== undefined && expires > 0 && { expiresMs: expires * 1_000 }),
+  };
+}
+
+/** The address at which the person consents, and the verifier of PKCE. */
+export async function toConsentPage(
+  { provider, client, scopes }: Pick<StoredRequest, 'provider' | 'client' | 'scopes'>,
+  state: string,
+): Promise<{ url: string; verifier: string }> {
+  const { startAuthorization } = await load();
+  const { authorizationUrl, codeVerifier } = await startAuthorization(provider.issuer, {
+    metadata: toMetadata(provider),
+    clientInformation: toInformation(client),
+    redirectUrl: client.redirectUri,
+    state,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(provider.resource !== undefined && { resource: provider.resource }),
+  });
+  return { url: authorizationUrl.href, verifier: codeVerifier };
+}
+
+/** Throws if an answer names another issuer than the one that was asked (RFC 9207). */
+export async function requireIssuer({ issuer, namesIssuer }: Provider, iss: string | undefined): Promise<void> {
+  const { validateAuthorizationResponseIssuer } = await load();
+  validateAuthorizationResponseIssuer({ iss, expectedIssuer: issuer, issParameterSupported: namesIssuer });
+}
+
+/** Exchanges the code of a consent for tokens. */
+export async function exchange(
+  { provider, client, verifier }: StoredRequest,
+  { code, iss }: { code: string; iss: string | undefined },
+  fetch: OAuthFetch,
+): Promise<Granted> {
+  const { exchangeAuthorization } = await load();
+  const tokens = await exchangeAuthorization(provider.issuer, {
+    ...toTokenRequest(provider, client),
+    authorizationCode: code,
+    codeVerifier: verifier,
+    redirectUri: client.redirectUri,
+    ...(iss !== undefined && { iss }),
+    fetchFn: fetch,
+  });
+  return toGranted(tokens);
+}
+
+/** Exchanges the refresh token for another token, and perhaps another refresh token. */
+export async function refresh(
+  { provider, client, refreshToken }: StoredConsent & { refreshToken: string },
+  fetch: OAuthFetch,
+): Promise<Granted> {
+  const { refreshAuthorization } = await load();
+  const tokens = await refreshAuthorization(provider.issuer, {
+    ...toTokenRequest(provider, client),
+    refreshToken,
+    fetchFn: fetch,
+  });
+  return toGranted(tokens);
+}
+
+/** Tells the provider that the tokens are no longer used (RFC 7009). */
+export async function revoke(
+  { provider, client, accessToken, refreshToken }: StoredConsent,
+  fetch: OAuthFetch,
+): Promise<void> {
+  if (provider.revocationEndpoint === undefined) return;
+  const { selectClientAuthMethod } = await load();
+  const method = selectClientAuthMethod(toInformation(client), provider.authMethods);
+  const { clientId, clientSecret = '' } = client;
+  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
+  const hint = refreshToken === undefined ? 'access_token' : 'refresh_token';
+  const response = await fetch(provider.revocationEndpoint, {
+    method: 'POST',
+    headers: { ...(method === 'client_secret_basic' && { authorization: `Basic ${basic}` }) },
+    body: new URLSearchParams({
+      token: refreshToken ?? accessToken,
+      token_type_hint: hint,
+      ...(method !== 'client_secret_basic' && { client_id: clientId }),
+      ...(method === 'client_secret_post' && { client_secret: clientSecret }),
+    }),
+  });
+  if (!response.ok) throw new ProviderUnfit(`its provider answered ${response.status} to a revocation`);
+}
+
+/** The error code of OAuth behind a failed request; undefined: it has another reason. */
+export async function oauthCodeOf(error: unknown): Promise<string | undefined> {
+  const { OAuthError } = await load();
+  return error instanceof OAuthError ? error.code : undefined;
+}
+
+const toTokenRequest = (provider: Provider, client: OAuthClient) => ({
+  metadata: toMetadata(provider),
+  clientInformation: toInformation(client),
+  ...(provider.resource !== undefined && { resource: provider.resource }),
+});
+
+const toMetadata = (provider: Provider): AuthorizationServerMetadata => ({
+  issuer: provider.issuer,
+  authorization_endpoint: provider.authorizationEndpoint,
+  token_endpoint: provider.tokenEndpoint,
+  ...(provider.registrationEndpoint !== undefined && { registration_endpoint: provider.registrationEndpoint }),
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
+  token_endpoint_auth_methods_supported: provider.authMethods,
+  authorization_response_iss_parameter_supported: provider.namesIssuer,
+});
+
+const toInformation = ({ clientId, clientSecret, authMethod }: OAuthClient) => ({
+  client_id: clientId,
+  ...(clientSecret !== undefined && { client_secret: clientSecret }),
+  ...(authMethod !== undefined && { token_endpoint_auth_method: authMethod }),
+});
+
+function toGranted({ access_token, refresh_token, token_type, expires_in, scope }: OAuthTokens): Granted {
+  if (token_type.toLowerCase() !== 'bearer') throw new ProviderUnfit('its provider gives tokens of an unknown type');
+  const isLimited = expires_in !== undefined && Number.isFinite(expires_in) && expires_in > 0;
+  return {
+    accessToken: access_token,
+    refreshToken: refresh_token,
+    expiresInSecs: isLimited ? expires_in : undefined,
+    scopes: scope === undefined ? undefined : scopesIn(scope),
+  };
+}

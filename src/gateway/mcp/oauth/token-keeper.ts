@@ -1,0 +1,182 @@
+import type { OAuthServer } from '../../../agent/mcp/accounts/accounts.ts';
+import { type ConsentCode, ConsentProblem } from '../../../agent/mcp/accounts/consent-problem.ts';
+import { createSerialKeys } from '../../../timing/serial-keys.ts';
+import { isLoopbackHost } from '../../auth/origin-policy.ts';
+import { placeIn } from '../../secrets/sealed-rows.ts';
+import type { ConsentTable } from '../../store/schema/consents/consent-schema.ts';
+import { tookEffect } from '../../store/store.ts';
+import { askProvider, type ConsentDeps, union, whyFailed } from './consent-deps.ts';
+import { toStored } from './consent-flow.ts';
+import { consentIdOf, deleteClient, deleteConsent, findConsent, putPending, renewConsent } from './consent-rows.ts';
+import { oauthCodeOf, refresh } from './oauth-protocol.ts';
+import { readSealed, StoredConsent } from './sealed-texts.ts';
+
+/** An account that can be used. */
+interface Usable {
+  row: ConsentTable;
+  stored: StoredConsent;
+}
+
+/** So many tokens are kept out of the outputs of tools. */
+const MOST_HIDDEN = 200;
+/** After these, the refresh token is worth nothing. */
+const ENDS = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+
+/** Gives calls the tokens of their users, and renews them: of one account, one renewal at a time. */
+export class TokenKeeper {
+  readonly #deps: ConsentDeps;
+  readonly #serially = createSerialKeys();
+  readonly #hidden = new Map<string, readonly string[]>();
+
+  constructor(deps: ConsentDeps) {
+    this.#deps = deps;
+  }
+
+  async missing(server: OAuthServer, user: string): Promise<ConsentProblem | undefined> {
+    const found = await this.#find(server, user);
+    return found instanceof ConsentProblem ? found : undefined;
+  }
+
+  async token(server: OAuthServer, user: string): Promise<string> {
+    const found = await this.#require(server, user);
+    const { renewMs } = found.stored;
+    const isOld = renewMs !== undefined && renewMs <= this.#deps.clock.now();
+    const { stored, row } = isOld ? await this.#renewed(server, user, found) : found;
+    this.#hide(row.consent_id, stored);
+    return stored.accessToken;
+  }
+
+  async renew(server: OAuthServer, user: string, refused: string | undefined): Promise<void> {
+    const found = await this.#require(server, user);
+    if (refused !== undefined && found.stored.accessToken !== refused) return; // another request has renewed it
+    await this.#renewed(server, user, found, { isRefused: true });
+  }
+
+  async needs(
+    server: OAuthServer,
+    user: string,
+    { code, scopes = [] }: { code: ConsentCode; scopes?: readonly string[] | undefined },
+  ): Promise<ConsentProblem> {
+    if (!WAITS_FOR_PERSON.has(code)) return this.#problem(server, code);
+    const { store, clock, users } = this.#deps;
+    if (user !== '' && users.boundsOf(user) === undefined) return this.#problem(server, 'mcp_account_forbidden');
+    const row = await findConsent(store, consentIdOf(server.name, user));
+    const wanted = code === 'mcp_insufficient_scope' ? union(row?.scopes ? row.scopes.split(' ') : [], scopes) : scopes;
+    const pending = { user, server: server.name, code, scopes: wanted, nowMs: clock.now() };
+    await store.commit({ statements: [putPending(pending)] });
+    return this.#problem(server, code, scopes);
+  }
+
+  #problem({ name }: OAuthServer, code: ConsentCode, scopes: readonly string[] = []): ConsentProblem {
+    const url = WAITS_FOR_PERSON.has(code) ? startUrlOf(this.#deps.baseUrl(), name) : undefined;
+    return new ConsentProblem({ code, server: name, detail: DETAILS[code], scopes, url });
+  }
+
+  async #require(server: OAuthServer, user: string): Promise<Usable> {
+    const found = await this.#find(server, user);
+    if (found instanceof ConsentProblem) throw await this.needs(server, user, found.consent);
+    return found;
+  }
+
+  async #find(server: OAuthServer, user: string): Promise<Usable | ConsentProblem> {
+    const { store, vault, users, clock } = this.#deps;
+    const problem = (code: ConsentCode) => this.#problem(server, code);
+    const { protocol, host } = new URL(server.url);
+    if (protocol !== 'https:' && !isLoopbackHost(host)) return problem('mcp_oauth_url_insecure');
+    if (user !== '' && users.boundsOf(user) === undefined) return problem('mcp_account_forbidden');
+    const row = await findConsent(store, consentIdOf(server.name, user));
+    if (!row) return problem('mcp_consent_required');
+    const stored = readSealed(StoredConsent, vault.open(placeIn('mcp_consents', row.consent_id), row.sealed));
+    if (!stored) return problem('mcp_token_undecryptable_key_unknown');
+    // The tokens are for the address that the person consented to.
+    if (stored.provider.url !== server.url) return problem('mcp_consent_required');
+    const isOver = row.expires_ms !== null && row.expires_ms <= clock.now() && stored.refreshToken === undefined;
+    return isOver ? problem('mcp_consent_required') : { row, stored };
+  }
+
+  /** `isRefused`: the server does not accept the present token, although it may not have expired. */
+  // biome-ignore lint/complexity/useMaxParams: the account, what is known of it, and why.
+  #renewed(server: OAuthServer, user: string, known: Usable, { isRefused = false } = {}): Promise<Usable> {
+    return this.#serially.run(known.row.consent_id, async () => {
+      const found = await this.#require(server, user);
+      if (found.stored.accessToken !== known.stored.accessToken) return found; // it was renewed while this one waited
+      const { refreshToken } = found.stored;
+      if (refreshToken === undefined) return this.#giveUp(server, user, found);
+      try {
+        return await this.#refresh(server, found, refreshToken);
+      } catch (error) {
+        if (await this.#isOver(server, error)) return this.#giveUp(server, user, found);
+        return isRefused ? this.#throwLater(server) : this.#stillValid(server, found);
+      }
+    });
+  }
+
+  #throwLater(server: OAuthServer): never {
+    throw this.#problem(server, 'mcp_refresh_unavailable');
+  }
+
+  #stillValid(server: OAuthServer, found: Usable): Usable {
+    const { expires_ms: expiresMs } = found.row;
+    return expiresMs !== null && expiresMs > this.#deps.clock.now() ? found : this.#throwLater(server);
+  }
+
+  /** Whether the refresh token is worth nothing any more. Otherwise it may work later. */
+  async #isOver({ name }: OAuthServer, error: unknown): Promise<boolean> {
+    const code = await oauthCodeOf(error);
+    this.#deps.log.warn({ server: name, why: await whyFailed(error) }, 'a token could not be renewed');
+    if (code === 'invalid_client') await this.#deps.store.commit({ statements: [deleteClient(name)] });
+    return code !== undefined && ENDS.has(code);
+  }
+
+  async #refresh({ url }: OAuthServer, { row, stored }: Usable, refreshToken: string): Promise<Usable> {
+    const { vault, clock } = this.#deps;
+    const granted = await askProvider(url, this.#deps, (fetch) => refresh({ ...stored, refreshToken }, fetch));
+    const nowMs = clock.now();
+    const { stored: next, expiresMs } = toStored(stored, granted, nowMs);
+    const scopes = granted.scopes?.join(' ') ?? row.scopes;
+    await vault.commitSealed((seal) => {
+      const sealed = seal(placeIn('mcp_consents', row.consent_id), JSON.stringify(next));
+      return [renewConsent(row, { sealed, scopes, expires_ms: expiresMs, updated_ms: nowMs })];
+    });
+    return { row: { ...row, version: row.version + 1, scopes, expires_ms: expiresMs }, stored: next };
+  }
+
+  /** Calls that come later find no account. A session that is open gets no token any more. */
+  async #giveUp(server: OAuthServer, user: string, { row }: Usable): Promise<never> {
+    const { store } = this.#deps;
+    await tookEffect(store.commit({ statements: [deleteConsent(row)], durable: true, erases: true }));
+    throw await this.needs(server, user, { code: 'mcp_consent_required' });
+  }
+
+  #hide(consentId: string, { accessToken, refreshToken }: StoredConsent): void {
+    if (this.#hidden.get(consentId)?.[0] === accessToken) return;
+    this.#hidden.delete(consentId);
+    this.#hidden.set(consentId, [accessToken, ...(refreshToken === undefined ? [] : [refreshToken])]);
+    const [oldest] = this.#hidden.keys();
+    if (this.#hidden.size > MOST_HIDDEN && oldest !== undefined) this.#hidden.delete(oldest);
+    this.#deps.hide([...this.#hidden.values()].flat());
+  }
+}
+
+/** The address at which a person begins to consent. */
+export const startUrlOf = (baseUrl: string, server: string): string =>
+  new URL(`/v1/api/mcp/oauth/start?server=${encodeURIComponent(server)}`, baseUrl).href;
+
+const WAITS_FOR_PERSON: ReadonlySet<ConsentCode> = new Set([
+  'mcp_consent_required',
+  'mcp_insufficient_scope',
+  'mcp_token_undecryptable_key_unknown',
+]);
+
+const DETAILS: Record<ConsentCode, string> = {
+  mcp_consent_required:
+    'The person has to connect an account to this tool server first: by opening the address in a browser that is logged in, or with headgate mcp login. Nothing was called.',
+  mcp_insufficient_scope:
+    'The connected account lacks rights that this call needs. The person can add them: by opening the address in a browser that is logged in, or with headgate mcp login.',
+  mcp_token_undecryptable_key_unknown:
+    'The stored token cannot be decrypted any more. The person has to connect the account again. Nothing was called.',
+  mcp_oauth_url_insecure: 'The address of the tool server is not https, so no token is sent there. Nothing was called.',
+  mcp_refresh_unavailable:
+    'The token has expired, and the provider of the tool server could not be asked for another one. Try again later. Nothing was called.',
+  mcp_account_forbidden: 'There is nobody in whose name this call may be made. Nothing was called.',
+};
