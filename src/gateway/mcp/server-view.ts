@@ -82,6 +82,7 @@ const unused = ({ name, config, problem }: StoredServer): ServerStatus => ({
   about: '',
   config: config ?? { ...NEW_SERVER, enabled: false },
   tools: [],
+  catalog: { resources: [], prompts: [] },
   callsUnderWay: 0,
 });
 
