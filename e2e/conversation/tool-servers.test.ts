@@ -109,7 +109,10 @@ test('the state of servers is listed, for people and as JSON; a server can be as
     const { stdout, stderr } = await runHeadgate(['mcp', ...words], { HEADGATE_HOME: daemon.home });
     return `${stdout}${stderr}`;
   };
-  assert.match(await mcp(), /^NAME +FROM +STATE +TOOLS +COMMAND OR ADDRESS\nasks +config +connected +1 .*\ndies +config +connected +1 /);
+  assert.match(
+    await mcp(),
+    /^NAME +FROM +STATE +TOOLS +COMMAND OR ADDRESS\nasks +config +connected +1 .*\ndies +config +connected +1 /,
+  );
   assert.match(await mcp('tools', 'dies'), /^mcp__dies__greet\n {2}Greets somebody\.\n$/);
   assert.match(await mcp('refresh', 'dies'), /^dies has 1 tools\.\n$/);
   assert.match(await mcp('accept', 'dies'), /^Accepted\. /);

@@ -10,10 +10,15 @@ import { parseAst } from 'vite';
  */
 export function linkParts(chunks) {
   const names = new Map(chunks.map(({ name, fileName }) => [baseOf(fileName), name]));
-  if (chunks.length !== new Set(names.values()).size) throw new Error(`two parts have one name: ${[...names.values()]}`);
+  if (chunks.length !== new Set(names.values()).size)
+    throw new Error(`two parts have one name: ${[...names.values()]}`);
   const linked = new Map(chunks.map(({ name, code }) => [name, linkOne({ name, code, names })]));
   const within = inOrder(chunks[0].name, linked);
-  const toPart = ([name, { code, needs }]) => ({ name, code: alone(code), needs: needs.filter((one) => !within.includes(one)) });
+  const toPart = ([name, { code, needs }]) => ({
+    name,
+    code: alone(code),
+    needs: needs.filter((one) => !within.includes(one)),
+  });
   return {
     shell: `globalThis.headgate={parts:{}};${within.map((name) => alone(linked.get(name).code)).join('')}`,
     parts: [...linked].filter(([name]) => !within.includes(name)).map(toPart),

@@ -76,13 +76,7 @@ export async function httpEdge(
       port: 0,
     }),
     clientAddress: createClientAddress([]),
-    page: {
-      html: { text: '<title>Headgate</title>', encoded: {} },
-      parts: new Map([['list-0a1b.js', { text: 'headgate.parts.list={}', encoded: {} }]]),
-      licenses: { text: 'licences', encoded: {} },
-      scriptSources: ["'sha256-AAAA'"],
-      styleSources: [],
-    },
+    page: PAGE,
     openapi: { text: '{"openapi":"3.1.0"}', encoded: {} },
     requestIdPrefix: 'edge',
     version: '1.2.3',
@@ -110,6 +104,14 @@ export async function httpEdge(
     },
   };
 }
+
+const PAGE: HttpDeps['page'] = {
+  html: { text: '<title>Headgate</title>', encoded: {} },
+  parts: new Map([['list-0a1b.js', { text: 'headgate.parts.list={}', encoded: {} }]]),
+  licenses: { text: 'licences', encoded: {} },
+  scriptSources: ["'sha256-AAAA'"],
+  styleSources: [],
+};
 
 function clientOf(port: number) {
   /** A request exactly as given: unlike `fetch` it may name any Host and Origin. */

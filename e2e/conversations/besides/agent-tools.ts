@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { testGuard } from '../../../src/agent/guard/guard-fixture.ts';
 import { createServerTool } from '../../../src/agent/mcp/server-tool.ts';
 import { toToolName } from '../../../src/agent/mcp/tool-name.ts';
@@ -32,6 +33,13 @@ const current = (get: () => MemorySource): MemorySource => ({
   relevant: (...asked) => get().relevant(...asked),
 });
 
+const Asked = z.object({ arguments: z.object({ text: z.string().optional() }) });
+
+const answerTo = (params: unknown) => ({
+  content: [{ type: 'text' as const, text: `read ${Asked.parse(params).arguments.text}` }],
+  isError: false,
+});
+
 /** A server that answers at once. An update describes its tool in another way. */
 const serverTool = (version: number): Tool<Record<string, unknown>> =>
   createServerTool(
@@ -47,7 +55,7 @@ const serverTool = (version: number): Tool<Record<string, unknown>> =>
         ...{ command: 'notes', args: [], env: {}, headers: {}, network: [], folders: [], writesFolders: false },
         ...{ sandbox: false, autoApprove: true, enabled: true, timeoutSecs: 20 },
       },
-      call: async ({ args }) => ({ content: [{ type: 'text', text: `read ${args.text}` }], isError: false }),
+      call: async ({ params }) => ({ kind: 'done', answer: answerTo(params) }),
     },
     { guard: testGuard(), outputs: '/nowhere', clock: systemClock, ids: randomIds },
   );

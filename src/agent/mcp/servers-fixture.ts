@@ -119,3 +119,6 @@ export async function openServers(
     },
   };
 }
+
+/** What a server answered, without the lines around it. */
+export const inner = (output: string): string => output.split('\n').slice(1, -1).join('\n');

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandLinesWith } from '../../testing/command-lines.ts';
 import { StopReason } from '../stop-reason.ts';
 import { recordRun, toShown } from '../tools/tool-fixture.ts';
-import { FAKE, fakeServer, openServers } from './servers-fixture.ts';
+import { FAKE, fakeServer, inner, openServers } from './servers-fixture.ts';
 
 /** As in a shell. */
 const variable = (name: string) => `\${${name}}`;
-
-const inner = (output: string): string => output.split('\n').slice(1, -1).join('\n');
 
 test('a tool of a server is offered by its name, asks, and answers between lines that the server cannot know', async (t) => {
   const it = await openServers(t, { fake: fakeServer('well') });
@@ -246,36 +242,4 @@ test('a tool that is described in another way than before asks, until that is ac
     undefined,
     '[greet of the tool server fake, described by its author] Greets somebody.',
   ]);
-});
-
-test('a change of the configuration ends what is no longer configured, and starts what is new', async (t) => {
-  const it = await openServers(t, { one: fakeServer('well'), two: fakeServer('well') });
-  await it.ready();
-  it.live.mcp = {
-    servers: { two: fakeServer('well', { autoApprove: true }), three: fakeServer('well') },
-    idleMinutes: 10,
-  };
-  assert.deepEqual(
-    (await it.ready()).map(({ name }) => name),
-    ['mcp__three__greet', 'mcp__two__greet'],
-  );
-  const two = await it.prepare('mcp__two__greet');
-  assert.equal(two.kind === 'ready' && two.needsApproval, false);
-  assert.deepEqual(
-    it.pool.list().map(({ name, state }) => [name, state]),
-    [
-      ['three', 'connected'],
-      ['two', 'idle'],
-    ],
-  );
-});
-
-test('a server whose tools could not be read is asked again when a conversation begins', async (t) => {
-  const it = await openServers(t, { later: fakeServer('later') });
-  assert.deepEqual(await it.ready(), []);
-  await writeFile(join(it.home, 'tool-servers/later/ready'), '');
-  assert.deepEqual(
-    (await it.ready()).map(({ name }) => name),
-    ['mcp__later__greet'],
-  );
 });

@@ -218,6 +218,7 @@ test('the hints mark settings that hold secrets or need a restart, one by one in
     'channels.webhook.*.secret': { sensitive: true },
     durability: restart,
     otel: restart,
+    skills: restart,
     workdir: restart,
     workdirs: restart,
   });

@@ -44,7 +44,7 @@ test('the beginning of a command offers the full command, ready for its argument
       '/watches ',
       '/tools ',
       '/template ',
-    '/prompt ',
+      '/prompt ',
       '/compact ',
       '/workstreams ',
       '/history ',

@@ -12,6 +12,7 @@ const SERVER: McpServer = {
   ...{ name: 'notes', transport: 'stdio', command: 'notes', url: '', headers: {}, args: [], env: {}, network: [] },
   ...{ folders: [], writesFolders: false, sandbox: true, autoApprove: false, enabled: true, timeoutSecs: 120 },
   ...{ state: 'idle', notes: [], about: '', calls: 0, tools: [TOOL] },
+  ...{ serverId: 'config:notes', source: 'config', createdBy: '', nodeId: 'box-1', authType: 'none' },
 };
 const other: McpServer = { ...SERVER, name: 'tracker', tools: [] };
 

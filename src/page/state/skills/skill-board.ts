@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { SkillSummary } from '../../../../protocol/methods/templates/skill.ts';
+import type { SkillSummary } from '../../../../protocol/methods/skills/skill.ts';
 import { type Reader, Reading } from '../reading/reading.ts';
 
 /** The skills that workstreams can have. Nothing is read until they are shown. */

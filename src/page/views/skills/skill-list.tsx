@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { SkillSummary } from '../../../../protocol/methods/templates/skill.ts';
+import type { SkillSummary } from '../../../../protocol/methods/skills/skill.ts';
 import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { App, Desk } from '../../state/app.ts';
