@@ -100,6 +100,36 @@ test('A call to a tool server must be made with the account of whoever asked, an
   for (const { account, session } of server.calls) assert.equal(session, sessions.get(account));
 });
 
+test('resources and prompts are those of the account of whoever asks', async () => {
+  const note = { server: 'notes', uri: 'note://ada-account' };
+  assert.match(await ada.useTool('list_resources', {}), /note:\/\/ada-account/);
+  assert.doesNotMatch(await bob.useTool('list_resources', {}), /ada-account/);
+  assert.match(await ada.useTool('read_resource', note), /The note of ada-account\./);
+  assert.match(await bob.useTool('read_resource', note), /The note of bob-account\./);
+  assert.match(await bob.useTool('list_prompts', {}), /greet-bob-account/);
+  const operator = await daemon.client();
+  const { wsId } = await operator.call('workstream.create', {});
+  const { error = '' } = await operator.call('workstream.command', { wsId, command: '/prompt notes greet-x' });
+  assert.match(error, /has to connect an account .*\/v1\/api\/mcp\/oauth\/start\?server=notes$/);
+});
+
+test('a server of the database is used with accounts, which end with it', async () => {
+  const operator = await daemon.client();
+  const settings = { name: 'stored', url: server.url, oauth: {}, autoApprove: true };
+  const { serverId, authType } = await operator.call('mcp.create', settings);
+  assert.equal(authType, 'oauth_user');
+  const start = `${daemon.url}/v1/api/mcp/oauth/start?server=stored`;
+  const back = await consentAt(start, { as: 'ada-stored', visitor: ada.visitor, back: daemon.url });
+  assert.equal(await ada.open(back), '/?mcp_oauth_success=stored');
+  assert.equal(inner(await ada.useTool('mcp__stored__whoami', {})), 'ada-stored');
+  const servers = JSON.parse(JSON.stringify(await connectionsOf(ada))).map((one: { server: string }) => one.server);
+  assert.deepEqual(servers.toSorted(), ['notes', 'stored']);
+  await operator.call('mcp.delete', { serverId });
+  await operator.call('mcp.create', settings);
+  assert.equal(errorOf(await ada.useTool('mcp__stored__whoami', {})).code, 'mcp_consent_required');
+  assert.equal(JSON.parse(JSON.stringify(await connectionsOf(ada))).length, 1);
+});
+
 test('a call that lacks a right says which, and the next consent asks for it', async () => {
   const error = errorOf(await ada.use('write_note'));
   assert.deepEqual([error.code, error.scopes_required], ['mcp_insufficient_scope', ['notes.write']]);

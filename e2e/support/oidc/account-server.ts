@@ -130,7 +130,10 @@ const inputSchema = { type: 'object', properties: {} };
 
 function answerTo(method: string, params: Asked['params'], { account, token }: Account) {
   const serverInfo = { name: 'notes', version: '1' };
-  if (method === 'initialize') return { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo };
+  const capabilities = { tools: {}, resources: {}, prompts: {} };
+  if (method === 'initialize') return { protocolVersion: '2025-06-18', capabilities, serverInfo };
+  const offered = offerTo(method, account);
+  if (offered) return offered;
   const tools = ['whoami', 'write_note', 'echo_token'].map((name) => ({
     name,
     description: `Does ${name}.`,
@@ -139,6 +142,16 @@ function answerTo(method: string, params: Asked['params'], { account, token }: A
   if (method === 'tools/list') return { tools };
   if (method !== 'tools/call') return undefined;
   return { content: [{ type: 'text', text: params.name === 'echo_token' ? token : account }] };
+}
+
+/** Each account has a note and a prompt of its own. */
+function offerTo(method: string, account: string) {
+  const uri = `note://${account}`;
+  if (method === 'resources/list') return { resources: [{ uri, name: 'note' }] };
+  if (method === 'resources/read') return { contents: [{ uri, text: `The note of ${account}.` }] };
+  if (method === 'prompts/list') return { prompts: [{ name: `greet-${account}` }] };
+  const messages = [{ role: 'user', content: { type: 'text', text: `Greet ${account}.` } }];
+  return method === 'prompts/get' ? { messages } : undefined;
 }
 
 function createProvider(issuer: string, resource: string, state: { lifeSecs: number }): Provider {

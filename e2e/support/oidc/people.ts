@@ -22,6 +22,8 @@ export interface Person {
   open(address: string): Promise<string>;
   /** Has the agent call a tool of the server in a workstream. Returns what the model reads. */
   use(tool: string, wsId?: string): Promise<string>;
+  /** The same with any tool. */
+  useTool(name: string, args: object): Promise<string>;
 }
 
 let turns = 0;
@@ -31,11 +33,17 @@ let visitors = 0;
 export function peopleOf({ daemon, model }: Stage, server: string) {
   const start = `${daemon.url}/v1/api/mcp/oauth/start?server=${server}`;
 
-  async function use(client: GatewayClient, tool: string, given?: string): Promise<string> {
+  const use = (client: GatewayClient, tool: string, wsId?: string): Promise<string> =>
+    useTool(client, { name: `mcp__${server}__${tool}`, args: {} }, wsId);
+
+  async function useTool(
+    client: GatewayClient,
+    { name, args }: { name: string; args: object },
+    given?: string,
+  ): Promise<string> {
     turns += 1;
     const message = `turn ${turns}.`;
-    const name = `mcp__${server}__${tool}`;
-    model.when(message, callTools({ id: `call_${turns}`, name, arguments: {} }), say('Done.'));
+    model.when(message, callTools({ id: `call_${turns}`, name, arguments: args }), say('Done.'));
     const wsId = given ?? (await client.call('workstream.create', {})).wsId;
     await client.call('agent', { message, sessionKey: wsId, idempotencyKey: randomUUID() }, { timeoutMs: 60_000 });
     return lastToolOutput(model.requests.at(-1)?.body);
@@ -81,6 +89,7 @@ export function peopleOf({ daemon, model }: Stage, server: string) {
         return response.headers.get('location') ?? `status ${response.status}`;
       },
       use: (tool, wsId) => use(client, tool, wsId),
+      useTool: (name, args) => useTool(client, { name, args }),
     };
   }
   return { newPerson, use, start };

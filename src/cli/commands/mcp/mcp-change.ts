@@ -14,6 +14,10 @@ import { readPairs } from './named-values.ts';
 export interface AddFlags extends TargetFlags {
   address?: string;
   header?: string[];
+  oauth?: boolean;
+  scope?: string[];
+  clientId?: string;
+  clientSecret?: string;
   env?: string[];
   network?: string[];
   folder?: string[];
@@ -45,6 +49,7 @@ export async function addServer(
     args: run === undefined ? undefined : args,
     url: flags.address,
     headers: readPairs('--header', flags.header, around),
+    oauth: readOAuth(flags, around),
     env: readPairs('--env', flags.env, around),
     network: flags.network,
     folders: flags.folder?.map((folder) => resolveFolder(folder, around)),
@@ -62,6 +67,14 @@ export async function addServer(
         ? 'It has no network; --network HOST would give it some.'
         : `It may connect to ${network.join(' and ')}.`,
     );
+}
+
+function readOAuth({ oauth, scope, clientId, clientSecret }: AddFlags, { environment }: Surroundings) {
+  if (!oauth && [scope, clientId, clientSecret].every((flag) => flag === undefined)) return undefined;
+  if (!oauth) throw new UsageError('--scope, --client-id and --client-secret need --oauth.');
+  const secret = clientSecret === undefined ? undefined : environment[clientSecret];
+  if (clientSecret !== undefined && !secret) throw new UsageError(`This shell has no variable ${clientSecret}.`);
+  return { scopes: scope, clientId, clientSecret: secret };
 }
 
 /** Prints all that is known of one server. */
@@ -93,6 +106,7 @@ function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer)
     `state: ${state}${problem === undefined ? '' : `, ${problem}`}`,
     ...(url === '' ? [`command: ${[command, ...args].join(' ')}`] : [`url: ${url}`]),
     ...(Object.keys(headers).length === 0 ? [] : ['headers:', ...pairs(headers)]),
+    ...(server.oauth ? linesAbout(server.oauth) : []),
     ...(Object.keys(env).length === 0 ? [] : ['variables:', ...pairs(env)]),
     ...list('network', server.network),
     ...list(server.writesFolders ? 'folders (read and written)' : 'folders', server.folders),
@@ -105,6 +119,11 @@ function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer)
     ...notes,
   ];
 }
+
+const linesAbout = ({ scopes, clientId, clientSecret }: NonNullable<McpServer['oauth']>): string[] => [
+  `accounts: each person uses it with their own${scopes.length === 0 ? '' : `, with the rights ${scopes.join(' ')}`}`,
+  ...(clientId === '' ? [] : [`client: ${clientId}${clientSecret === '' ? '' : `, secret ${clientSecret}`}`]),
+];
 
 export async function removeServer(name: string, command: McpCommand): Promise<void> {
   await ask(command, async (client) => {

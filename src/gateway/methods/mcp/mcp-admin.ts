@@ -130,8 +130,8 @@ function changeable(serverId: string, stored: StoredServers): StoredServer {
 export function toDetail(name: string, config: ServerConfig): Record<string, unknown> {
   const { command, sandbox, autoApprove, enabled, network, folders, writesFolders } = config;
   const { args, env, headers, url } = maskServer(config);
-  const common = { name, enabled, autoApprove, authType: authTypeOf(config) };
-  if (url !== undefined) return { ...common, url, headers: Object.keys(headers) };
+  const common = { name, enabled, autoApprove };
+  if (url !== undefined) return { ...common, url, authType: authTypeOf(config), headers: Object.keys(headers) };
   const line = [command, ...args].join(' ').slice(0, MOST_LINE);
   return { ...common, command: line, env: Object.keys(env), network, folders, writesFolders, sandbox };
 }
