@@ -119,15 +119,16 @@ test('a server of the database is used with accounts, which end with it', async 
   const { serverId, authType } = await operator.call('mcp.create', settings);
   assert.equal(authType, 'oauth_user');
   const start = `${daemon.url}/v1/api/mcp/oauth/start?server=stored`;
-  const back = await consentAt(start, { as: 'ada-stored', visitor: ada.visitor, back: daemon.url });
+  const back = await consentAt(start, { as: 'ada-account', visitor: ada.visitor, back: daemon.url });
   assert.equal(await ada.open(back), '/?mcp_oauth_success=stored');
-  assert.equal(inner(await ada.useTool('mcp__stored__whoami', {})), 'ada-stored');
+  assert.equal(inner(await ada.useTool('mcp__stored__whoami', {})), 'ada-account');
   const servers = JSON.parse(JSON.stringify(await connectionsOf(ada))).map((one: { server: string }) => one.server);
   assert.deepEqual(servers.toSorted(), ['notes', 'stored']);
   await operator.call('mcp.delete', { serverId });
-  await operator.call('mcp.create', settings);
+  const again = await operator.call('mcp.create', settings);
   assert.equal(errorOf(await ada.useTool('mcp__stored__whoami', {})).code, 'mcp_consent_required');
   assert.equal(JSON.parse(JSON.stringify(await connectionsOf(ada))).length, 1);
+  await operator.call('mcp.delete', { serverId: again.serverId });
 });
 
 test('a call that lacks a right says which, and the next consent asks for it', async () => {

@@ -57,7 +57,9 @@ test('a chosen prompt is sent as a message of somebody who may not approve', asy
   const { gateway, wsId, chosen, run } = await open();
   await using _ = gateway;
   await run('/prompt a review file=a.ts tone="two words" empty=');
-  assert.deepEqual(chosen, [{ server: 'a', name: 'review', args: { file: 'a.ts', tone: 'two words', empty: '' }, user: '' }]);
+  assert.deepEqual(chosen, [
+    { server: 'a', name: 'review', args: { file: 'a.ts', tone: 'two words', empty: '' }, user: '' },
+  ]);
   const { messages } = await gateway.call('workstream.history', { wsId });
   assert.deepEqual(
     messages.map(({ content }) => content),

@@ -106,7 +106,7 @@ function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer)
     `state: ${state}${problem === undefined ? '' : `, ${problem}`}`,
     ...(url === '' ? [`command: ${[command, ...args].join(' ')}`] : [`url: ${url}`]),
     ...(Object.keys(headers).length === 0 ? [] : ['headers:', ...pairs(headers)]),
-    ...(server.oauth ? linesAbout(server.oauth) : []),
+    ...linesAbout(server.oauth),
     ...(Object.keys(env).length === 0 ? [] : ['variables:', ...pairs(env)]),
     ...list('network', server.network),
     ...list(server.writesFolders ? 'folders (read and written)' : 'folders', server.folders),
@@ -120,10 +120,14 @@ function linesOf({ tools, state, problem, notes, origin, ...server }: McpServer)
   ];
 }
 
-const linesAbout = ({ scopes, clientId, clientSecret }: NonNullable<McpServer['oauth']>): string[] => [
-  `accounts: each person uses it with their own${scopes.length === 0 ? '' : `, with the rights ${scopes.join(' ')}`}`,
-  ...(clientId === '' ? [] : [`client: ${clientId}${clientSecret === '' ? '' : `, secret ${clientSecret}`}`]),
-];
+function linesAbout(oauth: McpServer['oauth']): string[] {
+  if (!oauth) return [];
+  const { scopes, clientId, clientSecret } = oauth;
+  return [
+    `accounts: each person uses it with their own${scopes.length === 0 ? '' : `, with the rights ${scopes.join(' ')}`}`,
+    ...(clientId === '' ? [] : [`client: ${clientId}${clientSecret === '' ? '' : `, secret ${clientSecret}`}`]),
+  ];
+}
 
 export async function removeServer(name: string, command: McpCommand): Promise<void> {
   await ask(command, async (client) => {
