@@ -64,21 +64,21 @@ test('the package contains every file it exports', async () => {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const packed = new Set(JSON.parse(stdout)[0].files.map((file: { path: string }) => file.path));
   const { exports } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
-  const targets = [...JSON.stringify(exports).matchAll(/"\.\/((?:dist|protocol)\/[^"*]+\.\w+)"/g)].map(
+  const targets = [...JSON.stringify(Object.values(exports)).matchAll(/"\.\/((?:dist|protocol)\/[^"*]+\.\w+)"/g)].map(
     ([, file]) => file,
   );
-  assert.equal(targets.length, 4);
+  assert.equal(targets.length, 5);
   assert.deepEqual(
     [...targets, 'protocol/generated/asyncapi.json', 'docs/examples/ask.mjs'].filter((file) => !packed.has(file)),
     [],
   );
 });
 
-/** Packages in the source maps of the bundles, independent of our own list. */
+/** Packages in the source maps of the bundles but the page's, independent of our own list. */
 async function bundledPackages(): Promise<string[]> {
   const dist = path.join(ROOT, 'dist');
   const main = await readFile(path.join(dist, 'main.js'), 'utf8');
-  const files = (await readdir(dist, { recursive: true })).filter((file) => /\.js$/.test(file));
+  const files = (await readdir(dist, { recursive: true })).filter((file) => /^(?!ui\/).*\.js$/.test(file));
   const current = await chunksReachedFrom(main, dist);
   const maps = files.filter((file) => !file.startsWith('chunks/') || current.has(file)).map((file) => `${file}.map`);
   const sources = await Promise.all(
@@ -128,7 +128,7 @@ test('the package contains the licences of all bundled code, and the page those 
   );
 });
 
-test('the installed package takes at most 24 MB, including dependencies', async () => {
+test('the installed package takes at most 25 MB, including dependencies', async () => {
   await bundleUpToDate();
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: ROOT });
   const [{ files }]: [{ files: { path: string; size: number }[] }] = JSON.parse(stdout);
@@ -146,7 +146,7 @@ test('the installed package takes at most 24 MB, including dependencies', async 
   );
   const { stdout: zod } = await run('du', ['-sb', 'node_modules/zod'], { cwd: ROOT });
   const bytes = unpacked + Number.parseInt(zod, 10);
-  assert.ok(bytes <= 24_000_000, `${bytes} bytes`);
+  assert.ok(bytes <= 25_000_000, `${bytes} bytes`);
   const licenses = files.filter(({ path: file }) => /licenses\.txt$/i.test(file));
   assert.equal(licenses.length, 3);
 });

@@ -35,11 +35,26 @@ async function knownIds(daemon: DaemonUnderTest): Promise<Known> {
   };
 }
 
+/** Nothing is asked of other machines. */
+const CLOSED = 'http://127.0.0.1:1';
+const NOT_OUTSIDE = {
+  mcp: { registryUrl: CLOSED },
+  skills: { discoveryUrl: CLOSED, githubApiUrl: CLOSED, githubRawUrl: CLOSED },
+};
+
+/** What is loaded when it is first needed is no growth. */
+async function loadParts(daemon: DaemonUnderTest): Promise<void> {
+  const client = await daemon.client();
+  await assert.rejects(client.call('mcp.registry.search', { search: 'x' }), { code: 'UNAVAILABLE' });
+  await assert.rejects(client.call('skill.discover', { query: 'x' }), { code: 'UPSTREAM_FAILED' });
+}
+
 test(`${FRAMES} generated frames, valid and mutilated, do no harm`, async (t) => {
   t.diagnostic(`HEADGATE_FUZZ_SEED=${seed}`);
   const inbound = { burst: 1_000_000, perSecond: 1_000_000 };
   const env = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
-  await using daemon = await startDaemon({ config: { server: { inbound } }, env });
+  await using daemon = await startDaemon({ config: { server: { inbound }, ...NOT_OUTSIDE }, env });
+  await loadParts(daemon);
   using inspector = await openInspector(daemon.output().stderr);
   const frames = hostileFrames(await knownIds(daemon));
   const problems: string[] = [];

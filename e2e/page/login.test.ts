@@ -62,6 +62,7 @@ test('the session is a cookie that scripts cannot read, and the page stores noth
   const { name, httpOnly, sameSite, value } = { value: '', ...(await cookieOf(page)) };
   assert.deepEqual({ name, httpOnly, sameSite }, { name: 'service_auth', httpOnly: true, sameSite: 'Lax' });
   assert.notEqual(value, daemon.token);
+  await page.getByRole('tab', { selected: true }).waitFor();
   const readable = await page.evaluate(() => ({
     cookie: document.cookie,
     local: { ...localStorage },

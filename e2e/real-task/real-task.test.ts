@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { openStage } from '../support/daemon/stage.ts';
 import { scriptRepair } from './scripted-agent.ts';
 import { COMMIT, openShop, REPAIRED, type Shop, testsPass, WISH } from './shop.ts';
+import { byAcp } from './ways/by-acp.ts';
 import { byHttp } from './ways/by-http.ts';
 import { byPage } from './ways/by-page.ts';
 import { byTerminal } from './ways/by-terminal.ts';
@@ -44,6 +45,12 @@ test('an agent plans, repairs two files, runs the tests in the background, is un
 test('the same in a terminal', async () => {
   await using shop = await openShop();
   await using way = await byTerminal(daemon, shop.folder);
+  await repair(way, shop);
+});
+
+test('the same in an editor', async () => {
+  await using shop = await openShop();
+  await using way = await byAcp(daemon, shop.folder);
   await repair(way, shop);
 });
 

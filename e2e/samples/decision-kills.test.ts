@@ -26,11 +26,11 @@ test('a command in the background is started, read and ended whatever statement 
 });
 
 for (const [mode, by] of [
-  ['task', 100],
-  ['plan', 50],
-  ['watch', 40],
-  ['memory', 40],
-  ['quarantine', 40],
+  ['task', 200],
+  ['plan', 100],
+  ['watch', 90],
+  ['memory', 90],
+  ['quarantine', 90],
 ] as const)
   test(`the feature "${mode}" survives a kill after any statement`, async (t) => {
     const from = randomInt(1, by);

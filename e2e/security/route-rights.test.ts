@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { BUILTIN_ROLES, PERMISSIONS, type Permission } from '../../protocol/methods/accounts/permissions.ts';
+import { refusalOfSecond } from '../support/clients/coordinator-rights.ts';
 import {
   CLOSED_TO_SERVICES,
   neededOf,
@@ -12,11 +13,12 @@ import { readBody } from '../support/clients/read-body.ts';
 import { routedOf } from '../support/clients/routed-routes.ts';
 import { startClockedDaemon } from '../support/daemon/clocked-daemon.ts';
 import { NAMING_ROUTES, privateRoutes, routesThatName, UNKNOWN } from './private-routes.ts';
+import { FIELDS, NOT_OUTSIDE, QUERY, SOURCE_CLOSED } from './required-fields.ts';
 
 // Every route that needs a credential, for callers whose rights come from roles or from a service token, with each form
 // of credential, and below the paths of a console. The scopes of tokens are tried in rights.test.ts.
 
-const daemon = await startClockedDaemon({ ratelimit: { enabled: false } });
+const daemon = await startClockedDaemon({ ratelimit: { enabled: false }, ...NOT_OUTSIDE });
 after(() => daemon[Symbol.asyncDispose]());
 const operator = await daemon.connect();
 const { node_id: nodeId } = await (await daemon.fetch('/health')).json();
@@ -26,17 +28,6 @@ const PASSWORD = 'correct horse';
 const { public: _public, ...PRIVATE } = ROUTES_BY_SCOPE;
 const ROUTES = Object.values(PRIVATE).flat();
 let names = 0;
-
-/** Everything that the forms of requests require. What it names does not exist, so an allowed call changes nothing. */
-const FIELDS = {
-  ...{ ws_id: 'none', resume_ws: 'none', approved: true, message: 'hi', turns: 1, title: 'mine', command: '/help' },
-  ...{ role_id: 'none', subject: 'none', scopes: 'none', username: '', name: '', q: 'x', msg_id: 'none' },
-  // The result of a call that the file does not have: refused, but only after the caller's rights were checked.
-  ...{ format: 'headgate-conversation', version: 1 },
-  ...{ action: 'deny', match: { tool: 'none' }, config: {}, registry_name: 'none', source: 'none' },
-  messages: [{ role: 'tool', createdMs: 0, callId: 'none', name: 'bash', output: '', outcome: 'done' }],
-};
-const QUERY = '?q=x&msg_id=none&ws_id=none&subject=none&type=none'; // no registry is asked for this type
 
 type Headers = Record<string, string>;
 
@@ -52,7 +43,7 @@ async function outcomeOf(route: string, headers: Headers): Promise<string> {
     signal: stop.signal,
   });
   const { status } = answer;
-  const isRefused = status === 401 || status === 403 || status === 429 || status >= 500;
+  const isRefused = status === 401 || status === 403 || status === 429 || (status >= 500 && status !== SOURCE_CLOSED);
   const words = isRefused ? (await readBody(answer)).error : 'allowed';
   stop.abort(); // some are streams
   return words;
@@ -147,7 +138,7 @@ test('each permission opens its own routes, and its lack closes them', async () 
   );
   for (const [permission, routes = []] of Object.entries(ROUTES_BY_PERMISSION)) {
     await hold(['read', 'write', 'admin.orgs', permission as Permission]);
-    const open = expectedOf(routes, () => undefined);
+    const open = expectedOf(routes, (route) => refusalOfSecond(route, permission));
     assert.deepEqual(await outcomesOf(routes, bearer(jwt)), open, permission);
     const needed = new Set<string>(routes.flatMap((route) => neededOf(ROUTES_BY_PERMISSION, route)));
     await hold(PERMISSIONS.filter((held) => !needed.has(held)));
@@ -159,6 +150,9 @@ test('each permission opens its own routes, and its lack closes them', async () 
 test('every route that can name a workstream is among those that are tried for a private one', () => {
   assert.deepEqual(new Set(Object.keys(NAMING_ROUTES)), new Set(routesThatName()));
 });
+
+/** A workstream that is no coordinator is answered like an unknown one. */
+const OF_COORDINATORS = /(?:children|tasks|trust|restrict|stop_cascade)$/;
 
 const EXCEPT_ALL = PERMISSIONS.filter((held) => held !== 'workstreams.all');
 
@@ -199,7 +193,9 @@ test('every route answers for a private workstream otherwise than for an unknown
   // A file that was not sent is its sender's.
   const callersOf = (route: string) =>
     Object.entries(perceiving).slice(0, route.includes('{attachment_id}') ? 1 : undefined);
-  const told = Object.keys(NAMING_ROUTES).filter((route) => !/assessments$|watches$|quarantined/.test(route)); // none there
+  const told = Object.keys(NAMING_ROUTES).filter(
+    (route) => !/assessments$|watches$|quarantined/.test(route) && !OF_COORDINATORS.test(route),
+  ); // none there
   for (const route of told) {
     const known = route.endsWith('/verdicts') ? asked : untouched;
     for (const [who, headers] of callersOf(route)) {

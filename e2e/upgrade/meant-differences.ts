@@ -53,7 +53,7 @@ const SINCE_12: readonly Declared[] = [
 
 /** Settings since schema version 16. */
 const SINCE_16: readonly Declared[] = [
-  { at: 'config.get > config > agents', is: { trusted: [], parallel: 4 }, why: 'a new setting' },
+  { at: 'config.get > config > agents', is: { trusted: [], parallel: 4, maxTimeoutSecs: 7_200 }, why: 'a new setting' },
 ];
 
 const STATUS = 'GET /v1/api/auth/status';

@@ -12,3 +12,14 @@ export const COORDINATION_ROUTES: Readonly<Record<string, readonly string[]>> = 
 export const COORDINATOR_VIEWS = ['list', 'children', 'tasks'].map((view) => `coordinator.${view}`);
 export const COORDINATION = Object.keys(COORDINATION_ROUTES);
 export const COORDINATOR_ROUTES = Object.values(COORDINATION_ROUTES).flat();
+
+/** Routes that need a second permission, too. */
+const ALSO_NEEDED: readonly [RegExp, string][] = [
+  [/\/trust$/, 'coordinator.trust.send'],
+  [/\/close_all_children$/, 'workstreams.close'],
+];
+/** How a caller is refused who holds only the first. */
+export const refusalOfSecond = (route: string, held: string): string | undefined => {
+  const [, permission] = ALSO_NEEDED.find(([pattern]) => pattern.test(route)) ?? [];
+  return permission && permission !== held ? `Forbidden: missing '${permission}' permission` : undefined;
+};
