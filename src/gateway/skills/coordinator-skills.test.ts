@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ModelRequest } from '../../agent/providers/model.ts';
+import { coordinatorGateway, LOCAL } from '../coordinators/coordinators-fixture.ts';
 import { calling } from '../testing/puppet-model.ts';
-import { coordinatorGateway, LOCAL } from './coordinators-fixture.ts';
 
-const textOf = ({ messages }: ModelRequest): string => messages.map(({ content }) => content).join('\n');
+const textOf = ({ messages }: ModelRequest): string =>
+  messages.map((message) => (message.role === 'tool' ? message.output : message.content)).join('\n');
 
 /** A gateway with a skill of each kind. */
 async function withSkills() {
