@@ -29,7 +29,7 @@ export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType =
   permission?: Permission | readonly Permission[];
   /**
    * Service tokens are refused although no permission stops them: the method creates credentials or gives rights, and
-   * both would outlive the hour of such a token.
+   * both would outlive the hour of such a token; or only people decide about it, as about what coordinators do.
    */
   refusesServices?: true;
   /**

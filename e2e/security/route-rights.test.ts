@@ -213,7 +213,9 @@ test('A service token must pass every permission check, and get 403 where a call
   const { token } = await newService();
   const refusal = (route: string) => {
     const method = methodOf(route);
-    return method && `${method} refuses service tokens, because it creates credentials or gives rights`;
+    return (
+      method && `${method} refuses service tokens: it creates credentials, gives rights, or is a decision of people`
+    );
   };
   assert.deepEqual(await outcomesOf(ROUTES, bearer(token)), expectedOf(ROUTES, refusal));
   await checkPrefixed(bearer(token), refusal);

@@ -125,7 +125,7 @@ export const workstreamEndpoints = {
             ...Kind,
             node_id: z.string(),
             model_alias: z.string(),
-            child_count: z.literal(0),
+            child_count: z.int().min(0),
             context_tokens: z.int(),
             context_ratio: z.number(),
             ...OWNED_FIELDS,

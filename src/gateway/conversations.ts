@@ -51,9 +51,9 @@ export function createConversations(deps: RecordDeps & TalkDeps & TurnDeps & Rec
     turns,
     /** Loads open workstreams and continues the runs of the previous process. */
     recover() {
-      const { events, budgets } = records;
+      const { events, budgets, coordinators } = records;
       const { workstreams, unseenRuns } = talks;
-      return recoverConversations(deps, { events, budgets, workstreams, unseenRuns, runs: turns.runs });
+      return recoverConversations(deps, { events, budgets, coordinators, workstreams, unseenRuns, runs: turns.runs });
     },
   };
 }
@@ -131,10 +131,11 @@ function createTalks(
   const { events, messages, notes, attachments, always, budgets, windows, templates, rules, judge } = records;
   const { unseenRuns, agentEvents, global } = createViews({ events, clock }, shared);
   const onUsage = ({ usage }: Spending) => countTokens(shared.metrics, usage);
+  const childNews = records.coordinators.news;
   const titles = new Titles({ store, messages, models, budgets, live, onUsage, stopping, clock, ids, log });
   const onSessions = () => sessions.refresh();
   const wakes = { onFree: () => void workstreams.trim(), onAnswer: () => deliveries.wake(), onSessions };
-  const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, events, titles, ...wakes });
+  const observer = observeWorkstreams(shared, { agentEvents, unseenRuns, global, childNews, events, titles, ...wakes });
   const hidden = new HiddenWorkstreams({ store, log });
   const workstreams: Workstreams = new Workstreams({
     store,
@@ -168,6 +169,7 @@ function createTalks(
     coordinators: createRunCoordinators(records.coordinators),
     nodeId: server.nodeId,
     attachments,
+    childNews,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
     onRemoved: () => sweepFiles(records, onSessions),
@@ -249,7 +251,15 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
-  const sharing = new Sharing({ workstreams, users: auth.users, store, events, streams, broadcast: shared.broadcast });
+  const sharing = new Sharing({
+    workstreams,
+    childNews: records.coordinators.news,
+    users: auth.users,
+    store,
+    events,
+    streams,
+    broadcast: shared.broadcast,
+  });
   const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
   const saved = createSavedWorkstreams({ store, models, workstreams });
   const commands = new Commands({

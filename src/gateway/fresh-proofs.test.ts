@@ -44,6 +44,7 @@ const ALLOWING: Asked[] = [
   ['cron.add', () => ({ ...JOB, approval: ALLOW })],
   ['cron.update', ({ deniedId: id }) => ({ id, patch: { approval: ALLOW } })],
   ['cron.update', ({ jobId: id }) => ({ id, patch: { payload: { kind: 'agentTurn', message: 'evil' } } })],
+  ['coordinator.trust', ({ coordinatorId: wsId }) => ({ wsId, send: true })],
   ['mcp.create', () => ({ name: 'new', command: 'x', autoApprove: true })],
   ['mcp.update', () => ({ serverId: 'nobody', autoApprove: true })],
   ['schedule.create', () => ({ ...SCHEDULE, autoApproveTools: ['touch'] })],
@@ -60,6 +61,7 @@ const HARMLESS: Asked[] = [
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, initialMessage: 'tidy up', autoApproveTools: ['touch'] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, autoApproveTools: [] })],
   ['schedule.update', ({ jobId: taskId }) => ({ taskId, initialMessage: 'good' })],
+  ['coordinator.trust', ({ coordinatorId: wsId }) => ({ wsId, send: false })],
   ['skill.update', ({ skillId }) => ({ skillId, enabled: false })],
   ['wstemplate.update', ({ wsTemplateId }) => ({ wsTemplateId, enabled: false })],
   ['wstemplate.update', ({ wsTemplateId }) => ({ wsTemplateId, systemPrompt: 'fine', autoApprove: false })],
@@ -115,7 +117,16 @@ async function makeTargets({ call, main }: WholeGateway) {
   const { skillId } = await call('skill.create', { name: 'wide', description: 'x', content: 'x', autoApprove: true });
   const { id: jobId } = await call('cron.add', { ...JOB, name: 'allowed', approval: ALLOW });
   const { id: deniedId } = await call('cron.add', { ...JOB, name: 'denied', approval: { mode: 'deny' } });
-  return { wsId: await main(), wsTemplateId, disabledId: disabled.wsTemplateId, jobId, deniedId, skillId };
+  const { wsId: coordinatorId } = await call('workstream.create', { kind: 'coordinator' });
+  return {
+    wsId: await main(),
+    coordinatorId,
+    wsTemplateId,
+    disabledId: disabled.wsTemplateId,
+    jobId,
+    deniedId,
+    skillId,
+  };
 }
 
 async function staleLogin({ clock }: WholeGateway): Promise<CallAs> {

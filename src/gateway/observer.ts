@@ -1,5 +1,6 @@
 import type { Usage } from '../agent/providers/model.ts';
 import type { Broadcast } from './connections/broadcast.ts';
+import type { ChildNews } from './coordinators/child-news.ts';
 import { tellPhase } from './events/compaction-events.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -21,6 +22,7 @@ interface ObserverDeps {
   agentEvents: AgentEvents;
   unseenRuns: UnseenRuns;
   global: Pick<GlobalEvents, 'loaded' | 'unloaded'>;
+  childNews: Pick<ChildNews, 'loaded' | 'unloaded'>;
   events: Pick<EventLog, 'bounds' | 'transient'>;
   /** The set of loaded sessions has changed. */
   onSessions(): void;
@@ -34,7 +36,7 @@ interface ObserverDeps {
 /** Reports events of workstreams to the rest of the gateway. */
 export function observeWorkstreams(
   { broadcast, metrics }: Shared,
-  { agentEvents, unseenRuns, global, events, titles, onSessions, onFree, onAnswer }: ObserverDeps,
+  { agentEvents, unseenRuns, global, childNews, events, titles, onSessions, onFree, onAnswer }: ObserverDeps,
 ): WorkstreamObserver & {
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
@@ -79,12 +81,14 @@ export function observeWorkstreams(
     onMessage: () => metrics.messageSent(),
     onLoaded(data) {
       global.loaded(data);
+      childNews.loaded(data);
       broadcast.publishOf(data, 'workstream.opened', { wsId: data.wsId });
       onSessions();
     },
     onUnloaded(data, reason) {
       if (reason === 'evicted') metrics.evicted();
       global.unloaded(data, reason);
+      childNews.unloaded(data, reason);
       broadcast.publishOf(data, 'workstream.closed', { wsId: data.wsId });
       onSessions();
     },

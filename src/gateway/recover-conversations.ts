@@ -1,3 +1,4 @@
+import type { Coordinators } from './coordinators/coordinators.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { recoverRuns, restoreState } from './runs/recovery.ts';
@@ -12,6 +13,7 @@ export type RecoveryDeps = Pick<GatewayDeps, 'store' | 'lastAliveMs' | 'killLeft
 interface ToRecover {
   events: EventLog;
   budgets: Budgets;
+  coordinators: Pick<Coordinators, 'recover'>;
   workstreams: Workstreams;
   unseenRuns: UnseenRuns;
   runs: Runs;
@@ -20,7 +22,7 @@ interface ToRecover {
 /** Loads open workstreams and continues the runs of the previous process. */
 export async function recoverConversations(
   { store, lastAliveMs, killLeftover, clock, log }: RecoveryDeps,
-  { events, budgets, workstreams, unseenRuns, runs }: ToRecover,
+  { events, budgets, coordinators, workstreams, unseenRuns, runs }: ToRecover,
 ): Promise<void> {
   await budgets.recover();
   const recovered = await recoverRuns({ store, lastAliveMs, killLeftover, nowMs: clock.now(), log });
@@ -29,6 +31,7 @@ export async function recoverConversations(
     for (const { stored, question: asked } of agents)
       if (asked) budgets.restore(asked, { runId: stored.state.agent_id, wsId: run.wsId });
   }
+  await coordinators.recover();
   await workstreams.load(recovered, (data, run) => restoreState(data, run, store));
   for (const handle of await workstreams.adopt(recovered)) runs.track(handle);
   await workstreams.trim(); // the limit may be lower than at the last start

@@ -43,6 +43,6 @@ function refuseServices(principal: Principal | undefined, method: MethodName): v
   if (!principal || !isService(principal)) return;
   throw new GatewayError(
     'FORBIDDEN',
-    `${method} refuses service tokens, because it creates credentials or gives rights`,
+    `${method} refuses service tokens: it creates credentials, gives rights, or is a decision of people`,
   );
 }

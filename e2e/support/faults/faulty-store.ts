@@ -23,6 +23,7 @@ export function faultyStore(store: Store, fault: StoreFault): Store {
     epoch: store.epoch,
     commit: (unit) => (isDue(unit) ? fail(store, unit, fault.kind) : store.commit(unit)),
     emptyLog: () => store.emptyLog(),
+    onCommit: (toElsewhere) => store.onCommit(toElsewhere),
     onCommitted: (listener) => store.onCommitted(listener),
     waiting: () => store.waiting(),
     onWritten: (listener) => store.onWritten(listener),

@@ -45,7 +45,7 @@ export const CoordinatorChild = z
     isOpen: z.boolean(),
     kind: z.enum(WORKSTREAM_KINDS),
     parentWsId: NonEmpty,
-    /** The template that it was created with; empty: none. */
+    /** Its skill, or the template that it was created with: the id of a stored skill, otherwise a name; empty: none. */
     skill: z.string(),
     skillVersion: z.string(),
     createdMs: Count,

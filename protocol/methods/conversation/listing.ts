@@ -53,6 +53,8 @@ export const SavedWorkstream = z
     contextTokens: Count,
     /** The part of the context window that they fill; 0 if the window is unknown. */
     contextRatio: z.number().min(0),
+    /** Its own children that are not closed and that the caller perceives; absent: none. */
+    childCount: Count.optional(),
     ...OWNED,
     ...KIND_FIELDS,
   })

@@ -106,8 +106,11 @@ export interface SeenNode {
  * GatewayError whose message the model can read.
  */
 export interface Coordination {
-  /** Makes workstreams and sends their first messages. Repeating a call finds what it had made. */
-  spawn(callId: string, children: readonly NewChild[]): Promise<Spawned[]>;
+  /**
+   * Makes workstreams and sends their first messages. Repeating a call finds what it had made. `isBatch`: people are told
+   * of its beginning and its end.
+   */
+  spawn(callId: string, children: readonly NewChild[], as: { isBatch: boolean }): Promise<Spawned[]>;
   /** All below, parents first. */
   below(): Promise<SeenWorkstream[]>;
   /** A workstream that the caller perceives. */
@@ -116,12 +119,16 @@ export interface Coordination {
   send(callId: string, target: Target, message: string): Promise<{ isQueued: boolean }>;
   /** Only of those below. */
   look(wsId: string, limit: number): Promise<SeenConversation>;
-  wait(wsIds: readonly string[], until: { all: boolean; timeoutMs: number; signal: AbortSignal }): Promise<Waited>;
+  wait(
+    callId: string,
+    wsIds: readonly string[],
+    until: { all: boolean; timeoutMs: number; signal: AbortSignal },
+  ): Promise<Waited>;
   /** Only those below. `skipped`: nothing ran. */
   cancel(wsIds: readonly string[]): Promise<Outcomes>;
   close(wsIds: readonly string[]): Promise<Outcomes>;
   /** Closes the own children. */
-  closeAll(): Promise<Outcomes>;
+  closeAll(callId: string): Promise<Outcomes>;
   /** Deletes one below with its conversation. */
   remove(wsId: string): Promise<void>;
   nodes(): SeenNode[];

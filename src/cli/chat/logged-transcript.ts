@@ -104,6 +104,15 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
+      case 'child_ws_created': // the calls of a coordinator say as much
+      case 'child_ws_state':
+      case 'child_ws_closed':
+      case 'child_ws_rename':
+      case 'wait_started':
+      case 'wait_progress':
+      case 'wait_ended':
+      case 'batch_started':
+      case 'batch_ended':
       case 'watch': // its result comes as a message
       case 'ws_rename': // only lists show titles
       case 'intent_verdict':

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { warningOf } from '../../agent/skills/skill-step.ts';
-import type { NamedSkill, Usable, UsableSkills } from '../skills/agent-skills.ts';
+import type { Usable, UsableSkills } from '../skills/agent-skills.ts';
 import { type ChosenSkill, storeChosen } from '../skills/chosen-skill.ts';
 import type { Store } from '../store/store.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -37,10 +37,8 @@ export function createSkillCommand(deps: SkillCommandDeps, say: Say, template: T
     if (argument === '') return list(workstream);
     if (argument === 'clear') return clear(workstream);
     const place = placeOf(workstream);
-    const found = await skills.find(argument, place);
-    const chosen = await skills.choose(found);
+    const chosen = await skills.choose(await skills.find(argument, place));
     if (!chosen) return notFound(argument, await skills.look(place), () => template(argument, workstream));
-    requireUsable(found);
     await store.commit({ statements: storeChosen(place.wsId, chosen) });
     await say(workstream, chosenText(chosen));
   };
@@ -55,11 +53,6 @@ function chosenText({ skill }: ChosenSkill): string {
     ...(skill.isUntrusted ? ['Strangers wrote it: calls that reach further ask, as after a page of the web.'] : []),
     ...(warning === undefined ? [] : [warning]),
   ].join('\n');
-}
-
-function requireUsable({ stored }: NamedSkill): void {
-  if (stored?.kind === 'coordinator')
-    throw new GatewayError('INVALID_REQUEST', `The skill ${stored.name} is for coordinators`);
 }
 
 async function notFound(name: string, { found }: Usable, otherwise: () => Promise<void>): Promise<void> {

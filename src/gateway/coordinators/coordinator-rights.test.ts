@@ -244,7 +244,7 @@ test('A service token must be refused with 403 on `trust`, `restrict`, `stop_cas
     );
     assert.deepEqual(error, [
       'FORBIDDEN',
-      `${method} refuses service tokens, because it creates credentials or gives rights`,
+      `${method} refuses service tokens: it creates credentials, gives rights, or is a decision of people`,
     ]);
   }
 });

@@ -109,7 +109,10 @@ export async function readOpenCoordinators(
   return found.orderBy('created_ms').orderBy('ws_id').execute();
 }
 
-/** The templates that workstreams were created with: names, and the versions of those that have some. */
+/**
+ * The skills of workstreams, or the templates that they were created with: ids of stored skills, otherwise names, and the
+ * versions of those that have some.
+ */
 export async function readSkills(
   { db }: Pick<Store, 'db'>,
   wsIds: readonly string[],
@@ -119,12 +122,16 @@ export async function readSkills(
     .select(['ws_id', 'ws_template_name', 'ws_template_version', 'prompt_name'])
     .where('ws_id', 'in', wsIds)
     .execute();
-  return new Map(
-    applied.map(({ ws_id, ws_template_name, ws_template_version, prompt_name }) => [
-      ws_id,
-      { name: ws_template_name ?? prompt_name ?? '', version: String(ws_template_version ?? '') },
-    ]),
-  );
+  const chosen = await db
+    .selectFrom('chosen_skills')
+    .select(['ws_id', 'name', 'skill_id', 'revision'])
+    .where('ws_id', 'in', wsIds)
+    .execute();
+  const of = (name: string | null, version: number | null) => ({ name: name ?? '', version: String(version ?? '') });
+  return new Map([
+    ...applied.map((row) => [row.ws_id, of(row.ws_template_name ?? row.prompt_name, row.ws_template_version)] as const),
+    ...chosen.map((row) => [row.ws_id, of(row.skill_id ?? row.name, row.revision)] as const),
+  ]);
 }
 
 /** The child that a call has made, also one that was deleted since and whose rows are being removed. */

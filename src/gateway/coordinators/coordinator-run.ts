@@ -1,3 +1,4 @@
+import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import type { Coordination } from '../../agent/coordinator/coordination.ts';
 import type { Message } from '../../agent/message.ts';
 import type { Toolbox } from '../../agent/tools/toolbox.ts';
@@ -9,6 +10,8 @@ export interface CoordinatorRun {
   run: RunRecord;
   messages: readonly Message[];
   signal: AbortSignal;
+  /** Stores an event in the log of the coordinator; nothing once the run was taken over. */
+  emit(event: StreamEvent): void;
 }
 
 /** What runs need of coordinators. */

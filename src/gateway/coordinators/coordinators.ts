@@ -10,7 +10,7 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { Messages } from '../history/messages.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { Runs } from '../runs/runs.ts';
-import { mayPerceive, type Viewer } from '../sharing/perception.ts';
+import { DAEMON, mayPerceive, type Viewer } from '../sharing/perception.ts';
 import type { Statement, Store } from '../store/store.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Budgets } from '../usage/budgets.ts';
@@ -18,12 +18,14 @@ import type { AlwaysRules } from '../workstreams/always.ts';
 import type { Workstream } from '../workstreams/workstream.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
 import type { Workstreams } from '../workstreams/workstreams.ts';
+import { ChildNews } from './child-news.ts';
 import {
   countOpen,
   ownedOf,
   readAbove,
   readChildren,
   readCoordinator,
+  readOpenCoordinators,
   type StoredCoordinator,
   storeRevoked,
   storeTrust,
@@ -60,16 +62,26 @@ const MAX_REVOKED = 2_048;
 /** Coordinators and the workstreams below them: who works for whom, and what a person said about that. */
 export class Coordinators {
   readonly deps: CoordinatorsDeps;
+  /** What they are told of their children. */
+  readonly news: ChildNews;
   readonly #serial = createSerialKeys();
   #parts: CoordinatedParts | undefined;
 
   constructor(deps: CoordinatorsDeps) {
     this.deps = deps;
+    this.news = new ChildNews(deps);
+    deps.store.onCommit((unit) => this.news.of(unit));
   }
 
   /** Call it once, before the first run. */
   connect(parts: CoordinatedParts): void {
     this.#parts = parts;
+  }
+
+  /** Call it before workstreams are loaded. */
+  async recover(): Promise<void> {
+    for (const row of await readOpenCoordinators(this.deps.store, DAEMON, undefined))
+      this.news.noteCoordinator(row.ws_id, ownedOf(row));
   }
 
   get parts(): CoordinatedParts {

@@ -23,6 +23,15 @@ export function toSeen(row: TreeRow, { parts: { workstreams } }: Pick<Parts, 'pa
   };
 }
 
+/** What workstreams do now, as far as they are loaded; the others do nothing. */
+export const toResults = (rows: readonly TreeRow[], { parts: { workstreams } }: Pick<Parts, 'parts'>) =>
+  Object.fromEntries(
+    rows.map((row) => [
+      row.ws_id,
+      { state: workstreams.find(row.ws_id, DAEMON)?.data.state ?? stateAfter(row.last_run_status) },
+    ]),
+  );
+
 /** Its latest texts, the oldest first. `answersOnly`: what its agent said. */
 export async function lookInto(
   row: TreeRow,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
-import type { Coordination, Spawned, Target } from '../../agent/coordinator/coordination.ts';
+import type { Coordination, NewChild, Spawned, Target } from '../../agent/coordinator/coordination.ts';
 import { withoutRevoked } from '../../agent/coordinator/revoked-tools.ts';
 import { taintIn } from '../../agent/run/approval/taint.ts';
 import { toolboxFor } from '../../agent/tools/toolbox.ts';
@@ -9,12 +9,13 @@ import { DAEMON, mayPerceive, sightInCommon, type Viewer } from '../sharing/perc
 import { whileLoaded } from '../workstreams/closing.ts';
 import { unknownWorkstream } from '../workstreams/session-keys.ts';
 import type { WorkstreamData } from '../workstreams/workstream-data.ts';
+import { tellCloses, tellSpawns, tellWait } from './call-events.ts';
 import { changedTasks, toTask } from './change-tasks.ts';
 import { ownedOf, readBelow, readTreeRow, storeTasks, type TreeRow } from './coordinator-rows.ts';
 import type { CoordinatorRun, RunCoordinators } from './coordinator-run.ts';
 import type { Coordinators } from './coordinators.ts';
 import { cancelAll, closeAll } from './end-workstreams.ts';
-import { lookInto, toSeen } from './look-into.ts';
+import { lookInto, toResults, toSeen } from './look-into.ts';
 import { callKey, requestOf, spawnChild } from './spawn-child.ts';
 import { findSteerers, readRunByKey } from './steerer-rows.ts';
 import { waitUntilIdle } from './wait-until-idle.ts';
@@ -43,21 +44,22 @@ function createCoordination(of: Of): Coordination {
   const { deps, parts } = coordinators;
   const ending = { workstreams: parts.workstreams, log: deps.log };
   return {
-    async spawn(callId, children) {
+    async spawn(callId, children, { isBatch }) {
       requirePermission(await callerOf(of), 'workstreams.create');
-      const spawning = { data, messages: live.messages, by: senderOf(live), signal: live.signal };
-      const spawned: Spawned[] = [];
-      for (const [index, child] of children.entries())
-        spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
-      return spawned;
+      const work = () => spawnAll(of, { callId, children });
+      return isBatch ? tellSpawns(live, { callId, total: children.length }, work) : work();
     },
     below: async () => (await perceivedBelow(of)).map((row) => toSeen(row, coordinators)),
     find: (wsId) => find(of, wsId),
     send: (callId, target, message) => send(of, { callId, target, message }),
     look: async (wsId, limit) => lookInto(await getBelow(of, wsId), { limit }, coordinators),
-    async wait(wsIds, until) {
-      for (const wsId of wsIds) await getBelow(of, wsId);
-      const isMet = await waitUntilIdle(wsIds, until, coordinators);
+    async wait(callId, wsIds, until) {
+      const before = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId)));
+      const isMet = await tellWait(
+        live,
+        { callId, wsIds, ...until, results: () => toResults(before, coordinators) },
+        { clock: deps.clock, work: (onLook) => waitUntilIdle(wsIds, { ...until, onLook }, coordinators) },
+      );
       const rows = await Promise.all(wsIds.map((wsId) => getBelow(of, wsId).catch(() => undefined)));
       const there = rows.filter((row) => row !== undefined); // others were deleted meanwhile
       const seen = there.map((row) => lookInto(row, { limit: 1, answersOnly: true }, coordinators));
@@ -75,11 +77,11 @@ function createCoordination(of: Of): Coordination {
       requirePermission(viewer, 'workstreams.close');
       return closeAll(await Promise.all(wsIds.map((wsId) => getBelow(of, wsId))), viewer, ending);
     },
-    async closeAll() {
+    async closeAll(callId) {
       const viewer = await callerOf(of);
       requirePermission(viewer, 'workstreams.close');
       const own = (await perceivedBelow(of)).filter(({ parent_ws_id: parent }) => parent === data.wsId);
-      return closeAll(own, viewer, ending);
+      return tellCloses(live, { callId, total: own.length }, () => closeAll(own, viewer, ending));
     },
     remove: (wsId) => remove(of, wsId),
     nodes() {
@@ -100,6 +102,17 @@ function createCoordination(of: Of): Coordination {
         return changed.map(toTask);
       }),
   };
+}
+
+async function spawnAll(
+  { live, data, coordinators }: Of,
+  { callId, children }: { callId: string; children: readonly NewChild[] },
+): Promise<Spawned[]> {
+  const spawning = { data, messages: live.messages, by: senderOf(live), signal: live.signal };
+  const spawned: Spawned[] = [];
+  for (const [index, child] of children.entries())
+    spawned.push(await spawnChild(child, { spawning, key: callKey(live.run.runId, callId, index) }, coordinators));
+  return spawned;
 }
 
 const senderOf = ({ run: { principal, request } }: CoordinatorRun): Sender => ({

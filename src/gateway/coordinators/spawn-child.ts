@@ -66,7 +66,8 @@ async function create(
 ): Promise<Spawned> {
   const { data, by, messages } = spawning;
   const { accounts, templates, budgets, clock, ids } = deps;
-  const begun = await templates.begin({ template: undefined, wsTemplate: undefined, skill: child.skill });
+  const { skill, kind } = child;
+  const begun = await templates.begin({ template: undefined, wsTemplate: undefined, skill, kind });
   const budget = budgets.ownOf(data.wsId) ?? begun.budget;
   const request = requestOf({ wsId: data.wsId, actsFor: await accounts.userIn(data.wsId) }, taintIn(messages));
   let run: RunRecord | undefined;

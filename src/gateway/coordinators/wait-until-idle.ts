@@ -4,10 +4,18 @@ import type { Coordinators } from './coordinators.ts';
 
 const LOOK_AGAIN_MS = 100;
 
+interface WaitOptions {
+  all: boolean;
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Called when one of them may have become idle. */
+  onLook(): void;
+}
+
 /** Whether all workstreams, or one of them, had nothing more to do before the time was over. Rejects with the signal's reason. */
 export async function waitUntilIdle(
   wsIds: readonly string[],
-  { all, timeoutMs, signal }: { all: boolean; timeoutMs: number; signal: AbortSignal },
+  { all, timeoutMs, signal, onLook }: WaitOptions,
   { deps: { clock }, parts: { workstreams } }: Pick<Coordinators, 'deps' | 'parts'>,
 ): Promise<boolean> {
   const over = new AbortController();
@@ -26,6 +34,7 @@ export async function waitUntilIdle(
   };
   try {
     for (;;) {
+      onLook();
       const waits = wsIds.map(next).filter((wait) => wait !== undefined);
       if (all ? waits.length === 0 : waits.length < wsIds.length) return true;
       if (isLate) return false;

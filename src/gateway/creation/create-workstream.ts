@@ -43,12 +43,14 @@ type Created = Result<'workstream.create'>;
 /** Creates a workstream, or reopens a stored one, and sends its first message. */
 export async function createWorkstream(params: Asked, call: Call, deps: CreationDeps): Promise<Created> {
   const { autoApprove, autoApproveTools: tools = [], resumeWs, wsTemplate, skill, mode, fileIds = [] } = params;
+  const { kind = 'interactive' } = params;
   requireApproveFor(autoApprove || tools.length > 0 || isWide(mode), call);
   const kept = keptOf<Created>(call);
   if (kept) return kept;
   if (resumeWs && fileIds.length > 0)
     throw new GatewayError('INVALID_REQUEST', 'Files are not possible with resume_ws');
-  const begun = await deps.templates.begin({ template: resumeWs ? undefined : params.template, wsTemplate, skill });
+  const template = resumeWs ? undefined : params.template;
+  const begun = await deps.templates.begin({ template, wsTemplate, skill, kind });
   const resumed = resumeWs ? await deps.workstreams.reopen(resumeWs, viewerOf(call)) : undefined;
   if (!resumed && resumeWs && isShortPrefix(resumeWs))
     throw wrongField('resumeWs', 'the beginning of an id has at least 3 characters');

@@ -55,7 +55,8 @@ export const createSavedWorkstreams = (deps: SavedDeps): SavedWorkstreams => ({
       words.length === 0
         ? await newest(shown.where(olderThan(start)), limit)
         : await findMentions(shown, { words, start, limit }, deps);
-    return rows.map((row) => toSaved(row, viewer, deps));
+    const children = await countChildren(rows, viewer, deps);
+    return rows.map((row) => ({ ...toSaved(row, viewer, deps), ...childrenOf(row, children) }));
   },
 });
 
@@ -101,6 +102,30 @@ async function findMentions(
     from = last;
     await nextTurn();
   }
+}
+
+/** How many open children of these coordinators the viewer perceives. */
+async function countChildren(
+  rows: readonly WorkstreamTable[],
+  viewer: Viewer,
+  { store }: Pick<SavedDeps, 'store'>,
+): Promise<Map<string | null, number>> {
+  const coordinators = rows.filter(({ kind }) => kind === 'coordinator').map(({ ws_id }) => ws_id);
+  if (coordinators.length === 0) return new Map();
+  const counted = await store.db
+    .selectFrom('workstreams')
+    .select((select) => ['parent_ws_id', select.fn.countAll<number>().as('n')])
+    .where('parent_ws_id', 'in', coordinators)
+    .where('loaded', 'in', [1, 2])
+    .where(perceivedBy(viewer))
+    .groupBy('parent_ws_id')
+    .execute();
+  return new Map(counted.map(({ parent_ws_id, n }) => [parent_ws_id, Number(n)]));
+}
+
+function childrenOf({ ws_id }: WorkstreamTable, counted: ReadonlyMap<string | null, number>): { childCount?: number } {
+  const childCount = counted.get(ws_id);
+  return childCount === undefined ? {} : { childCount };
 }
 
 const toSaved = (

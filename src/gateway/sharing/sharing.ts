@@ -4,6 +4,7 @@ import { wrongField } from '../../../protocol/parse.ts';
 import { createSerialKeys } from '../../timing/serial-keys.ts';
 import type { Call } from '../call.ts';
 import type { Broadcast } from '../connections/broadcast.ts';
+import type { ChildNews } from '../coordinators/child-news.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { setWorkstream } from '../runs/run-rows.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
@@ -19,6 +20,7 @@ import { DAEMON, mayPerceive, mayShare, type Owned, viewerOf } from './perceptio
 
 interface SharingDeps {
   workstreams: Pick<Workstreams, 'find' | 'whileStill'>;
+  childNews: Pick<ChildNews, 'knows' | 'noteCoordinator' | 'ofShared'>;
   users: Pick<Users, 'find'>;
   store: Store;
   events: Pick<EventLog, 'endFor'>;
@@ -79,7 +81,8 @@ export class Sharing {
   }
 
   async #apply({ wsId, before, now, unnamed }: Changed): Promise<void> {
-    const { workstreams, store, events, streams, broadcast } = this.#deps;
+    const { workstreams, childNews, store, events, streams, broadcast } = this.#deps;
+    if (childNews.knows(wsId)) childNews.noteCoordinator(wsId, now);
     const data = workstreams.find(wsId, DAEMON)?.data;
     if (data) Object.assign(data, now, unnamed);
     const losing = gaining(now, before);
@@ -91,7 +94,10 @@ export class Sharing {
     broadcast.publishOf(winning, 'workstream.opened', { wsId });
     streams.announce(data, winning);
     // For the clients that still show it; after the others have gone.
-    await store.commit({ events: { wsId, events: [{ ...data.settingsEvent(), visibility: now.visibility }] } });
+    await store.commit({
+      events: { wsId, events: [{ ...data.settingsEvent(), visibility: now.visibility }] },
+      elsewhere: childNews.ofShared(data, before),
+    });
   }
 }
 

@@ -1,3 +1,5 @@
+import { GatewayError } from '../../../protocol/errors.ts';
+import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { Skill, SkillKind } from '../../../protocol/methods/skills/skill.ts';
 import { MAX_RESOURCE_BYTES } from '../../../protocol/methods/skills/skill-resource.ts';
 import { fillTemplate } from '../../agent/prefix/fill-template.ts';
@@ -31,10 +33,13 @@ export interface NamedSkill {
 export interface UsableSkills extends SkillSource {
   /** With those of folders that nobody trusts. */
   look(place: SkillPlace): Promise<Usable>;
-  /** An enabled stored one, or one in a trusted folder. A stored one wins, so that no folder can take its place. */
+  /**
+   * An enabled stored one, or one in a trusted folder. A stored one wins, so that no folder can take its place. Throws
+   * INVALID_REQUEST for one that is for workstreams of another kind.
+   */
   find(name: string, place: SkillPlace): Promise<NamedSkill>;
-  /** Where no folder is known yet: an enabled stored one, or one of the home. */
-  findAnywhere(name: string): Promise<NamedSkill>;
+  /** Where no folder is known yet: an enabled stored one, or one of the home. Throws like `find`. */
+  findAnywhere(name: string, kind: WorkstreamKind): Promise<NamedSkill>;
   /** What is stored when somebody chooses it. */
   choose(found: NamedSkill): Promise<ChosenSkill | undefined>;
 }
@@ -49,12 +54,13 @@ export interface Usable {
 export function createAgentSkills(deps: AgentSkillsDeps): UsableSkills {
   const { store, skills, folders } = deps;
   const look = async (place: SkillPlace): Promise<Usable> => {
-    const [found, unnamed, chosen] = await Promise.all([
+    const [found, unnamed, chosen, kind] = await Promise.all([
       findTrusted(place, deps),
       skills.unnamed(),
       readChosen(store, place.wsId),
+      readKind(store, place.wsId),
     ]);
-    const stored = unnamed.filter((skill) => isFor(skill, 'interactive'));
+    const stored = unnamed.filter((skill) => isFor(skill, kind));
     return {
       offered: toOffered(stored, found),
       defaults: chosen ? [] : stored.filter(({ activation }) => activation === 'default'),
@@ -83,13 +89,19 @@ export function createAgentSkills(deps: AgentSkillsDeps): UsableSkills {
     },
     async find(name, place) {
       const stored = await skills.find(name);
-      if (stored?.enabled) return { stored };
+      if (stored?.enabled) {
+        requireFor(stored, await readKind(store, place.wsId));
+        return { stored };
+      }
       const folder = (await findTrusted(place, deps)).skills.find((skill) => skill.name === name);
       return folder ? { folder } : {};
     },
-    async findAnywhere(name) {
+    async findAnywhere(name, kind) {
       const stored = await skills.find(name);
-      if (stored?.enabled) return { stored };
+      if (stored?.enabled) {
+        requireFor(stored, kind);
+        return { stored };
+      }
       const folder = (await folders.ofHome()).find((skill) => skill.name === name);
       return folder ? { folder } : {};
     },
@@ -112,8 +124,20 @@ export function createAgentSkills(deps: AgentSkillsDeps): UsableSkills {
   };
 }
 
-const isFor = ({ kind }: { kind: SkillKind }, workstreams: SkillKind): boolean =>
+const isFor = ({ kind }: { kind: SkillKind }, workstreams: WorkstreamKind): boolean =>
   kind === 'any' || kind === workstreams;
+
+const FOR = { interactive: 'for workstreams that are no coordinators', coordinator: 'for coordinators' };
+
+function requireFor(skill: Pick<Skill, 'name' | 'kind'>, workstreams: WorkstreamKind): void {
+  if (skill.kind !== 'any' && !isFor(skill, workstreams))
+    throw new GatewayError('INVALID_REQUEST', `The skill ${skill.name} is ${FOR[skill.kind]}`);
+}
+
+async function readKind({ db }: Pick<Store, 'db'>, wsId: string): Promise<WorkstreamKind> {
+  const row = await db.selectFrom('workstreams').select('kind').where('ws_id', '=', wsId).executeTakeFirst();
+  return row?.kind ?? 'interactive';
+}
 
 /** Stored ones first, then the home, then the project: what somebody here wrote cannot be replaced by a file. */
 function toOffered(stored: readonly Skill[], { skills }: FoundSkills): Usable['offered'] {

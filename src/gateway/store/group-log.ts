@@ -1,12 +1,12 @@
 import type { StreamEvent } from '../../../protocol/stream-events.ts';
 import { type Delta, isDelta, mergeDeltas } from './merge-deltas.ts';
-import type { StoredEvent, Unit } from './store.ts';
+import type { StoredEvent, Unit, UnitEvents } from './store.ts';
 
 /** The events of one group, per log, with their offsets. */
 export interface GroupLog {
   /**
    * Encodes a unit's events, which may throw. Returns a function that appends them, which never throws and returns the
-   * offset of each event.
+   * offset of each event of the unit's own log.
    */
   prepare(unit: Unit): () => number[];
   appended(): Map<string, StoredEvent[]>;
@@ -19,17 +19,24 @@ type PlacedEntry = Entry & { offset: number };
 /** Offsets continue from `lastOffset`, the committed end of a log. */
 export function createGroupLog(lastOffset: (wsId: string) => number): GroupLog {
   const logs = new Map<string, PlacedEntry[]>();
+  const prepareOne = ({ wsId, events }: UnitEvents, alone: boolean) => {
+    const entries = events.map((event) => toEntry(event, alone));
+    const last = lastOffset(wsId);
+    return (): number[] => {
+      const log = logs.get(wsId) ?? [];
+      if (entries.length > 0) logs.set(wsId, log);
+      return entries.map((entry) => append(log, entry, last));
+    };
+  };
   return {
     prepare(unit) {
-      const { events } = unit;
-      if (!events) return () => [];
-      const alone = !unit.statements?.length;
-      const entries = events.events.map((event) => toEntry(event, alone));
-      const last = lastOffset(events.wsId);
+      const { events, elsewhere = [] } = unit;
+      const alone = !unit.statements?.length && elsewhere.length === 0;
+      const others = elsewhere.map((one) => prepareOne(one, false));
+      const own = events ? prepareOne(events, alone) : () => [];
       return () => {
-        const log = logs.get(events.wsId) ?? [];
-        if (entries.length > 0) logs.set(events.wsId, log);
-        return entries.map((entry) => append(log, entry, last));
+        for (const appendOther of others) appendOther();
+        return own();
       };
     },
     appended() {

@@ -146,6 +146,7 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
   return {
     db: new Kysely<Database>({ dialect: sqliteDialect({ prepare: connection.prepare, all, close: connection.close }) }),
     commit: queue.commit,
+    onCommit: queue.onCommit,
     onCommitted: queue.onCommitted,
     waiting: queue.waiting,
     onWritten: queue.onWritten,

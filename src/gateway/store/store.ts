@@ -22,13 +22,16 @@ export interface Unit {
   statements?: readonly Statement[];
   /** Appended to the workstream's log in this order. Offsets are assigned at commit, without gaps per workstream. */
   events?: UnitEvents;
+  /** Appended to the logs of other workstreams, whose events tell of this unit. */
+  elsewhere?: readonly UnitEvents[];
   /** An external effect follows (a decision, a started tool), so the group is synced to disk before it resolves. */
   durable?: boolean;
   /** What it deletes or replaces is overwritten in the database file, and not only marked as free. */
   erases?: boolean;
 }
 
-interface UnitEvents {
+/** Events for the log of one workstream. */
+export interface UnitEvents {
   wsId: string;
   events: readonly StreamEvent[];
   /** The messages have the same content, so no notes are stored. */
@@ -109,6 +112,11 @@ export interface Store {
    * events). Rejects with UnitRefused, or with GatewayError UNAVAILABLE while the disk cannot be written.
    */
   commit(unit: Unit): Promise<number>;
+  /**
+   * Calls back for each unit that is committed; the events that it returns are committed with it, for other logs. Call it
+   * at most once. Must not throw.
+   */
+  onCommit(toElsewhere: (unit: Unit) => readonly UnitEvents[]): void;
   /** Removes former contents from the write-ahead log. False if that was not possible now; it happens later then. */
   emptyLog(): Promise<boolean>;
   /**

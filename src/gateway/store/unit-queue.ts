@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { GroupResult, GroupWriter } from './group-writer.ts';
 import { faultOf } from './sqlite/sqlite-errors.ts';
-import type { StoredEvent, Unit } from './store.ts';
+import type { StoredEvent, Unit, UnitEvents } from './store.ts';
 import { damaged, unavailable } from './store-fault.ts';
 
 type Listener = (appended: ReadonlyMap<string, readonly StoredEvent[]>) => void;
@@ -16,6 +16,8 @@ interface Waiting {
 /** Collects the units of one turn of the event loop and writes them as a group at its end (decision 5). */
 export interface UnitQueue {
   commit(unit: Unit): Promise<number>;
+  /** See `Store.onCommit`. */
+  onCommit(toElsewhere: (unit: Unit) => readonly UnitEvents[]): void;
   onCommitted(listener: Listener): void;
   /** How many units wait for the end of this turn. */
   waiting(): number;
@@ -38,6 +40,7 @@ export function createUnitQueue(deps: {
   const watchers: ((seconds: number) => void)[] = [];
   let waiting: Waiting[] = [];
   let closed = false;
+  let toElsewhere: (unit: Unit) => readonly UnitEvents[] = () => [];
 
   const flush = (): void => {
     const group = waiting;
@@ -79,11 +82,16 @@ export function createUnitQueue(deps: {
   };
 
   return {
-    commit(unit) {
+    commit(asked) {
       if (closed) return Promise.reject(unavailable('The store is closed'));
+      const more = toElsewhere(asked);
+      const unit = more.length === 0 ? asked : { ...asked, elsewhere: [...(asked.elsewhere ?? []), ...more] };
       return new Promise((resolve, reject) => {
         if (waiting.push({ unit, resolve, reject }) === 1) setImmediate(flush);
       });
+    },
+    onCommit(next) {
+      toElsewhere = next;
     },
     onCommitted(listener) {
       listeners.push(listener);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../protocol/errors.ts';
+import type { WorkstreamKind } from '../../../protocol/methods/conversation/kinds.ts';
 import type { Skill } from '../../../protocol/methods/skills/skill.ts';
 import type { WsTemplate } from '../../../protocol/methods/templates/wstemplate.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
@@ -19,6 +20,8 @@ export interface AskedTemplates {
   template: string | undefined;
   wsTemplate: string | undefined;
   skill: string | undefined;
+  /** Of the workstream. */
+  kind: WorkstreamKind;
 }
 
 /** The settings of a new workstream that come from its templates. */
@@ -56,7 +59,7 @@ export class Templates {
 
   /** Throws INVALID_REQUEST for a name that does not exist, or is disabled. */
   async begin(asked: AskedTemplates): Promise<Beginning> {
-    const skill = asked.skill === undefined ? {} : await this.#skillOf(asked.skill);
+    const skill = asked.skill === undefined ? {} : await this.#skillOf(asked.skill, asked.kind);
     const settings = asked.wsTemplate === undefined ? skill.settings : await this.#settingsOf(asked.wsTemplate);
     const named = asked.template === undefined ? skill.prompt : await this.#promptOf(asked.template);
     const own = settings && (await this.#ownPromptOf(settings));
@@ -114,10 +117,8 @@ export class Templates {
   }
 
   /** A skill, or a template of either kind. A stored skill wins; one in a folder of the home comes last. */
-  async #skillOf(name: string): Promise<NamedBySkill> {
-    const found = await this.#skills.findAnywhere(name);
-    if (found.stored?.kind === 'coordinator')
-      throw new GatewayError('INVALID_REQUEST', `The skill ${name} is for coordinators`);
+  async #skillOf(name: string, kind: WorkstreamKind): Promise<NamedBySkill> {
+    const found = await this.#skills.findAnywhere(name, kind);
     if (found.stored) return { stored: found.stored, chosen: await this.#skills.choose(found) };
     const settings = await this.ofWorkstreams.findEnabled(name);
     if (settings) return { settings };

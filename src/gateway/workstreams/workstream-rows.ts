@@ -3,12 +3,13 @@ import { wrongField } from '../../../protocol/parse.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
-import { type Owned, perceivedBy, type Viewer } from '../sharing/perception.ts';
+import type { ChildNews } from '../coordinators/child-news.ts';
+import { DAEMON, type Owned, perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { TreeColumns } from '../store/schema/coordinators/coordinator-schema.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
 import { build, statementOf } from '../store/statements.ts';
-import { type Statement, type Store, UnitRefused } from '../store/store.ts';
+import { type Statement, type Store, tookEffect, UnitRefused } from '../store/store.ts';
 import { type Always, toAlwaysColumns } from './always.ts';
 import { ambiguousName, kindOfKey, nameTaken } from './session-keys.ts';
 
@@ -182,3 +183,26 @@ function onlyOne(name: string, found: readonly WorkstreamTable[]): WorkstreamTab
 
 /** The maximum number of matches to list. */
 const MAX_MEANT = 20;
+
+/** A stored workstream, as its coordinator is told of it. */
+export const toTold = ({ ws_id, alias, generated_name, parent_ws_id, owner_id, visibility }: WorkstreamTable) => ({
+  wsId: ws_id,
+  name: alias ?? generated_name,
+  parentWsId: parent_ws_id,
+  ownerId: owner_id,
+  visibility,
+});
+
+/** Marks a workstream that is not loaded as deleted. False when it does not exist. */
+export async function markGone(
+  wsId: string,
+  marks: readonly Statement[],
+  { store, childNews }: { store: Store; childNews: Pick<ChildNews, 'ofClosed' | 'forget'> },
+): Promise<boolean> {
+  const row = await readById(store, wsId, DAEMON);
+  // Of a closed one, its coordinator has heard.
+  const elsewhere = row?.loaded === 2 ? childNews.ofClosed(toTold(row)) : [];
+  const isGone = await tookEffect(store.commit({ statements: marks, elsewhere }));
+  if (isGone) childNews.forget(wsId);
+  return isGone;
+}

@@ -20,6 +20,7 @@ import { createWorkstreamData, type WorkstreamData } from './workstream-data.ts'
 import type { RegistryDeps } from './workstream-deps.ts';
 import {
   insertWorkstream,
+  markGone,
   openRow,
   readById,
   readByKey,
@@ -27,6 +28,7 @@ import {
   readOpen,
   requireUnusedId,
   toCreateError,
+  toTold,
 } from './workstream-rows.ts';
 
 /**
@@ -159,7 +161,8 @@ export class Workstreams {
     if (options.wsId !== undefined) await requireUnusedId(options.wsId, this.#deps.store);
     const { row, statements } = await prepareNew(options, this.#deps);
     return this.#withRoom(async () => {
-      await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)] });
+      const elsewhere = this.#deps.childNews.ofCreated(toTold(row));
+      await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)], elsewhere });
       return this.#add(row);
     }).catch((error: unknown) => {
       throw toCreateError(error, options);
@@ -204,9 +207,9 @@ export class Workstreams {
     const open = this.#open.get(wsId);
     const marks = [markDeleted(wsId), ...also];
     if (open) await this.#unload(open, marks);
-    else if (!(await tookEffect(store.commit({ statements: marks })))) return false;
-    await removeRows(store, wsId);
+    else if (!(await markGone(wsId, marks, this.#deps))) return false;
     for (const { data } of this.#open.values()) if (data.parentWsId === wsId) data.parentWsId = null;
+    await removeRows(store, wsId);
     await this.#deps.onRemoved();
     return true;
   }
@@ -250,8 +253,10 @@ export class Workstreams {
     const open = this.#open.get(wsId);
     if (open) return open;
     return this.#withRoom(async () => {
-      const { store } = this.#deps;
-      const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)] }));
+      const { store, childNews } = this.#deps;
+      const before = await readById(store, wsId, DAEMON);
+      const elsewhere = before?.loaded === 0 ? childNews.ofCreated(toTold(before)) : [];
+      const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)], elsewhere }));
       const row = isThere ? await readById(store, wsId, DAEMON) : undefined;
       if (!row) throw unknownWorkstream();
       this.#reopenedMs.set(wsId, this.#deps.clock.now());
@@ -285,7 +290,7 @@ export class Workstreams {
     // Both before the first await, so that nobody finds it, or starts a run in it, meanwhile.
     this.#open.delete(wsId);
     workstream.retire(reason);
-    await this.#leaving.hold(wsId, this.#putAway(workstream, marks));
+    await this.#leaving.hold(wsId, this.#putAway(workstream, marks, reason));
     await this.#deps.workdirs.release(wsId);
     this.#reopenedMs.delete(wsId);
     this.#deps.background.commands.forget(wsId);
@@ -294,10 +299,11 @@ export class Workstreams {
     this.#deps.onUnloaded(workstream.data, reason);
   }
 
-  async #putAway(workstream: Workstream, marks: readonly Statement[]): Promise<void> {
+  async #putAway(workstream: Workstream, marks: readonly Statement[], reason: Unloading): Promise<void> {
     try {
       await workstream.cancel({ force: false });
-      await this.#deps.store.commit({ statements: marks });
+      const elsewhere = reason === 'closed' ? this.#deps.childNews.ofClosed(workstream.data) : [];
+      await this.#deps.store.commit({ statements: marks, elsewhere });
     } catch (error) {
       this.#open.set(workstream.data.wsId, workstream);
       workstream.reopen();

@@ -60,7 +60,7 @@ const toSavedRow = (row: Result<'workstream.saved'>['workstreams'][number], node
   ...NO_PROJECT,
   node_id: nodeId,
   model_alias: row.modelAlias,
-  child_count: 0 as const,
+  child_count: row.childCount ?? 0,
   context_tokens: row.contextTokens,
   context_ratio: row.contextRatio,
   user_id: row.userId,

@@ -59,7 +59,7 @@ export const closeAllTool: Tool<z.infer<typeof Nothing>> = {
       name: 'close_all_children',
       subject: '',
       stored: 'changed',
-      execute: async (coordination) => toOutcome('closed', await coordination.closeAll()),
+      execute: async (coordination) => toOutcome('closed', await coordination.closeAll(context.callId)),
     }),
 };
 

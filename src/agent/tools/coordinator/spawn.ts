@@ -77,7 +77,8 @@ async function spawning(
     preview: children.map(toPreview).join('\n\n'),
     needsApproval: true,
     stored: 'changed',
-    execute: async (coordination) => told(await coordination.spawn(context.callId, children.map(toNew))),
+    execute: async (coordination) =>
+      told(await coordination.spawn(context.callId, children.map(toNew), { isBatch: name === 'spawn_batch' })),
   });
 }
 

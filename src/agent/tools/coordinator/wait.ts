@@ -29,7 +29,7 @@ export const waitTool: Tool<z.infer<typeof WaitArguments>> = {
       stored: 'read',
       async execute(coordination, { maxOutputBytes, signal }) {
         const distinct = [...new Set(wsIds)];
-        const { isMet, seen } = await coordination.wait(distinct, {
+        const { isMet, seen } = await coordination.wait(context.callId, distinct, {
           all: mode === 'all',
           timeoutMs: secs * 1_000,
           signal,

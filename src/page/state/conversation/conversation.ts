@@ -152,9 +152,8 @@ export function foldEvent(before: Conversation, event: StreamEvent): Conversatio
     case 'intent_verdict':
     case 'judge_state':
       return { ...now, blocks: addLate(blocks, event) };
-    case 'watch': // lists show watches
-    case 'ws_rename':
-      return before; // lists show titles; the name stays
+    default: // lists show titles, watches and what works for a coordinator; the name stays
+      return before;
   }
 }
 
