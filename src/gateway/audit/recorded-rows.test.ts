@@ -27,7 +27,8 @@ const UNRECORDED: Readonly<Record<string, readonly string[]>> = {
   'the beginning of something whose end is recorded': ['connect', 'oidc.authorize'],
 };
 
-const READING = /\.(?:list|get|details|versions|schema|runs|search|verify|report|choices|whoami|status|tail|simulate|discover)$/;
+const READING =
+  /\.(?:list|get|details|versions|schema|runs|search|verify|report|choices|whoami|status|tail|simulate|discover)$/;
 
 test('every row that changes configuration, rights, credentials, decisions or auto-approve is recorded', () => {
   const rows: [string, Contract][] = Object.entries(CONTRACTS);

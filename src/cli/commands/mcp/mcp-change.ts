@@ -4,7 +4,7 @@ import JSON5 from 'json5';
 import { isRecord } from '../../../../protocol/is-record.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import { wordsOf } from '../../../../protocol/words-of.ts';
-import { resolveFolder } from '../../../home/home-path.ts';
+import { resolveFolder, type Surroundings } from '../../../home/home-path.ts';
 import { UsageError } from '../../../start-error.ts';
 import type { TargetFlags } from '../../connect.ts';
 import { toSafeText } from '../../terminal/safe-text.ts';
