@@ -155,7 +155,7 @@ test('a tool server is added, changed with its values kept, switched off and rem
   await assertAccessible(page, 'the form of a server on a phone');
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), 0);
   await page.keyboard.type('added'); // the name has the focus
-  await form.getByLabel('Command').fill(process.execPath);
+  await form.getByLabel('Command', { exact: true }).fill(process.execPath);
   await form.getByLabel('Arguments, one per line').fill(FAKE);
   await form.getByLabel(/^Variables/).fill('no-name');
   await form.getByRole('button', { name: 'Add' }).press('Enter');
