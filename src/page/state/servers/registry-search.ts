@@ -8,7 +8,7 @@ import { type Reader, Reading } from '../reading/reading.ts';
 export type RegistryChoice = McpRegistryServer['choices'][number];
 
 /** What is searched; an empty text or type finds all. */
-export interface RegistryQuery {
+interface RegistryQuery {
   search: string;
   type: string;
 }

@@ -87,7 +87,7 @@ export function RegistryDialog({ desk, onClose }: RegistryDialogProps) {
   );
 }
 
-export const titleOf = ({ title, name }: McpRegistryServer): string => (title === '' ? name : title);
+const titleOf = ({ title, name }: McpRegistryServer): string => (title === '' ? name : title);
 
 function Results({ registry, onChoose }: { registry: RegistrySearch; onChoose(chosen: Chosen): void }) {
   const found = registry.found.value;
