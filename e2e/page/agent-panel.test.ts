@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/clients/accessibility.ts';
 import { newUser, visitAs } from '../support/clients/accounts.ts';
 import { button, openWorkstream, send, state, visit } from '../support/clients/browser.ts';
 import { openStage } from '../support/daemon/stage.ts';
+import { closeRegistry, startRegistry } from '../support/mcp/registry.ts';
 import { callTools, say } from '../support/model/scripted-steps.ts';
 
 const FAKE = fileURLToPath(new URL('../../src/agent/mcp/misbehaving-server.ts', import.meta.url));
@@ -17,7 +18,8 @@ const servers = {
   broken: { ...server, args: [FAKE, 'dies-early'] },
   off: { ...server, args: [FAKE], enabled: false },
 };
-const { model, daemon } = await openStage({ config: { mcp: { servers } } });
+const { model, daemon } = await openStage({ config: { mcp: { servers, registryUrl: await startRegistry() } } });
+after(closeRegistry);
 
 /** Opens a part of the agent view by the keyboard and its button. */
 async function openPart(page: Page, name: string) {
@@ -141,4 +143,84 @@ test('tool servers are listed with their state and tools; a changed tool is comp
   await change.getByRole('button', { name: 'Accept greet' }).press('Enter');
   await change.waitFor({ state: 'detached' });
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'servers-title');
+});
+
+test('a tool server is added, changed with its values kept, switched off and removed by keyboard; those of config.json stay', async (t) => {
+  const { page } = await visit(t, daemon, { phone: true });
+  await openPart(page, 'Tool servers');
+  await card(page, 'off').getByText('config.json', { exact: true }).waitFor();
+  for (const verb of ['Edit', 'Remove', 'Enable']) assert.equal(await button(page, `${verb} off`).count(), 0);
+  await button(page, 'Add a server').press('Enter');
+  const form = page.getByRole('dialog', { name: 'Add a tool server' });
+  await assertAccessible(page, 'the form of a server on a phone');
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), 0);
+  await page.keyboard.type('added'); // the name has the focus
+  await form.getByLabel('Command', { exact: true }).fill(process.execPath);
+  await form.getByLabel('Arguments, one per line').fill(FAKE);
+  await form.getByLabel(/^Variables/).fill('no-name');
+  await form.getByRole('button', { name: 'Add' }).press('Enter');
+  await form.getByRole('alert').getByText('a variable is written as NAME=value').waitFor();
+  await form.getByLabel(/^Variables/).fill('NOTES_TOKEN=first=value\nREGION=eu');
+  await form.getByRole('button', { name: 'Add' }).press('Enter');
+  await form.waitFor({ state: 'detached' });
+  await card(page, 'added').getByText('with NOTES_TOKEN, REGION').waitFor();
+  await button(page, 'Edit added').press('Enter');
+  const edit = page.getByRole('dialog', { name: 'Edit added' });
+  assert.equal(await edit.getByLabel(/^Variables/).inputValue(), 'NOTES_TOKEN=***\nREGION=***');
+  await edit.getByLabel(/^Variables/).fill('NOTES_TOKEN=***');
+  await edit.getByLabel('Time limit').fill('60');
+  await edit.getByRole('button', { name: 'Save' }).press('Enter');
+  await edit.waitFor({ state: 'detached' });
+  const client = await daemon.client();
+  const stored = (await client.call('mcp.list', { reveal: true })).servers.find(({ name }) => name === 'added');
+  assert.deepEqual([stored?.env, stored?.timeoutSecs], [{ NOTES_TOKEN: 'first=value' }, 60]);
+  await button(page, 'Disable added').press('Enter');
+  await card(page, 'added').getByText('disabled').waitFor();
+  await button(page, 'Remove added').press('Enter');
+  await page.getByRole('alertdialog', { name: 'Remove added?' }).getByRole('button', { name: 'Remove' }).press('Enter');
+  await card(page, 'added').waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'servers-title');
+});
+
+test('the file of another program is checked before its servers are added', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openPart(page, 'Tool servers');
+  await button(page, 'Import…').click();
+  const form = page.getByRole('dialog', { name: 'Import tool servers' });
+  await form.getByLabel('Text of the file').fill('{ "mcpServers": ');
+  await form.getByRole('button', { name: 'Check' }).click();
+  await form.getByRole('alert').getByText('This is no JSON').waitFor();
+  const file = { off: { command: 'x' }, pets: { command: process.execPath, args: [FAKE], alwaysAllow: [] }, old: {} };
+  await form.getByLabel('Text of the file').fill(JSON.stringify({ mcpServers: file }));
+  await form.getByRole('button', { name: 'Check' }).click();
+  await form.getByText('pets', { exact: true }).waitFor();
+  await form.getByText('off', { exact: true }).waitFor();
+  await form.getByText('old: command is required').waitFor();
+  await form.getByText('pets: alwaysAllow is not used here').waitFor();
+  await assertAccessible(page, 'what an import would do');
+  assert.equal(await card(page, FAKE).filter({ hasText: 'pets' }).count(), 0);
+  await form.getByRole('button', { name: 'Add 1 server' }).click();
+  await form.waitFor({ state: 'detached' });
+  await button(page, 'Restart pets').waitFor();
+});
+
+test('a server of the registry is searched and installed with the values that it asks for', async (t) => {
+  const { page } = await visit(t, daemon);
+  await openPart(page, 'Tool servers');
+  await button(page, 'Registry…').click();
+  const search = page.getByRole('dialog', { name: 'Search the registry' });
+  await search.getByLabel('Words in the name').fill('notes');
+  await page.keyboard.press('Enter');
+  await search.getByText('cannot be installed: packages of the type oci').waitFor();
+  await assertAccessible(page, 'the registry');
+  await search.getByRole('button', { name: 'Install npm @ada/notes 1.2.3' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Install io.github.ada/notes' });
+  await form.getByLabel('Name here').fill('of-registry');
+  await form.getByLabel('region').fill('eu');
+  await form.getByLabel('NOTES_TOKEN').fill('hush');
+  await assertAccessible(page, 'the values of a server of the registry');
+  await form.getByRole('button', { name: 'Install' }).click();
+  await form.waitFor({ state: 'detached' });
+  await card(page, 'of-registry').getByText('from the registry: io.github.ada/notes 1.2.3').waitFor();
+  await page.keyboard.press('Escape');
 });

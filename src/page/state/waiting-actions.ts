@@ -1,4 +1,6 @@
 import type { GatewayClient } from '../../../protocol/client/ws-client.ts';
+import { isBusy } from '../../../protocol/is-busy.ts';
+import { withWorking } from './agents/agent-list.ts';
 import { stillRunning } from './background/background.ts';
 import type { Tab } from './tab.ts';
 
@@ -19,6 +21,22 @@ export const waitingActions = (
   /** Ends a background command. The event about its end changes what is shown. */
   killCommand: (tab: Tab, commandId: string) =>
     attempt(tab, () => client.call('background.kill', { wsId: tab.wsId, commandId })),
+
+  /** Ends one sub-agent with those below it. The event about its end changes what is shown. */
+  cancelAgent: (tab: Tab, agentId: string) =>
+    attempt(tab, () => client.call('subagent.cancel', { wsId: tab.wsId, agentId })),
+
+  /** Shows the sub-agents that began before the page was opened and still work. What events say of them is newer. */
+  readAgents(tab: Tab): void {
+    const read = async () => {
+      const { agents } = await client.call('subagent.list', { wsId: tab.wsId });
+      tab.catchUp();
+      const shown = tab.conversation.peek();
+      if (shown === undefined || !isBusy(shown.state)) return;
+      tab.conversation.value = { ...shown, agents: withWorking(shown.agents, agents) };
+    };
+    read().catch(() => undefined); // the tree then begins with the next event
+  },
 
   /** Takes the ended background commands off the screen. */
   clearEnded(tab: Tab): void {

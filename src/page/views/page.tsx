@@ -67,7 +67,7 @@ function Stage({ app, desk, overlay, isRenaming }: StageProps) {
   if (shown.value === 'agent')
     return (
       <LazyPanel part={AGENT} name="agent" title={PANELS.agent} desk={desk}>
-        {({ AgentView }) => <AgentView app={app} desk={desk} />}
+        {({ AgentView }) => <AgentView app={app} desk={desk} overlay={overlay} />}
       </LazyPanel>
     );
   if (shown.value === 'schedule')
@@ -130,6 +130,7 @@ function Dialogs({ app, desk, overlay }: { app: App; desk: Desk; overlay: Overla
     case 'drawer':
     case 'job': // CronView shows this dialog, as it knows which job is edited
     case 'account': // AccountView shows this dialog, as it knows what is edited
+    case 'agent': // ServerList shows this dialog, as it knows which server is edited
     case 'changes':
     case 'owner': // the head of the conversation shows these two, because they are about this one
     case undefined:

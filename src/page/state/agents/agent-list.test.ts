@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SubAgent } from '../../../../protocol/events/sub-agent.ts';
-import { agentTitle, withAgent } from './agent-list.ts';
+import { agentTitle, withAgent, withWorking } from './agent-list.ts';
 
 const agent = (id: string, parent?: string): SubAgent => ({
   ...{
@@ -32,4 +32,11 @@ test('a sub-agent that started before the page was opened has no title', () => {
     [agentTitle([agent('a')], { agent_id: 'a' }), agentTitle([], { agent_id: 'a' }), agentTitle([agent('a')], {})],
     ['Task a', 'unknown', undefined],
   );
+});
+
+test('those of a list that work are added, and what events have said of others stays', () => {
+  const ended: SubAgent = { ...agent('a'), state: 'ended', outcome: 'done' };
+  const listed = [agent('a'), agent('b'), { ...ended, agent_id: 'old' }, agent('a1', 'a')];
+  assert.deepEqual(idsOf(withWorking([ended], listed)), ['a', 'a1', 'b']);
+  assert.equal(withWorking([ended], listed)[0], ended);
 });

@@ -15,6 +15,12 @@ export function withAgent(agents: readonly SubAgent[], changed: SubAgent): reado
   return last < 0 ? [...agents, changed] : agents.toSpliced(last + 1, 0, changed);
 }
 
+/** With those of a list that work and are not shown yet. */
+export const withWorking = (shown: readonly SubAgent[], listed: readonly SubAgent[]): readonly SubAgent[] =>
+  listed
+    .filter(({ state, agent_id: id }) => state !== 'ended' && !shown.some(({ agent_id }) => agent_id === id))
+    .reduce(withAgent, shown);
+
 /** The title of the sub-agent that an event names; undefined: it is of the agent of the conversation. */
 export const agentTitle = (
   agents: readonly SubAgent[],

@@ -1,8 +1,13 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Result } from '../../../../protocol/index.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
 import { attempt } from '../accounts/refusal.ts';
 import type { PageClient } from '../reading/reading.ts';
 import { Reading } from '../reading/reading.ts';
+import { readConfig, readServer, type ServerTexts } from './server-draft.ts';
+
+/** What an import has done, or would do. */
+export type ImportReport = Result<'mcp.import'>;
 
 /** The tool servers, with their state and tools. Nothing is read until they are shown. */
 export class ServerBoard {
@@ -43,6 +48,41 @@ export class ServerBoard {
   /** Accepts the tools of a server as it describes them now, all or one. */
   accept(name: string, tool: string | undefined): Promise<string | undefined> {
     return this.#change(() => this.#client.call('mcp.accept', { name, ...(tool !== undefined && { tool }) }));
+  }
+
+  /** Adds a server, or changes `before`. This and the next methods return an error message, or undefined on success. */
+  save(texts: ServerTexts, before: McpServer | undefined): Promise<string | undefined> {
+    return this.#attempt(async () => {
+      const given = readServer(texts, before);
+      if (before === undefined) return this.#client.call('mcp.create', given);
+      return this.#client.call('mcp.update', { serverId: before.serverId, ...given });
+    });
+  }
+
+  setEnabled(serverId: string, enabled: boolean): Promise<string | undefined> {
+    return this.#attempt(() => this.#client.call('mcp.update', { serverId, enabled }));
+  }
+
+  remove(serverId: string): Promise<string | undefined> {
+    return this.#attempt(() => this.#client.call('mcp.delete', { serverId }));
+  }
+
+  /** Starts a server again. Without one, asks all again that have failed. */
+  reload(serverId: string | undefined): Promise<string | undefined> {
+    return this.#attempt(() => this.#client.call('mcp.reload', serverId === undefined ? {} : { serverId }));
+  }
+
+  /** Adds the servers of a configuration file; `dryRun` only says what would happen. Throws with what is wrong. */
+  async import(text: string, dryRun: boolean): Promise<ImportReport> {
+    const report = await this.#client.call('mcp.import', { config: readConfig(text), dryRun });
+    if (!dryRun) await this.read();
+    return report;
+  }
+
+  async #attempt(act: () => Promise<unknown>): Promise<string | undefined> {
+    const problem = await attempt(act);
+    await this.read(); // after a refusal too: the list may be out of date
+    return problem;
   }
 
   async #change(act: () => Promise<McpServer>): Promise<string | undefined> {

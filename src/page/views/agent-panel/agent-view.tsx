@@ -2,6 +2,7 @@ import { AGENT_PARTS, type AgentPart, agentPanelOf, partsFor } from '../../state
 import type { App, Desk } from '../../state/app.ts';
 import styles from '../../styles/agent-panel.css?inline';
 import { MemoryList } from '../memories/memory-list.tsx';
+import type { Overlay } from '../overlay.ts';
 import { Panel } from '../panel.tsx';
 import { adoptStyles } from '../parts/adopt-styles.ts';
 import { ServerList } from '../servers/server-list.tsx';
@@ -10,8 +11,14 @@ import { WatchList } from '../watches/watch-list.tsx';
 
 adoptStyles(styles);
 
+interface AgentViewProps {
+  app: App;
+  desk: Desk;
+  overlay: Overlay;
+}
+
 /** What the agent has besides its conversations: watches, memories, skills and tool servers. */
-export function AgentView({ app, desk }: { app: App; desk: Desk }) {
+export function AgentView({ app, desk, overlay }: AgentViewProps) {
   const { part } = agentPanelOf(desk);
   const parts = partsFor(app.rights);
   const shown = parts.includes(part.value) ? part.value : parts[0];
@@ -33,12 +40,12 @@ export function AgentView({ app, desk }: { app: App; desk: Desk }) {
         ))}
       </nav>
       {/* A change of rights draws the part anew, so that it reads what may be seen now. */}
-      {shown && <Part key={app.who.value?.permissions.join()} app={app} desk={desk} shown={shown} />}
+      {shown && <Part key={app.who.value?.permissions.join()} app={app} desk={desk} overlay={overlay} shown={shown} />}
     </Panel>
   );
 }
 
-function Part({ app, desk, shown }: { app: App; desk: Desk; shown: AgentPart }) {
+function Part({ app, desk, overlay, shown }: AgentViewProps & { shown: AgentPart }) {
   switch (shown) {
     case 'watches':
       return <WatchList app={app} desk={desk} />;
@@ -47,6 +54,6 @@ function Part({ app, desk, shown }: { app: App; desk: Desk; shown: AgentPart }) 
     case 'skills':
       return <SkillList app={app} desk={desk} />;
     case 'servers':
-      return <ServerList desk={desk} />;
+      return <ServerList desk={desk} overlay={overlay} />;
   }
 }

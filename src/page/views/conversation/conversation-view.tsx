@@ -41,7 +41,7 @@ export function ConversationView({ app, desk, tab, overlay, isRenaming }: Conver
         {isBusy(conversation.state) ? STATE_WORDS[conversation.state] : ''}
       </p>
       <SpeechRegion blocks={conversation.blocks} />
-      {conversation.agents.length > 0 && <AgentTree agents={conversation.agents} />}
+      <AgentTree app={app} desk={desk} tab={tab} agents={conversation.agents} isBusy={isBusy(conversation.state)} />
       {conversation.background.length > 0 && (
         <BackgroundList app={app} desk={desk} tab={tab} commands={conversation.background} />
       )}

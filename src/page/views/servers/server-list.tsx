@@ -1,135 +1,124 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { systemTimers } from '../../../../protocol/client/timers.ts';
 import type { McpServer } from '../../../../protocol/methods/admin/mcp.ts';
-import { toVisibleLine } from '../../../../protocol/text/visible-text.ts';
 import { agentPanelOf } from '../../state/agent-panel/agent-panel.ts';
 import type { Desk } from '../../state/app.ts';
-import { changedTools } from '../../state/servers/server-board.ts';
+import { Icon } from '../icons.tsx';
+import type { Overlay } from '../overlay.ts';
 import { toCount } from '../panel.tsx';
 import { ReadingNotice } from '../reading-notice.tsx';
-import { RecordCard } from '../rows/record-card.tsx';
-import { ChangedTools, ToolList } from './server-tools.tsx';
+import { ImportDialog } from './import-dialog.tsx';
+import { RegistryDialog } from './registry-dialog.tsx';
+import { ServerCard } from './server-card.tsx';
+import { ServerDialog } from './server-dialog.tsx';
+
+/** A server that connects has done so, or failed, after a few seconds. */
+const CONNECTING_MS = 2_000;
+
+/** What the open dialog is about; `server` undefined within: a new one. */
+type Opened = 'import' | 'registry' | { server: McpServer | undefined };
+
+interface ServerListProps {
+  desk: Desk;
+  overlay: Overlay;
+}
 
 /** The servers that give agents further tools. */
-export function ServerList({ desk }: { desk: Desk }) {
+export function ServerList({ desk, overlay }: ServerListProps) {
   const { servers: board } = agentPanelOf(desk);
-  useEffect(() => board.follow(), [board]);
+  const opened = useSignal<Opened>('import');
   const servers = board.servers.value;
+  useEffect(() => board.follow(), [board]);
+  // The right to see it was taken away while a dialog was open: shortcuts work again.
+  useEffect(
+    () => () => {
+      if (overlay.peek() === 'agent') overlay.value = undefined;
+    },
+    [overlay],
+  );
+  useEffect(() => {
+    if (!servers?.some(({ state }) => state === 'connecting')) return undefined;
+    return systemTimers.after(CONNECTING_MS, () => void board.read());
+  }, [board, servers]);
+  const open = (what: Opened) => {
+    opened.value = what;
+    overlay.value = 'agent';
+  };
   return (
     <section class="account-list" aria-labelledby="servers-title">
-      <header>
+      <header class="servers-head">
         <h2 id="servers-title" tabIndex={-1}>
           Tool servers
         </h2>
         <span class="panel-count" role="status">
           {toCount(servers?.length, 'server')}
         </span>
+        <HeadButtons open={open} />
       </header>
       <p class="soft">
         Programs and addresses that give agents further tools (MCP). They start when they are needed, once for all
-        conversations.
+        conversations. Those of config.json are changed only there, on the machine.
       </p>
+      <RetryFailed desk={desk} />
       <ReadingNotice of={[board.reading]} />
       {servers?.length === 0 && (
-        <p class="empty">
-          No tool servers. They are in <code>mcp.servers</code> of config.json.
-        </p>
+        <p class="empty">No tool servers. Add one, import the file of another program, or search the registry.</p>
       )}
       <ul aria-label="Tool servers">
         {servers?.map((server) => (
-          <ServerCard key={server.name} desk={desk} server={server} />
+          <ServerCard key={server.serverId} desk={desk} server={server} onEdit={() => open({ server })} />
         ))}
       </ul>
+      {overlay.value === 'agent' && <OpenedDialog desk={desk} overlay={overlay} opened={opened} />}
     </section>
   );
 }
 
-const STATES: Record<McpServer['state'], string> = {
-  idle: 'starts when needed',
-  connecting: 'connecting…',
-  connected: 'connected',
-  failed: 'failed',
-  disabled: 'disabled',
-};
+const HeadButtons = ({ open }: { open(what: Opened): void }) => (
+  <div class="row-actions">
+    <button type="button" class="quiet" onClick={() => open('registry')}>
+      Registry…
+    </button>
+    <button type="button" class="quiet" onClick={() => open('import')}>
+      Import…
+    </button>
+    <button type="button" class="primary" onClick={() => open({ server: undefined })}>
+      <Icon name="plus" />
+      <span>Add a server</span>
+    </button>
+  </div>
+);
 
-function ServerCard({ desk, server }: { desk: Desk; server: McpServer }) {
-  const { servers: board } = agentPanelOf(desk);
-  const { name, state, problem, notes, about, calls, tools } = server;
-  const refusal = useSignal<string | undefined>(undefined);
-  const isAsking = useSignal(false);
-  const refresh = async () => {
-    if (isAsking.peek()) return;
-    isAsking.value = true;
-    refusal.value = undefined;
-    refusal.value = await board.refresh(name);
-    isAsking.value = false;
+function OpenedDialog({ desk, overlay, opened }: ServerListProps & { opened: Signal<Opened> }) {
+  const close = () => {
+    overlay.value = undefined;
   };
-  const verb = isAsking.value ? 'Asking…' : 'Refresh';
-  const usable = tools.filter(({ isGone }) => !isGone).length;
-  const facts = [STATES[state], toCount(usable, 'tool') || 'no tools', toCount(calls, 'call'), toVisibleLine(about)];
-  return (
-    <RecordCard
-      title={name}
-      tags={[
-        changedTools(server).length > 0 && 'changed',
-        state === 'failed' && 'failed',
-        server.autoApprove && 'runs unasked',
-        !server.sandbox && server.transport === 'stdio' && 'outside the sandbox',
-      ]}
-      facts={facts.filter((fact) => fact !== '').join(' · ')}
-      name={name}
-      onEdit={undefined}
-      buttons={
-        state !== 'disabled' && (
-          <button
-            type="button"
-            class="quiet"
-            aria-label={`${verb} ${name}`}
-            aria-disabled={isAsking.value}
-            onClick={() => void refresh()}
-          >
-            {verb}
-          </button>
-        )
-      }
-      removal={undefined}
-    >
-      <div class="agent-record">
-        <p>
-          <code>{toVisibleLine(server.url || [server.command, ...server.args].join(' '))}</code>
-        </p>
-        <Reach server={server} />
-        {(refusal.value ?? problem) !== undefined && (
-          <p class="problem" role="alert">
-            {toVisibleLine(refusal.value ?? problem ?? '')}
-          </p>
-        )}
-        {notes.map((note) => (
-          <p key={note} class="account-facts">
-            {toVisibleLine(note)}
-          </p>
-        ))}
-        <ChangedTools desk={desk} server={server} />
-        <ToolList server={server} />
-      </div>
-    </RecordCard>
-  );
+  const what = opened.value;
+  if (what === 'import') return <ImportDialog desk={desk} onClose={close} />;
+  if (what === 'registry') return <RegistryDialog desk={desk} onClose={close} />;
+  return <ServerDialog desk={desk} server={what.server} onClose={close} />;
 }
 
-/** What a program of the machine may reach, and which of its values are set. */
-function Reach({
-  server: { transport, sandbox, network, folders, writesFolders, env, headers },
-}: {
-  server: McpServer;
-}) {
-  const set = [...Object.keys(env), ...Object.keys(headers)];
-  const reach =
-    transport === 'stdio' && sandbox
-      ? [
-          network.length === 0 ? 'no network' : `connects to ${network.join(', ')}`,
-          ...(folders.length === 0 ? [] : [`${writesFolders ? 'changes' : 'reads'} ${folders.join(', ')}`]),
-        ]
-      : [];
-  const facts = [...reach, ...(set.length === 0 ? [] : [`with ${set.join(', ')}`])];
-  return facts.length === 0 ? null : <p class="account-facts">{toVisibleLine(facts.join(' · '))}</p>;
+/** While some have failed: the button that asks all of them again. */
+function RetryFailed({ desk }: { desk: Desk }) {
+  const { servers: board } = agentPanelOf(desk);
+  const problem = useSignal<string | undefined>(undefined);
+  const failed = board.servers.value?.filter(({ state }) => state === 'failed').length ?? 0;
+  if (failed < 2) return null; // one has a button of its own
+  const retry = async () => {
+    problem.value = undefined;
+    problem.value = await board.reload(undefined);
+  };
+  return (
+    <p class="retry-failed">
+      {`${failed} servers have failed.`}
+      <button type="button" onClick={() => void retry()}>
+        Ask all of them again
+      </button>
+      <span class="problem" role="alert">
+        {problem.value}
+      </span>
+    </p>
+  );
 }
