@@ -3,7 +3,7 @@ import { ApprovalItem } from './events/approval-item.ts';
 import { backgroundCommandShape } from './events/background-command.ts';
 import { callResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
-import { coordinationShapes } from './events/coordination/coordination.ts';
+import { coordinationEvents } from './events/coordination/coordination.ts';
 import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
@@ -161,8 +161,6 @@ const idOf = (type: string) => `Stream${type.replace(/(?:^|_)([a-z])/g, (_, lett
 export const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id = idOf(type)) =>
   z.object({ type: z.literal(type), ...shape }).meta({ id });
 
-const coordination = coordinationShapes(WorkstreamState);
-
 /**
  * Every event of a workstream's log. Over SSE, clients receive these objects directly; over the WebSocket, as the `event`
  * of a `workstream` event.
@@ -247,20 +245,7 @@ export const STREAM_EVENTS = {
   watch: event('watch', watchShape),
   /** A sub-agent has started, has had a turn, or has ended; its state now. */
   sub_agent: event('sub_agent', subAgentShape),
-  /** In the log of a coordinator: one of its own children was made, opened again, or is seen by all who see the coordinator. */
-  child_ws_created: event('child_ws_created', coordination.child_ws_created),
-  child_ws_state: event('child_ws_state', coordination.child_ws_state),
-  /** It was closed or deleted, or not everybody who sees the coordinator sees it any more. */
-  child_ws_closed: event('child_ws_closed', coordination.child_ws_closed),
-  child_ws_rename: event('child_ws_rename', coordination.child_ws_rename),
-  /** A call of `wait_for_workstream` waits. After a restart of the daemon, the same call may begin to wait again. */
-  wait_started: event('wait_started', coordination.wait_started),
-  /** One of them became idle, or works again. */
-  wait_progress: event('wait_progress', coordination.wait_progress),
-  wait_ended: event('wait_ended', coordination.wait_ended),
-  /** A call makes or closes several workstreams. After a restart of the daemon, the same call may begin again. */
-  batch_started: event('batch_started', coordination.batch_started),
-  batch_ended: event('batch_ended', coordination.batch_ended),
+  ...coordinationEvents(event, WorkstreamState),
   /** After the `tool_result` of the call: the output guard found something in its output. */
   output_warning: event('output_warning', { ...outputWarningShape, ...ofAgent }),
   info: event('info', { ...infoShape, ...ofAgent }),

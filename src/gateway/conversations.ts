@@ -251,15 +251,8 @@ function createTurns(deps: TurnDeps, { shared, records, talks }: BeforeTurns) {
   const rewinds = new Rewinds({ store, messages, runs, checkpoints, clock });
   const forks = new Forks({ workstreams, messages, clock, ids });
   const imports = new Imports({ workstreams, attachments, models, workdirs, live, clock, ids });
-  const sharing = new Sharing({
-    workstreams,
-    childNews: records.coordinators.news,
-    users: auth.users,
-    store,
-    events,
-    streams,
-    broadcast: shared.broadcast,
-  });
+  const told = { events, streams, childNews: records.coordinators.news, broadcast: shared.broadcast };
+  const sharing = new Sharing({ workstreams, users: auth.users, store, ...told });
   const compactions = createCompactions({ store, models, toolbox, clock, ids, log }, records);
   const saved = createSavedWorkstreams({ store, models, workstreams });
   const commands = new Commands({

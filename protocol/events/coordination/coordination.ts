@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { event as eventRow, StreamEvent } from '../../stream-events.ts';
 
 const Count = z.int().min(0);
 
@@ -9,7 +10,7 @@ const child = { child_ws_id: z.string() };
 const batch = { call_id: z.string(), op: z.enum(BATCH_OPS) };
 
 /** Events of a coordinator: what its own children do, and the calls that wait for several of them or make them. */
-export const coordinationShapes = <S extends z.ZodType>(state: S) => {
+export const coordinationEvents = <S extends z.ZodType>(event: typeof eventRow, state: S) => {
   const wait = { call_id: z.string(), ws_ids: z.array(z.string()) };
   const waiting = {
     ...wait,
@@ -20,15 +21,25 @@ export const coordinationShapes = <S extends z.ZodType>(state: S) => {
     complete: z.boolean(),
   };
   return {
-    child_ws_created: { ...child, node_id: z.string(), name: z.string(), parent_ws_id: z.string() },
-    child_ws_state: { ...child, state },
-    child_ws_closed: child,
-    child_ws_rename: { ...child, name: z.string() },
-    wait_started: { ...wait, mode: z.enum(['all', 'any']), timeout_secs: Count },
-    wait_progress: waiting,
-    wait_ended: waiting,
-    batch_started: { ...batch, total: Count },
-    batch_ended: {
+    /** One of its own children was made, opened again, or is seen now by all who see the coordinator. */
+    child_ws_created: event('child_ws_created', {
+      ...child,
+      node_id: z.string(),
+      name: z.string(),
+      parent_ws_id: z.string(),
+    }),
+    child_ws_state: event('child_ws_state', { ...child, state }),
+    /** It was closed or deleted, or not everybody who sees the coordinator sees it any more. */
+    child_ws_closed: event('child_ws_closed', child),
+    child_ws_rename: event('child_ws_rename', { ...child, name: z.string() }),
+    /** A call of `wait_for_workstream` waits. After a restart of the daemon, the same call may begin to wait again. */
+    wait_started: event('wait_started', { ...wait, mode: z.enum(['all', 'any']), timeout_secs: Count }),
+    /** One of them became idle, or works again. */
+    wait_progress: event('wait_progress', waiting),
+    wait_ended: event('wait_ended', waiting),
+    /** A call makes or closes several workstreams. After a restart of the daemon, the same call may begin again. */
+    batch_started: event('batch_started', { ...batch, total: Count }),
+    batch_ended: event('batch_ended', {
       ...batch,
       total: Count,
       // of `spawn_batch`:
@@ -38,6 +49,16 @@ export const coordinationShapes = <S extends z.ZodType>(state: S) => {
       closed: Count.optional(),
       failed: Count.optional(),
       skipped: Count.optional(), // were closed before
-    },
+    }),
   };
 };
+
+type Coordination = Extract<StreamEvent, { type: keyof ReturnType<typeof coordinationEvents> }>;
+
+const TYPES: readonly string[] = [
+  ...(['child_ws_created', 'child_ws_state', 'child_ws_closed', 'child_ws_rename'] as const),
+  ...(['wait_started', 'wait_progress', 'wait_ended', 'batch_started', 'batch_ended'] as const),
+] satisfies Coordination['type'][];
+
+/** Whether an event tells of the children of a coordinator, or of calls about several of them. */
+export const isCoordination = (event: StreamEvent): event is Coordination => TYPES.includes(event.type);

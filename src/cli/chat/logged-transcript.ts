@@ -1,3 +1,4 @@
+import { isCoordination } from '../../../protocol/events/coordination/coordination.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';
@@ -65,6 +66,7 @@ class LoggedTranscript implements Transcript {
   }
 
   onEvent(event: StreamEvent): void {
+    if (isCoordination(event)) return; // the calls say as much
     switch (event.type) {
       case 'user_turn':
         this.#onUserTurn(event);
@@ -104,15 +106,6 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
-      case 'child_ws_created': // the calls of a coordinator say as much
-      case 'child_ws_state':
-      case 'child_ws_closed':
-      case 'child_ws_rename':
-      case 'wait_started':
-      case 'wait_progress':
-      case 'wait_ended':
-      case 'batch_started':
-      case 'batch_ended':
       case 'watch': // its result comes as a message
       case 'ws_rename': // only lists show titles
       case 'intent_verdict':
