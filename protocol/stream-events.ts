@@ -4,6 +4,7 @@ import { backgroundCommandShape } from './events/background-command.ts';
 import { callResultShape } from './events/command-result.ts';
 import { compactedShape, summaryShape } from './events/compacted.ts';
 import { coordinationEvents } from './events/coordination/coordination.ts';
+import { event } from './events/coordination/event-row.ts';
 import { infoShape } from './events/info.ts';
 import { MODES } from './events/modes.ts';
 import { outputWarningShape } from './events/output-warning.ts';
@@ -155,12 +156,6 @@ export const HistoryNote = z
   .meta({ id: 'HistoryNote' });
 export type HistoryNote = z.infer<typeof HistoryNote>;
 
-/** `tool_result` is `StreamToolResult` in the documents. */
-const idOf = (type: string) => `Stream${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
-/** The row of an event of a workstream. */
-export const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S, id = idOf(type)) =>
-  z.object({ type: z.literal(type), ...shape }).meta({ id });
-
 /**
  * Every event of a workstream's log. Over SSE, clients receive these objects directly; over the WebSocket, as the `event`
  * of a `workstream` event.
@@ -245,7 +240,7 @@ export const STREAM_EVENTS = {
   watch: event('watch', watchShape),
   /** A sub-agent has started, has had a turn, or has ended; its state now. */
   sub_agent: event('sub_agent', subAgentShape),
-  ...coordinationEvents(event, WorkstreamState),
+  ...coordinationEvents(WorkstreamState),
   /** After the `tool_result` of the call: the output guard found something in its output. */
   output_warning: event('output_warning', { ...outputWarningShape, ...ofAgent }),
   info: event('info', { ...infoShape, ...ofAgent }),

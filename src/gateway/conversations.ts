@@ -49,7 +49,6 @@ export function createConversations(deps: RecordDeps & TalkDeps & TurnDeps & Rec
     records,
     talks,
     turns,
-    /** Loads open workstreams and continues the runs of the previous process. */
     recover() {
       const { events, budgets, coordinators } = records;
       const { workstreams, unseenRuns } = talks;
@@ -169,7 +168,6 @@ function createTalks(
     coordinators: createRunCoordinators(records.coordinators),
     nodeId: server.nodeId,
     attachments,
-    childNews,
     onLoaded: observer.onLoaded,
     onUnloaded: observer.onUnloaded,
     onRemoved: () => sweepFiles(records, onSessions),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { event as eventRow, StreamEvent } from '../../stream-events.ts';
+import { event } from './event-row.ts';
 
 const Count = z.int().min(0);
 
@@ -10,7 +10,7 @@ const child = { child_ws_id: z.string() };
 const batch = { call_id: z.string(), op: z.enum(BATCH_OPS) };
 
 /** Events of a coordinator: what its own children do, and the calls that wait for several of them or make them. */
-export const coordinationEvents = <S extends z.ZodType>(event: typeof eventRow, state: S) => {
+export const coordinationEvents = <S extends z.ZodType>(state: S) => {
   const wait = { call_id: z.string(), ws_ids: z.array(z.string()) };
   const waiting = {
     ...wait,
@@ -52,13 +52,3 @@ export const coordinationEvents = <S extends z.ZodType>(event: typeof eventRow, 
     }),
   };
 };
-
-type Coordination = Extract<StreamEvent, { type: keyof ReturnType<typeof coordinationEvents> }>;
-
-const TYPES: readonly string[] = [
-  ...(['child_ws_created', 'child_ws_state', 'child_ws_closed', 'child_ws_rename'] as const),
-  ...(['wait_started', 'wait_progress', 'wait_ended', 'batch_started', 'batch_ended'] as const),
-] satisfies Coordination['type'][];
-
-/** Whether an event tells of the children of a coordinator, or of calls about several of them. */
-export const isCoordination = (event: StreamEvent): event is Coordination => TYPES.includes(event.type);

@@ -1,4 +1,4 @@
-import { isCoordination } from '../../../protocol/events/coordination/coordination.ts';
+import { isCoordination } from '../../../protocol/events/coordination/is-coordination.ts';
 import { isBusy } from '../../../protocol/is-busy.ts';
 import type { Approval } from '../../../protocol/methods/approval.ts';
 import type { WorkstreamSnapshot } from '../../../protocol/methods/workstream.ts';

@@ -29,6 +29,7 @@ interface Of {
 
 /** Coordinators, as runs use them. */
 export const createRunCoordinators = (coordinators: Coordinators): RunCoordinators => ({
+  news: coordinators.news,
   toolboxOf({ wsId, kind, parentWsId }, all) {
     const toolbox = toolboxFor(kind, all);
     if (kind !== 'coordinator' && parentWsId === null) return toolbox;

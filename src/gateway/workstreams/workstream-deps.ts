@@ -22,7 +22,6 @@ import type { Log } from '../../log.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { StoredBackground } from '../background/background-records.ts';
 import type { RunCheckpoints } from '../checkpoints/run-checkpoints.ts';
-import type { ChildNews } from '../coordinators/child-news.ts';
 import type { RunCoordinators } from '../coordinators/coordinator-run.ts';
 import type { Cut } from '../cuts/cut.ts';
 import type { EventLog } from '../events/event-log.ts';
@@ -129,8 +128,6 @@ export interface WorkstreamDeps {
 /** What all workstreams together need. */
 export interface RegistryDeps extends WorkstreamDeps {
   events: EventLog;
-  /** What coordinators are told of these workstreams. */
-  childNews: Pick<ChildNews, 'ofCreated' | 'ofClosed' | 'forget'>;
   onLoaded(data: WorkstreamData): void;
   onUnloaded(data: WorkstreamData, reason: Unloading): void;
   onRemoved(): Promise<void>;

@@ -3,7 +3,7 @@ import { wrongField } from '../../../protocol/parse.ts';
 import type { Effort } from '../../../protocol/stream-events.ts';
 import { generatedName, toIdPrefix } from '../../../protocol/text/generated-name.ts';
 import type { FolderIdentity } from '../../agent/tools/files/held-folder.ts';
-import type { ChildNews } from '../coordinators/child-news.ts';
+import type { RunCoordinators } from '../coordinators/coordinator-run.ts';
 import { DAEMON, type Owned, perceivedBy, type Viewer } from '../sharing/perception.ts';
 import { DELETED } from '../store/deletion.ts';
 import type { TreeColumns } from '../store/schema/coordinators/coordinator-schema.ts';
@@ -109,7 +109,7 @@ export async function requireUnusedId(wsId: string, { db }: Pick<Store, 'db'>): 
 }
 
 /** Marks a stored workstream as open; refused when it does not exist or is being deleted. */
-export const openRow = (wsId: string): Statement =>
+const openRow = (wsId: string): Statement =>
   statementOf(
     build.updateTable('workstreams').set({ loaded: 1 }).where('ws_id', '=', wsId).where('loaded', '!=', DELETED),
     1,
@@ -193,16 +193,32 @@ export const toTold = ({ ws_id, alias, generated_name, parent_ws_id, owner_id, v
   visibility,
 });
 
+interface Telling {
+  store: Store;
+  coordinators: Pick<RunCoordinators, 'news'>;
+}
+
 /** Marks a workstream that is not loaded as deleted. False when it does not exist. */
 export async function markGone(
   wsId: string,
   marks: readonly Statement[],
-  { store, childNews }: { store: Store; childNews: Pick<ChildNews, 'ofClosed' | 'forget'> },
+  { store, coordinators: { news } }: Telling,
 ): Promise<boolean> {
   const row = await readById(store, wsId, DAEMON);
   // Of a closed one, its coordinator has heard.
-  const elsewhere = row?.loaded === 2 ? childNews.ofClosed(toTold(row)) : [];
+  const elsewhere = row?.loaded === 2 ? news.ofClosed(toTold(row)) : [];
   const isGone = await tookEffect(store.commit({ statements: marks, elsewhere }));
-  if (isGone) childNews.forget(wsId);
+  if (isGone) news.forget(wsId);
   return isGone;
+}
+
+/** Marks a workstream as loaded. Undefined when it does not exist. */
+export async function openStored(
+  wsId: string,
+  { store, coordinators: { news } }: Telling,
+): Promise<WorkstreamTable | undefined> {
+  const before = await readById(store, wsId, DAEMON);
+  const elsewhere = before?.loaded === 0 ? news.ofCreated(toTold(before)) : [];
+  const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)], elsewhere }));
+  return isThere ? readById(store, wsId, DAEMON) : undefined;
 }

@@ -9,7 +9,7 @@ import { setWorkstream } from '../runs/run-rows.ts';
 import { DAEMON, mayPerceive, newlyOwned, OF_EVERYONE, type Viewer } from '../sharing/perception.ts';
 import { markDeleted, removeRows } from '../store/deletion.ts';
 import type { WorkstreamTable } from '../store/schema/schema.ts';
-import { type Statement, tookEffect } from '../store/store.ts';
+import type { Statement } from '../store/store.ts';
 import { toAlwaysColumns } from './always.ts';
 import { idleLongest, NoRoom, thinOut, type Unloading } from './closing.ts';
 import { Leaving } from './leaving.ts';
@@ -21,7 +21,7 @@ import type { RegistryDeps } from './workstream-deps.ts';
 import {
   insertWorkstream,
   markGone,
-  openRow,
+  openStored,
   readById,
   readByKey,
   readByName,
@@ -161,7 +161,7 @@ export class Workstreams {
     if (options.wsId !== undefined) await requireUnusedId(options.wsId, this.#deps.store);
     const { row, statements } = await prepareNew(options, this.#deps);
     return this.#withRoom(async () => {
-      const elsewhere = this.#deps.childNews.ofCreated(toTold(row));
+      const elsewhere = this.#deps.coordinators.news.ofCreated(toTold(row));
       await this.#deps.store.commit({ statements: [insertWorkstream(row), ...statements, ...also(row)], elsewhere });
       return this.#add(row);
     }).catch((error: unknown) => {
@@ -253,11 +253,7 @@ export class Workstreams {
     const open = this.#open.get(wsId);
     if (open) return open;
     return this.#withRoom(async () => {
-      const { store, childNews } = this.#deps;
-      const before = await readById(store, wsId, DAEMON);
-      const elsewhere = before?.loaded === 0 ? childNews.ofCreated(toTold(before)) : [];
-      const isThere = await tookEffect(store.commit({ statements: [openRow(wsId)], elsewhere }));
-      const row = isThere ? await readById(store, wsId, DAEMON) : undefined;
+      const row = await openStored(wsId, this.#deps);
       if (!row) throw unknownWorkstream();
       this.#reopenedMs.set(wsId, this.#deps.clock.now());
       return this.#add(row);
@@ -302,7 +298,7 @@ export class Workstreams {
   async #putAway(workstream: Workstream, marks: readonly Statement[], reason: Unloading): Promise<void> {
     try {
       await workstream.cancel({ force: false });
-      const elsewhere = reason === 'closed' ? this.#deps.childNews.ofClosed(workstream.data) : [];
+      const elsewhere = reason === 'closed' ? this.#deps.coordinators.news.ofClosed(workstream.data) : [];
       await this.#deps.store.commit({ statements: marks, elsewhere });
     } catch (error) {
       this.#open.set(workstream.data.wsId, workstream);
