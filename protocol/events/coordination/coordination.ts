@@ -4,7 +4,7 @@ import { event } from './event-row.ts';
 const Count = z.int().min(0);
 
 /** What a coordinator's call makes or ends in one go. */
-export const BATCH_OPS = ['spawn_batch', 'close_all_children'] as const;
+const BATCH_OPS = ['spawn_batch', 'close_all_children'] as const;
 
 const child = { child_ws_id: z.string() };
 const batch = { call_id: z.string(), op: z.enum(BATCH_OPS) };

@@ -66,7 +66,6 @@ class LoggedTranscript implements Transcript {
   }
 
   onEvent(event: StreamEvent): void {
-    if (isCoordination(event)) return; // the calls say as much
     switch (event.type) {
       case 'user_turn':
         this.#onUserTurn(event);
@@ -112,8 +111,7 @@ class LoggedTranscript implements Transcript {
       case 'judge_state':
         return;
       default:
-        this.#onNotice(event);
-        break;
+        if (!isCoordination(event)) this.#onNotice(event); // the calls say as much
     }
   }
 
