@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { event } from '../stream-events.ts';
+import { event } from './coordination/event-row.ts';
 import { GLOBAL_EVENTS } from './global.ts';
 
 const Node = { node_id: z.string() };

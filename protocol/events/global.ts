@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { HealthSummary } from '../methods/health.ts';
 import { RunOutcome } from '../run-outcome.ts';
-import { event, WorkstreamState } from '../stream-events.ts';
+import { WorkstreamState } from '../stream-events.ts';
+import { event } from './coordination/event-row.ts';
 
 /** What a workstream does now, for lists. `tool` and `approval` name the call in `activity`. */
 export const activityShape = {

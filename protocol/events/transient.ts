@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { DecidedBy, event, HistoryMessage, WorkstreamState } from '../stream-events.ts';
+import { DecidedBy, HistoryMessage, WorkstreamState } from '../stream-events.ts';
 import { compactedShape } from './compacted.ts';
+import { event } from './coordination/event-row.ts';
 import { MODES } from './modes.ts';
 import { AskedPlan, PlanOutcome } from './questions/asked-plan.ts';
 
