@@ -66,7 +66,7 @@ class LoggedTranscript implements Transcript {
   }
 
   onEvent(event: StreamEvent): void {
-    if (isCoordination(event)) return; // the calls say as much
+    if (isCoordination(event) || event.type === 'watch' || event.type === 'ws_rename') return; // told otherwise
     switch (event.type) {
       case 'user_turn':
         this.#onUserTurn(event);
@@ -106,8 +106,6 @@ class LoggedTranscript implements Transcript {
       case 'ws_state':
         this.#onState(event);
         break;
-      case 'watch': // its result comes as a message
-      case 'ws_rename': // only lists show titles
       case 'intent_verdict':
       case 'judge_state':
         return;
