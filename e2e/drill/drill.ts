@@ -103,6 +103,10 @@ async function drill(stage: Stage, options: DrillOptions) {
         approvalTimeoutSecs: chapter % 3 === 0 ? 3_600 : 10,
       }),
     );
+    // At once, because a long first round uses more than a shared budget allows.
+    const client = await daemon.client();
+    await client.call('config.reload', {});
+    client.close();
     const rounds = Math.min(ROUNDS_PER_CHAPTER, options.rounds - score.rounds);
     const name = `chapter-${chapter}`;
     effectsFiles.push(path.join(daemon.home, 'workspace', `${name}.txt`));
