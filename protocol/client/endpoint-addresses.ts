@@ -78,16 +78,6 @@ export const endpoints: Addresses = {
   plan: {
     resolve: { verb: 'post', path: '/v1/api/plan' },
   },
-  mcpConsent: {
-    start: { verb: 'get', path: '/v1/api/mcp/oauth/start' },
-    callback: { verb: 'get', path: '/v1/api/mcp/oauth/callback' },
-    connections: { verb: 'get', path: '/v1/api/mcp/oauth/connections' },
-    disconnect: { verb: 'delete', path: '/v1/api/mcp/oauth/connections/{server}' },
-    pending: { verb: 'get', path: '/v1/api/mcp/oauth/pending' },
-    dismiss: { verb: 'delete', path: '/v1/api/mcp/oauth/pending/{server_name}' },
-    dismissAll: { verb: 'delete', path: '/v1/api/mcp/oauth/pending' },
-    revoke: { verb: 'post', path: '/v1/api/admin/mcp-servers/{name}/bulk-revoke' },
-  },
   watch: {
     list: { verb: 'get', path: '/v1/api/watches' },
     cancel: { verb: 'post', path: '/v1/api/watches/{watch_id}/cancel' },
@@ -103,6 +93,16 @@ export const endpoints: Addresses = {
     close: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/close_all_children' },
     children: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/children' },
     tasks: { verb: 'get', path: '/v1/api/workstreams/{ws_id}/tasks' },
+  },
+  mcpConsent: {
+    start: { verb: 'get', path: '/v1/api/mcp/oauth/start' },
+    callback: { verb: 'get', path: '/v1/api/mcp/oauth/callback' },
+    connections: { verb: 'get', path: '/v1/api/mcp/oauth/connections' },
+    disconnect: { verb: 'delete', path: '/v1/api/mcp/oauth/connections/{server}' },
+    pending: { verb: 'get', path: '/v1/api/mcp/oauth/pending' },
+    dismiss: { verb: 'delete', path: '/v1/api/mcp/oauth/pending/{server_name}' },
+    dismissAll: { verb: 'delete', path: '/v1/api/mcp/oauth/pending' },
+    revoke: { verb: 'post', path: '/v1/api/admin/mcp-servers/{name}/bulk-revoke' },
   },
   sharing: {
     share: { verb: 'post', path: '/v1/api/workstreams/{ws_id}/share' },

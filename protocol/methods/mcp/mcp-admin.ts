@@ -22,8 +22,8 @@ const fields = {
   oauth: z
     .strictObject({
       scopes: Texts.max(50).optional(),
-      clientId: z.string().max(2_048).optional(),
-      clientSecret: z.string().max(2_048).optional(),
+      clientId: optionalText(2_048),
+      clientSecret: optionalText(2_048),
     })
     .optional(),
   env: Values.optional(),

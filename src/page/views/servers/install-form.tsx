@@ -25,7 +25,11 @@ export function InstallForm({ desk, registry, server, choice, onBack, onClose }:
     const [name = '', network = ''] = [fields.name?.trim(), fields.network];
     const hosts = network.split(/\s+/).filter((host) => host !== '');
     const refused = await registry.install({
-      ...{ registryName: server.name, version: server.version, digest: server.digest, source, index },
+      registryName: server.name,
+      version: server.version,
+      digest: server.digest,
+      source,
+      index,
       ...(name !== '' && { name }),
       ...valuesOf(fields, choice),
       ...(hosts.length > 0 && { network: hosts }),

@@ -19,11 +19,16 @@ interface TextFieldProps extends FieldProps {
 }
 
 /** A field of one line. What is typed is no language, so nothing corrects it. */
-export function TextField({ name, label, value, hint, isSecret = false, ...rest }: TextFieldProps) {
+export function TextField(props: TextFieldProps) {
+  const { name, label, value, hint, placeholder, maxLength, required, autofocus, inputMode, isSecret = false } = props;
   const id = useId();
   const hintId = `${id}-hint`;
   const common = {
-    ...rest,
+    placeholder,
+    maxLength,
+    required,
+    autofocus,
+    inputMode,
     id,
     name,
     autocapitalize: 'none',
