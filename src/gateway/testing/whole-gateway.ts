@@ -108,9 +108,13 @@ function refusalOf(end: unknown) {
 
 export type WholeGateway = Awaited<ReturnType<typeof wholeGateway>>;
 
-/** Waits for turns of the event loop until a condition holds; fails after a thousand turns. */
+/** Longer than reading some folders takes on a machine that is loaded. */
+const PATIENCE_MS = 20_000;
+
+/** Waits for turns of the event loop until a condition holds; fails after a thousand turns, and some time. */
 export async function turnsUntil(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let turn = 0; turn < 1_000; turn += 1) {
+  const begunMs = performance.now();
+  for (let turn = 0; turn < 1_000 || performance.now() - begunMs < PATIENCE_MS; turn += 1) {
     if (await isSo()) return;
     await new Promise(setImmediate);
   }

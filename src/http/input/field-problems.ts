@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../protocol/errors.ts';
 import { issuesOf } from '../../../protocol/parse.ts';
 
-/** The fields of a request whose params have other names, by param. Empty: the whole body is the param. */
+/** The fields of a request whose params have other names, by param, or by a place inside one such as `a.b`. Empty: the whole body is the param. */
 export type FieldNames = Readonly<Record<string, string>>;
 
 /** Names the fields that the HTTP client sent, instead of the method's params, in a refusal of the method. */
@@ -19,10 +19,12 @@ export function inFields(error: unknown, names: FieldNames | undefined): unknown
 
 /** The name over HTTP of a param, or of a place inside it. */
 export function toField(path: string, names: FieldNames = {}): string {
-  const [param = '', ...inside] = path.split('.');
-  const name = names[param];
-  if (name === '') return inside.join('.');
-  if (name !== undefined) return [name, ...inside].join('.');
+  const parts = path.split('.');
+  for (let count = parts.length; count > 0; count -= 1) {
+    const name = names[parts.slice(0, count).join('.')];
+    const inside = parts.slice(count);
+    if (name !== undefined) return [...(name === '' ? [] : [name]), ...inside].join('.');
+  }
   return path === 'idempotencyKey'
     ? 'Idempotency-Key'
     : path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -132,7 +132,9 @@ test('a taken name gets a number, whatever its case, and the mail address connec
 test('two first logins of one person at once make one user', async () => {
   await using world = await setUp();
   const [one, two] = [await world.begin(), await world.begin()];
-  const finish = ({ sealed, query }: typeof one) => {
+  const both = [one, two];
+  const finish = (begun: typeof one) => {
+    const { sealed, query } = begun;
     const state = query.get('state') ?? '';
     return world.oidc.finish(
       {
@@ -140,15 +142,15 @@ test('two first logins of one person at once make one user', async () => {
         state,
         parameters: new Map([
           ['state', state],
-          ['code', 'c'],
+          ['code', String(both.indexOf(begun))],
         ]),
       },
       '1.2.3.4',
     );
   };
-  const nonces = [one, two].map(({ query }) => query.get('nonce'));
   // Each token has the nonce of its own login.
-  Object.defineProperty(world.provider, 'claims', { get: () => ({ nonce: nonces.shift() }) });
+  const nonce = () => both[Number(world.provider.requests.at(-1)?.body.get('code'))]?.query.get('nonce');
+  Object.defineProperty(world.provider, 'claims', { get: () => ({ nonce: nonce() }) });
   const entered = await Promise.all([finish(one), finish(two)]);
   assert.equal(new Set(entered.map(({ userId }) => userId)).size, 1);
   assert.equal(world.users.count, 1);

@@ -96,7 +96,14 @@ const reloading = {
 };
 
 /** Names of variables and headers are shown as they are. */
-const fieldNames = { env: 'env', headers: 'headers' };
+const fieldNames = {
+  env: 'env',
+  headers: 'headers',
+  oauth: 'oauth_client_id',
+  'oauth.clientId': 'oauth_client_id',
+  'oauth.clientSecret': 'oauth_client_secret',
+  'oauth.scopes': 'oauth_scopes',
+};
 
 export const mcpAdminRoutes = [
   bind(mcpAdminEndpoints.list, 'mcp.list', {
