@@ -169,15 +169,17 @@ test('an editor that does not read slows nobody else, and gets everything later'
   child.stdout.pause();
   const words = Array.from({ length: 3_000 }, (_, index) => `${'word '.repeat(40)}${index} `);
   model.when('talk a lot', say(...words));
-  send(3, 'session/prompt', { sessionId, prompt: [{ type: 'text', text: 'talk a lot' }] });
   const client = await daemon.client();
   const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const isThere = Promise.withResolvers<void>();
   const following = client.subscribe(sessionId, {
-    onSnapshot: () => undefined,
+    onSnapshot: () => isThere.resolve(),
     onEvent: (event) => {
       if (event.type === 'ws_state' && event.run) resolve();
     },
   });
+  await isThere.promise;
+  send(3, 'session/prompt', { sessionId, prompt: [{ type: 'text', text: 'talk a lot' }] });
   await within(ended, 30_000, () => 'the run ends although the editor does not read');
   following.close();
   child.stdout.resume();
