@@ -52,7 +52,7 @@ const NEEDED: readonly [string, object][] = [
   ['mcp.registry.install', { registryName: 'nobody', source: 'none' }],
   ['mcp.consent.revoke', { server: 'nobody' }],
   ['coordinator.trust', { wsId: 'nobody', send: true }],
-  ...onEach(['skill.create', 'skill.update'], { skillId: 'nobody', autoApprove: true }),
+  ['skill.update', { skillId: 'nobody', autoApprove: true }],
   ['policy.create', { name: '' }],
   ...onEach(['policy.update', 'policy.delete'], { policyId: 'nobody' }),
   ['rule.create', { action: 'allow', match: { tool: 'bash' }, wsId: 'nobody' }],
@@ -64,7 +64,7 @@ const NEEDED: readonly [string, object][] = [
   ['workstream.update', { wsId: 'nobody', autoApprove: true }],
   ['workstream.approve', { wsId: 'nobody', approved: true, always: true }],
   ['approval.resolve', { approvalId: 'nobody', approved: true, always: true }],
-  ['wstemplate.create', { autoApprove: true }],
+  ...onEach(['wstemplate.create', 'skill.create'], { autoApprove: true }),
   ['wstemplate.create', { autoApproveTools: 'bash' }],
   ['wstemplate.update', { wsTemplateId: 'nobody', autoApprove: true }],
 ];
