@@ -120,7 +120,7 @@ test('an owner gives a private workstream away by keyboard, and is told before t
   await button(own, 'Create').click();
   await own.getByLabel(/^Who sees this/).press('Enter');
   await button(own, 'Give it to somebody else…').press('Enter');
-  await dialog(own).waitFor();
+  await own.getByLabel('Username of the new owner').waitFor(); // it is loaded when it is first needed
   await own.keyboard.type('nobody');
   await own.getByText('No user has this in a name.').waitFor();
   await own.keyboard.press('Enter');

@@ -69,7 +69,7 @@ test('a login by a link is confirmed by another link', async (t) => {
   await field.waitFor(); // the jump of the clock may end the connection that loads it
   await daemon.clock.advance(6 * 60_000);
   await field.fill('77');
-  await page.keyboard.press('Enter');
+  await field.press('Enter');
   await asked(page).getByText('headgate link', { exact: true }).waitFor();
   await assertAccessible(page, 'the dialog that asks for a link');
   await page.keyboard.type(await link());
