@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { methods } from '@agentclientprotocol/sdk';
 import { newUser, PASSWORD } from '../support/clients/accounts.ts';
-import { type AcpEditor, openEditor, spawnAcp } from '../support/clients/acp-editor.ts';
+import { type AcpEditor, newSession, openEditor, prompt, spawnAcp } from '../support/clients/acp-editor.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { within } from '../support/deadline.ts';
 import { callTools, say, stall } from '../support/model/scripted-steps.ts';
@@ -17,9 +17,7 @@ const cwd = await mkdtemp(path.join(tmpdir(), 'headgate-acp-'));
 after(() => rm(cwd, { recursive: true, force: true }));
 
 const { session } = methods.agent;
-const begin = async (editor: AcpEditor) => (await editor.agent.request(session.new, { cwd, mcpServers: [] })).sessionId;
-const prompt = (editor: AcpEditor, sessionId: string, text: string) =>
-  editor.agent.request(session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+const begin = (editor: AcpEditor) => newSession(editor, cwd);
 
 test('the session goes on after kill -9 of the daemon, with the question that was asked', async () => {
   await using editor = await openEditor({ env: here });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { methods, type SessionNotification, type SessionUpdate } from '@agentclientprotocol/sdk';
-import { type AcpEditor, openEditor } from '../support/clients/acp-editor.ts';
+import { type AcpEditor, newSession, openEditor, prompt } from '../support/clients/acp-editor.ts';
 import { openStage } from '../support/daemon/stage.ts';
 import { callTools, fail, say, stall, think } from '../support/model/scripted-steps.ts';
 
@@ -15,9 +15,7 @@ const cwd = await mkdtemp(path.join(tmpdir(), 'headgate-acp-'));
 after(() => rm(cwd, { recursive: true, force: true }));
 
 const { session } = methods.agent;
-const begin = async (editor: AcpEditor) => (await editor.agent.request(session.new, { cwd, mcpServers: [] })).sessionId;
-const prompt = (editor: AcpEditor, sessionId: string, text: string) =>
-  editor.agent.request(session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+const begin = (editor: AcpEditor) => newSession(editor, cwd);
 const kindsIn = (updates: readonly SessionNotification[]) => updates.map(({ update }) => update.sessionUpdate);
 const updateOf = <K extends SessionUpdate['sessionUpdate']>(editor: AcpEditor, kind: K) =>
   editor.updates.until(({ update }) => update.sessionUpdate === kind, kind);

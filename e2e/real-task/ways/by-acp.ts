@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
-import { methods } from '@agentclientprotocol/sdk';
-import { type Asked, openEditor } from '../../support/clients/acp-editor.ts';
+import { type Asked, newSession, openEditor, prompt } from '../../support/clients/acp-editor.ts';
 import type { DaemonUnderTest } from '../../support/daemon/daemon.ts';
 import type { Way } from './way.ts';
 
 /** In an editor, over the Agent Client Protocol. */
 export async function byAcp(daemon: DaemonUnderTest, cwd: string): Promise<Way & AsyncDisposable> {
   const editor = await openEditor({ env: { HEADGATE_HOME: daemon.home } });
-  const { session } = methods.agent;
-  const { sessionId } = await editor.agent.request(session.new, { cwd, mcpServers: [] });
+  const sessionId = await newSession(editor, cwd);
   let turn: Promise<unknown> = Promise.resolve();
   let heardBefore = 0;
-  const prompt = (text: string) => {
+  const ask = (text: string) => {
     heardBefore = editor.updates.all.length;
-    return editor.agent.request(session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+    return prompt(editor, sessionId, text);
   };
   const answered = new Set<Asked>();
   const allow = async (about: string) => {
@@ -23,12 +21,12 @@ export async function byAcp(daemon: DaemonUnderTest, cwd: string): Promise<Way &
     asked.answer(asked.request.options.find(({ kind }) => kind === 'allow_once')?.optionId ?? 'none');
   };
   const command = async (line: string, answer: string) => {
-    await prompt(line);
+    await ask(line);
     assert.match(editor.textIn(sessionId, heardBefore), new RegExp(answer));
   };
   return {
     async say(message) {
-      turn = prompt(message);
+      turn = ask(message);
     },
     allow,
     acceptPlan: () => allow('Take off a percentage'),

@@ -125,3 +125,11 @@ export async function openEditor(options: EditorOptions = {}): Promise<AcpEditor
     },
   };
 }
+
+/** Begins a session in a folder. Returns its id. */
+export const newSession = async ({ agent }: Pick<AcpEditor, 'agent'>, cwd: string): Promise<string> =>
+  (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
+
+/** Sends a text; resolves when its turn has ended. */
+export const prompt = ({ agent }: Pick<AcpEditor, 'agent'>, sessionId: string, text: string) =>
+  agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });

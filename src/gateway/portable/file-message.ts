@@ -43,20 +43,8 @@ function toFileAnswer(message: AssistantMessage, createdMs: number): FileMessage
 }
 
 function toFileResult(message: ToolMessage, createdMs: number): FileMessage {
-  const { role, callId, name, output, outcome, exitCode, durationMs, notSandboxed, notice, kept } = message;
-  return {
-    createdMs,
-    role,
-    callId,
-    name,
-    output,
-    outcome,
-    ...(exitCode !== undefined && { exitCode }),
-    ...(durationMs !== undefined && { durationMs }),
-    ...(notSandboxed !== undefined && { notSandboxed }),
-    ...(notice !== undefined && { notice }),
-    ...(kept && { wholeBytes: kept.bytes }),
-  };
+  const { kept } = message;
+  return { createdMs, ...portedResult(message), ...(kept && { wholeBytes: kept.bytes }) };
 }
 
 const lengthsOf = ({ contentChars, reasoningChars }: CutPart) => ({ contentChars, reasoningChars });
@@ -85,8 +73,16 @@ export function toMessage(message: FileMessage, attachments: readonly Attachment
   }
 }
 
-function toToolMessage(message: Extract<FileMessage, { role: 'tool' }>): ToolMessage {
-  const { role, callId, name, output, outcome, exitCode, durationMs, notSandboxed, notice, wholeBytes } = message;
+type FileResult = Extract<FileMessage, { role: 'tool' }>;
+
+function toToolMessage(message: FileResult): ToolMessage {
+  const { wholeBytes } = message;
+  return { ...portedResult(message), ...(wholeBytes !== undefined && { kept: { bytes: wholeBytes } }) };
+}
+
+/** What a result has alike in the file and in the store. Fields that the file does not have are left out. */
+function portedResult(message: ToolMessage | FileResult) {
+  const { role, callId, name, output, outcome, exitCode, durationMs, notSandboxed, notice } = message;
   return {
     role,
     callId,
@@ -97,6 +93,5 @@ function toToolMessage(message: Extract<FileMessage, { role: 'tool' }>): ToolMes
     ...(durationMs !== undefined && { durationMs }),
     ...(notSandboxed !== undefined && { notSandboxed }),
     ...(notice !== undefined && { notice }),
-    ...(wholeBytes !== undefined && { kept: { bytes: wholeBytes } }),
   };
 }
