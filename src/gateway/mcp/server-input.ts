@@ -103,7 +103,11 @@ function toOAuth(
     if (oauth !== undefined) throw wrongField('oauth', 'needs the auth_type oauth_user', { separator: ' ' });
     return undefined;
   }
-  const { scopes = [], clientId, clientSecret } = { ...before, ...oauth };
+  const {
+    scopes = before?.scopes ?? [],
+    clientId = before?.clientId,
+    clientSecret = before?.clientSecret,
+  } = oauth ?? {};
   return { scopes, ...(clientId && { clientId }), ...(clientSecret && { clientSecret }) };
 }
 

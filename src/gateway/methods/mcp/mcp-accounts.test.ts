@@ -33,6 +33,11 @@ test('a server with accounts is added and changed; its secret is masked, and sta
   await call('mcp.update', { serverId, oauth: { ...masked, scopes: [] } });
   await gateway.restart();
   assert.deepEqual(await clientOf(gateway, serverId, true), ['oauth_user', { ...FAR.oauth, scopes: [] }]);
+  // As HTTP says that nothing was given, and as clients send an empty field.
+  for (const left of [undefined, ''])
+    await call('mcp.update', { serverId, oauth: { scopes: ['a', 'b'], clientId: left, clientSecret: left } });
+  assert.deepEqual(await clientOf(gateway, serverId, true), ['oauth_user', FAR.oauth]);
+  await call('mcp.update', { serverId, oauth: { scopes: [] } });
   const url = 'https://elsewhere.example/mcp';
   assert.match((await refusal('mcp.update', { serverId, url, oauth: masked })).message, /^oauth\.clientSecret: \*\*\*/);
   await call('mcp.update', { serverId, url });
