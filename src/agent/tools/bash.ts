@@ -1,4 +1,3 @@
-import { readdir, realpath } from 'node:fs/promises';
 import { toVisibleLine } from '../../../protocol/text/visible-text.ts';
 import { createGuardedBytes } from '../guard/guarded-bytes.ts';
 import type { CommandReading, Effect } from '../permissions/command-reading.ts';
@@ -11,6 +10,7 @@ import { isAllowedHost } from '../sandbox/network/host-rules.ts';
 import { limitOf, toEnding } from './command-ending.ts';
 import { findRefusedBefore } from './refused-before.ts';
 import { BashArguments, type BashDependencies } from './shell/bash-arguments.ts';
+import { createMachineNames } from './shell/machine-names.ts';
 import { type BashCall, openCommand } from './shell/open-command.ts';
 import { backgroundSecsOf, startInBackground } from './shell/start-in-background.ts';
 import { outcomeOf } from './stop-line.ts';
@@ -20,6 +20,7 @@ const TIMEOUT_SECS = 120;
 
 /** Runs a shell command. It needs approval: a person's, or that of auto-approve or a job's policy. */
 export function createBashTool(dependencies: BashDependencies): Tool<BashArguments> {
+  const { names = createMachineNames() } = dependencies;
   return {
     name: 'bash',
     description: [
@@ -31,14 +32,14 @@ export function createBashTool(dependencies: BashDependencies): Tool<BashArgumen
     parameters: BashArguments,
     readOnly: false,
     safeToRepeat: false,
-    prepare: (args, context) => prepareCommand(args, context, dependencies),
+    prepare: (args, context) => prepareCommand(args, context, { dependencies, names }),
   };
 }
 
 async function prepareCommand(
   args: BashArguments,
   context: ToolContext,
-  dependencies: BashDependencies,
+  { dependencies, names }: { dependencies: BashDependencies; names: NameReader },
 ): Promise<Prepared> {
   const { sandbox, bash } = dependencies.runner;
   const subject = toFirstLine(args.command);
@@ -46,7 +47,7 @@ async function prepareCommand(
   const problem = whyNotHere(args, dependencies);
   if (problem !== undefined) return { kind: 'refused', subject, reason: problem };
   const sandboxOff = sandboxOffIn(args);
-  const read = await readBash(args.command, context, dependencies);
+  const read = await readBash(args.command, context, { userHome: dependencies.userHome, names });
   const reading = sandboxOff === undefined ? withRefused(read, { args, context, dependencies }) : read;
   return {
     kind: 'ready',
@@ -109,15 +110,9 @@ function withRefused(
 const readBash = (
   command: string,
   { workdir }: ToolContext,
-  { userHome, names = NAMES }: BashDependencies,
+  { userHome, names }: Required<Pick<BashDependencies, 'userHome' | 'names'>>,
 ): Promise<CommandReading> =>
   resolveLinks(readCommand(command, { folder: workdir.folder.path, home: userHome }), names, workdir.folder.path);
-
-/** A folder or file that cannot be read has no names that a command could use. */
-const NAMES: NameReader = {
-  realpath: (path) => realpath(path).catch(() => undefined),
-  list: (folder) => readdir(folder).catch(() => []),
-};
 
 /** The subject is one line in a list; the preview has the whole command. */
 const MAX_SUBJECT = 200;
