@@ -146,7 +146,8 @@ const ANSWERS: Record<string, (request: Request) => void> = {
 function leaveChildren(): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   for (let count = 0; count < 3; count += 1)
-    spawn('bash', ['-c', `trap "" TERM INT HUP; while :; do sleep 1; done # ${process.argv[1]}-child`], {
+    // In place of the shell, because a loop would have a second process at times.
+    spawn('bash', ['-c', `trap "" TERM INT HUP; exec -a "${process.argv[1]}-child" sleep 600`], {
       detached: true,
       stdio: 'ignore',
     }).unref();
