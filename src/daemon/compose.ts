@@ -68,7 +68,7 @@ async function openStore({ home, clock, log, config, bootId, assets, replace }: 
       log,
       durability: config.durability,
       bootId,
-      checkpoint: createCheckpointThread({ url: assets.checkpointWorkerUrl, path: file }),
+      checkpoint: createCheckpointThread({ url: assets.checkpointWorkerUrl, path: file, clock }),
     }),
   );
   return replace?.store ? replace.store(store) : store;

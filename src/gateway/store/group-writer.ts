@@ -14,8 +14,10 @@ export type UnitOutcome = { kind: 'done'; offset: number } | { kind: 'refused'; 
 export interface GroupResult {
   outcomes: UnitOutcome[];
   appended: Map<string, StoredEvent[]>;
-  /** An estimate of the bytes written to the write-ahead log. */
+  /** An estimate of the bytes written to the write-ahead log; 0 if nothing changed. */
   walBytes: number;
+  /** All units that changed something may wait until they are moved. */
+  mayWait: boolean;
 }
 
 /** Writes a group in one transaction. Throws, with nothing written, when it could not be committed. */
@@ -75,25 +77,29 @@ interface GroupPlace {
 
 function writeUnits(connection: Connection, { units, heads, rows, pageBytes, nowMs }: GroupPlace): GroupResult {
   const log = createGroupLog((wsId) => heads.bounds(wsId).last);
+  const changing: Unit[] = [];
   const outcomes = units.map((unit): UnitOutcome => {
     const written = writeUnit(connection, unit, log);
     if (written.kind === 'refused') return written;
+    if (written.changes) changing.push(unit);
     if (unit.events) keepNotes(connection, unit.events, { ...written, nowMs });
     return { kind: 'done', offset: written.offsets.at(-1) ?? 0 };
   });
   const appended = log.appended();
-  let walBytes = pageBytes * (2 + units.length);
+  let walBytes = changing.length === 0 ? 0 : pageBytes * (2 + changing.length);
   for (const [wsId, events] of appended) {
     for (const event of events) {
       rows.write(wsId, event, nowMs);
       walBytes += event.json.length + EVENT_OVERHEAD_BYTES;
     }
   }
-  return { outcomes, appended, walBytes };
+  return { outcomes, appended, walBytes, mayWait: changing.every((unit) => unit.mayWait === true) };
 }
 
-/** The offsets of the unit's events. */
-type WrittenUnit = { kind: 'done'; offsets: readonly number[] } | Extract<UnitOutcome, { kind: 'refused' }>;
+/** The offsets of the unit's events, and whether the file changes; deleting what does not exist changes nothing. */
+type WrittenUnit =
+  | { kind: 'done'; offsets: readonly number[]; changes: boolean }
+  | Extract<UnitOutcome, { kind: 'refused' }>;
 
 /**
  * Writes a unit in its own savepoint, so that its failure does not affect other units. A full disk affects all of them
@@ -104,9 +110,10 @@ function writeUnit(connection: Connection, unit: Unit, log: GroupLog): WrittenUn
   if (statements.length > 0) connection.run('savepoint unit');
   try {
     const append = log.prepare(unit);
-    for (const statement of statements) runStatement(connection, statement);
+    const changed = runStatements(connection, statements);
     if (statements.length > 0) connection.run('release unit');
-    return { kind: 'done', offsets: append() };
+    const hasEvents = unit.events !== undefined || unit.elsewhere !== undefined;
+    return { kind: 'done', offsets: append(), changes: changed > 0 || hasEvents };
   } catch (error) {
     const fault = error instanceof UnitRefused ? 'taken' : faultOf(error);
     if (fault !== 'taken' && fault !== 'other') throw error;
@@ -135,12 +142,17 @@ function keepNotes(
 const NOTES: readonly StreamEvent['type'][] = ['info', 'error', 'approval_resolved', 'compacted'];
 const isNote = ({ type }: StreamEvent) => NOTES.includes(type);
 
-function runStatement(connection: Connection, statement: Statement): void {
+/** Returns how many rows changed. */
+const runStatements = (connection: Connection, statements: readonly Statement[]): number =>
+  statements.reduce((changed, statement) => changed + runStatement(connection, statement), 0);
+
+function runStatement(connection: Connection, statement: Statement): number {
   const { sql, expect, tag } = statement;
   const changed = changedBy(connection, statement);
   if (expect !== undefined && changed !== expect) {
     throw new UnitRefused(`changed ${changed} rows instead of ${expect}: ${sql}`, { why: 'rows', tag });
   }
+  return changed;
 }
 
 const toUnitError = (error: unknown): Error =>

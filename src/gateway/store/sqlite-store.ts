@@ -25,8 +25,8 @@ import { createUnitQueue, type UnitQueue } from './unit-queue.ts';
 export interface SqliteStore extends Store, AsyncDisposable {
   /** Writes what is queued, marks the stop as clean and closes the file. Later commits are refused. Idempotent. */
   close(): Promise<void>;
-  /** Stores that the daemon was running at this time. */
-  markAlive(nowMs: number): Promise<void>;
+  /** Stores that the daemon was running at this time. Not `durable`, a power loss may undo it and marks before it. */
+  markAlive(nowMs: number, how?: { durable: boolean }): Promise<void>;
   /** When the previous daemon was last known to be running. */
   readonly lastAliveMs: number | undefined;
   /**
@@ -90,7 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     write: createGroupWriter({ connection, heads, clock, durability }),
     clock,
     log,
-    onResult: ({ walBytes }) => checkpointer.wrote(walBytes),
+    onResult: ({ walBytes, mayWait }) => checkpointer.wrote(walBytes, mayWait),
     onFailure: (error) => health.failed(error),
     onDamage,
   });
@@ -156,9 +156,9 @@ function storeOver({ connection, heads, rows, queue, reading }: StoreDeps) {
       reading(() => rows.newestEvent(...event)),
     readMessages: async (...range: Parameters<Store['readMessages']>) => reading(() => rows.messages(...range)),
     readEventRows: async (...page: Parameters<SqliteStore['readEventRows']>) => reading(() => rows.eventRows(...page)),
-    async markAlive(nowMs: number): Promise<void> {
+    async markAlive(nowMs: number, { durable } = { durable: false }): Promise<void> {
       const alive: Statement = { sql: UPSERT_META, parameters: ['last_alive_ms', String(nowMs)] };
-      await queue.commit({ statements: [alive, ...heads.takeUnsaved(MAX_HEADS)] });
+      await queue.commit({ statements: [alive, ...heads.takeUnsaved(MAX_HEADS)], durable, mayWait: true });
     },
     async dropPrefix(wsId: string, through: number): Promise<void> {
       const events = build.deleteFrom('events').where('ws_id', '=', wsId).where('offset', '<=', through);

@@ -26,6 +26,8 @@ export interface Unit {
   elsewhere?: readonly UnitEvents[];
   /** An external effect follows (a decision, a started tool), so the group is synced to disk before it resolves. */
   durable?: boolean;
+  /** A power loss may undo it, even if it was long ago. */
+  mayWait?: boolean;
   /** What it deletes or replaces is overwritten in the database file, and not only marked as free. */
   erases?: boolean;
 }

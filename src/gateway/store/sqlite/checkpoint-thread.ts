@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../../clock.ts';
 import {
   type CheckpointMode,
   type CheckpointReply,
@@ -8,12 +9,26 @@ import {
   WorkerGone,
 } from './checkpointer.ts';
 
+interface ThreadOptions {
+  /** `checkpoint-worker.ts` or its bundle. */
+  url: URL;
+  path: string;
+  clock: Pick<Clock, 'sleep'>;
+}
+
+/** A thread keeps 9 MB; a new one takes 40 ms of another core. */
+const UNUSED_MS = 60_000;
+
+/** Given as a reason, because an exception with its stack would be made for every checkpoint. */
+const IN_USE = 'the thread is in use';
+
 /**
- * The thread of `checkpoint-worker.ts`; `url` is that file or its bundle. It is started at the first checkpoint, because
- * it would compete with the start of the daemon for the processor. It does not keep the process alive.
+ * The thread of `checkpoint-worker.ts`. It is started at the first checkpoint, because it would compete with the start of the
+ * daemon for the processor, and ends after a minute without one. It does not keep the process alive.
  */
-export function createCheckpointThread({ url, path }: { url: URL; path: string }): CheckpointWorker {
+export function createCheckpointThread({ url, path, clock }: ThreadOptions): CheckpointWorker {
   let worker: Worker | undefined;
+  let unused = new AbortController();
   let waiting: PromiseWithResolvers<CheckpointResult> | undefined;
   let dead: WorkerGone | undefined;
   const die = (cause: Error): void => {
@@ -28,20 +43,34 @@ export function createCheckpointThread({ url, path }: { url: URL; path: string }
       if ('error' in reply) waiting?.reject(new Error(reply.error));
       else waiting?.resolve(reply);
       waiting = undefined;
+      clock.sleep(UNUSED_MS, unused.signal).then(rest, () => undefined); // it was used, or closed
     });
     thread.on('error', die);
-    thread.on('exit', (code) => die(new Error(`the checkpoint worker ended with code ${code}`)));
+    thread.on('exit', (code) => {
+      if (thread === worker) die(new Error(`the checkpoint worker ended with code ${code}`));
+    });
     return thread;
+  };
+  const rest = (): void => {
+    if (waiting) return;
+    worker?.postMessage('close');
+    worker = undefined;
+  };
+  const use = (): void => {
+    unused.abort(IN_USE);
+    unused = new AbortController();
   };
   return {
     checkpoint(mode: CheckpointMode) {
       if (dead) return Promise.reject(dead);
+      use();
       waiting = Promise.withResolvers();
       worker ??= start();
       worker.postMessage(mode);
       return waiting.promise;
     },
     async close() {
+      use();
       if (dead || !worker) return;
       worker.ref();
       const ended = once(worker, 'exit');

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { fakeClock } from '../../../testing/fake-clock.ts';
 import { recordingLog, tempDir, tempStore } from '../../../testing/temp-store.ts';
 import { createCheckpointThread } from './checkpoint-thread.ts';
@@ -25,6 +27,21 @@ test('the log is moved once enough was written', async () => {
   const { checkpointer, calls } = setUp();
   checkpointer.wrote(5 * MIB);
   assert.deepEqual(calls, ['worker passive']);
+  await checkpointer.close();
+});
+
+test('what may wait is moved with something else, or once enough was written', async () => {
+  const { checkpointer, clock, calls } = setUp();
+  checkpointer.wrote(100, true);
+  checkpointer.wrote(0, true);
+  await clock.advance(59_000);
+  const alone = [...calls];
+  checkpointer.wrote(100);
+  checkpointer.wrote(100, true);
+  await clock.advance(1_000);
+  checkpointer.wrote(5 * MIB, true);
+  await clock.advance(0);
+  assert.deepEqual({ alone, calls }, { alone: [], calls: ['worker passive', 'worker passive'] });
   await checkpointer.close();
 });
 
@@ -119,7 +136,7 @@ test('nothing is moved after the close', async () => {
 test('the thread moves the log of a store into its file, and ends with it', async () => {
   using dir = tempDir();
   const path = join(dir.path, 'headgate.db');
-  const thread = createCheckpointThread({ url, path });
+  const thread = createCheckpointThread({ url, clock: fakeClock(), path });
   const store = await tempStore({ path, checkpoint: thread });
   const sizeBefore = statSync(path).size;
   await store.commit({ events: { wsId: 'a', events: [{ type: 'info', message: 'x'.repeat(100_000) }] } });
@@ -137,15 +154,41 @@ test('the thread moves the log of a store into its file, and ends with it', asyn
   await assert.rejects(thread.checkpoint('passive'), /ended with code 0/);
 });
 
+test('a thread ends after a minute without a checkpoint, and the next checkpoint starts another', async () => {
+  using dir = tempDir();
+  const path = join(dir.path, 'headgate.db');
+  const clock = fakeClock();
+  const started: Worker[] = [];
+  const note = (worker: Worker) => void started.push(worker);
+  process.on('worker', note);
+  const thread = createCheckpointThread({ url, path, clock });
+  const store = await tempStore({ path, checkpoint: thread });
+  await thread.checkpoint('passive');
+  await clock.advance(59_000);
+  await thread.checkpoint('passive');
+  const usedByBoth = started.length;
+  const ended = started.map((worker) => once(worker, 'exit'));
+  await clock.advance(60_000);
+  await Promise.all(ended);
+  await thread.checkpoint('passive');
+  process.off('worker', note);
+  await store.close();
+  assert.deepEqual({ usedByBoth, all: started.length }, { usedByBoth: 1, all: 2 });
+});
+
 test('a thread that cannot open the file reports it and can be closed', async () => {
   using dir = tempDir();
-  const thread = createCheckpointThread({ url, path: join(dir.path, 'missing', 'headgate.db') });
+  const thread = createCheckpointThread({ url, clock: fakeClock(), path: join(dir.path, 'missing', 'headgate.db') });
   await assert.rejects(thread.checkpoint('passive'), /unable to open database file/);
   await thread.close();
 });
 
 test('a thread whose file is missing fails its calls, and closing it is not an error', async () => {
-  const thread = createCheckpointThread({ url: new URL('../no-such-file.js', import.meta.url), path: 'unused' });
+  const thread = createCheckpointThread({
+    url: new URL('../no-such-file.js', import.meta.url),
+    path: 'unused',
+    clock: fakeClock(),
+  });
   await assert.rejects(thread.checkpoint('passive'));
   await thread.close();
 });

@@ -39,7 +39,8 @@ export interface CheckpointLimits {
 
 /** Decides when the write-ahead log is moved. */
 export interface Checkpointer {
-  wrote(bytes: number): void;
+  /** `mayWait`: alone, it is not moved until much was written. */
+  wrote(bytes: number, mayWait?: boolean): void;
   /** Moves everything and empties the log now. False if a reader needs it, or the disk fails. */
   empty(): Promise<boolean>;
   close(): Promise<void>;
@@ -48,6 +49,9 @@ export interface Checkpointer {
 const WORKER_LIMITS: CheckpointLimits = { afterMs: 1_000, afterBytes: 4 * 1_048_576 };
 /** A checkpoint on the writing connection blocks the event loop, so it is rare. */
 const FALLBACK_LIMITS: CheckpointLimits = { afterMs: 30_000, afterBytes: 32 * 1_048_576 };
+
+/** What was written and not moved yet. */
+const NOTHING = { bytes: 0, isUrgent: false };
 
 const limitsOf = (worker: CheckpointWorker | undefined): CheckpointLimits => (worker ? WORKER_LIMITS : FALLBACK_LIMITS);
 
@@ -68,19 +72,19 @@ interface CheckpointerDeps {
 export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   const stop = new AbortController();
   let { worker } = deps;
-  let pendingBytes = 0;
+  let pending = NOTHING;
   let isFailing = false;
   let wait: AbortController | undefined;
   let running: Promise<void> | undefined;
 
   const settled = (): void => {
     running = undefined;
-    if (isFailing || pendingBytes > 0) schedule();
+    if (isFailing || pending.bytes > 0) schedule();
   };
   const start = (): void => {
     wait?.abort();
     wait = undefined;
-    pendingBytes = 0;
+    pending = NOTHING;
     running = checkpoint(worker ?? deps.fallback, deps)
       .then((logBytes) => {
         isFailing = false;
@@ -109,8 +113,8 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
   });
   const schedule = (): void => {
     if (stop.signal.aborted) return;
-    if (pendingBytes >= limitsOf(worker).afterBytes && !isFailing) start();
-    else if (!wait) sleepThenStart();
+    if (pending.bytes >= limitsOf(worker).afterBytes && !isFailing) start();
+    else if (!wait && (pending.isUrgent || isFailing)) sleepThenStart();
   };
   const sleepThenStart = (): void => {
     const own = new AbortController();
@@ -127,9 +131,9 @@ export function createCheckpointer(deps: CheckpointerDeps): Checkpointer {
       while (running !== undefined) await running; // the worker does one thing at a time
       return truncate();
     },
-    wrote(bytes) {
-      pendingBytes += bytes;
-      idle.interrupt();
+    wrote(bytes, mayWait = false) {
+      pending = { bytes: pending.bytes + bytes, isUrgent: pending.isUrgent || !mayWait };
+      if (!mayWait) idle.interrupt();
       if (!running) schedule();
     },
     async close() {
